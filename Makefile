@@ -1,0 +1,34 @@
+# make demo   sets everything up, runs the comparison, leaves report/
+# make test   sets everything up, checks style, types and imports, runs the tests
+# make slow   the long statistical checks, at full scale
+# make bench  ratios measured in one run
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test slow bench clean
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+demo: .venv/ready
+	$(BIN)/dirichlet-bandits demo
+
+test: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+slow: .venv/ready
+	$(BIN)/python -m pytest -m slow
+
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv report

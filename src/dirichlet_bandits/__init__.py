@@ -1,0 +1,1 @@
+"""Dirichlet Sampling and its competitors: non-parametric stochastic bandits, exact and fast."""

@@ -1,0 +1,48 @@
+"""The exception tree.
+
+DirichletBanditsError
+├── ArgumentError (ValueError)      an argument has a value that makes no sense
+├── RewardError (ValueError)        a reward is not what the policy was told to expect
+├── FormatError (ValueError)        a file or folder is corrupt, or not ours
+└── MissingExtraError (ImportError) an optional dependency is not installed
+"""
+
+from collections.abc import Iterable
+
+
+class DirichletBanditsError(Exception):
+    """Everything this library raises on purpose."""
+
+
+class ArgumentError(DirichletBanditsError, ValueError):
+    """An argument has a value that makes no sense; the message names it, what was expected and what came.
+
+    >>> raise ArgumentError("horizon", "a positive integer", -3)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'horizon' must be a positive integer (got -3)
+    """
+
+    def __init__(self, name: str, expected: str, got: object) -> None:
+        super().__init__(name, expected, got)
+        self.name = name
+
+    def __str__(self) -> str:
+        name, expected, got = self.args
+        return f"'{name}' must be {expected} (got {got!r})"
+
+
+class RewardError(DirichletBanditsError, ValueError):
+    """A reward is not what the policy was told to expect."""
+
+
+class FormatError(DirichletBanditsError, ValueError):
+    """A file or folder is corrupt, or was not written by this library."""
+
+
+class MissingExtraError(DirichletBanditsError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+def one_of(choices: Iterable[str]) -> str:
+    """Phrase for an :class:`ArgumentError`: ``one of 'a', 'b'``."""
+    return "one of " + ", ".join(f"'{choice}'" for choice in choices)

@@ -1,0 +1,23 @@
+"""The one door to Numba: typed decorators, so that compiled functions are type-checked like any other."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile in nopython mode, without the GIL. Not cached: only entry points are (see :func:`entry`)."""
+    return cast(Callable[P, R], numba.njit(nogil=True)(function))
+
+
+def entry(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`jit` and keep the machine code on disk for the next process.
+
+    Numba's cache looks only at the file that defines the function. An entry point that calls code from
+    other files must close over a fingerprint of them, or it would be answered from a stale cache.
+    """
+    return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(function))
