@@ -1,0 +1,30 @@
+"""Reward laws, and bandits made of them; never imports policies."""
+
+from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
+from dirichlet_bandits.arms.laws import (
+    Bernoulli,
+    Beta,
+    ClippedGaussian,
+    Empirical,
+    Exponential,
+    Gaussian,
+    GaussianMixture,
+    Law,
+    Poisson,
+    Uniform,
+)
+
+__all__ = [
+    "Bandit",
+    "Bernoulli",
+    "Beta",
+    "ClippedGaussian",
+    "Empirical",
+    "Exponential",
+    "Gaussian",
+    "GaussianMixture",
+    "Law",
+    "Poisson",
+    "RewardLaw",
+    "Uniform",
+]

@@ -1,0 +1,89 @@
+"""A bandit: several laws, each with a name."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from dirichlet_bandits.arms import sampler
+from dirichlet_bandits.arms.laws import Law
+from dirichlet_bandits.arms.sampler import ArmTable, Floats
+from dirichlet_bandits.errors import ArgumentError
+
+
+@runtime_checkable
+class RewardLaw(Protocol):
+    """What an arm must be able to do: a frozen ``scipy.stats`` law does, and so does every law of ours."""
+
+    def rvs(self, size: int, random_state: Any) -> Any:
+        """A sample of this size."""
+
+    def mean(self) -> Any:
+        """Expectation."""
+
+
+class Bandit:
+    """K arms to choose from.
+
+    >>> from dirichlet_bandits.arms.laws import Bernoulli, Gaussian
+    >>> bandit = Bandit([Bernoulli(0.3), Gaussian(1.0, 2.0)], names=["coin", "bell"])
+    >>> bandit.best, bandit.gaps
+    ('bell', array([0.7, 0. ]))
+    """
+
+    def __init__(self, arms: Iterable[RewardLaw], names: Sequence[str] | None = None) -> None:
+        self.arms = tuple(arms)
+        if len(self.arms) < 2:
+            raise ArgumentError("arms", "at least two reward laws", list(self.arms))
+        for k, arm in enumerate(self.arms):
+            if not isinstance(arm, RewardLaw):
+                raise ArgumentError(f"arms[{k}]", "a law with rvs(size, random_state) and mean()", arm)
+        self.names = tuple(f"arm {k}" for k in range(len(self.arms))) if names is None else tuple(names)
+        if len(self.names) != len(self.arms) or len(set(self.names)) != len(self.names):
+            raise ArgumentError("names", f"{len(self.arms)} different names", list(self.names))
+        self.means = np.array([float(arm.mean()) for arm in self.arms])
+        for k in np.flatnonzero(~np.isfinite(self.means)):
+            raise ArgumentError(f"arms[{k}]", "a law with a finite mean", self.arms[k])
+
+    @property
+    def gaps(self) -> Floats:
+        """Shortfall of each mean from the best one."""
+        return self.means.max() - self.means
+
+    @property
+    def best(self) -> str:
+        """Name of the arm with the largest mean (the first of them)."""
+        return self.names[int(self.means.argmax())]
+
+    def support(self) -> tuple[float, float]:
+        """Smallest interval that carries all rewards; infinite where a law does not tell."""
+        ends = [_support(arm) for arm in self.arms]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    def table(self) -> ArmTable:
+        """The laws as plain arrays for the compiled sampler."""
+        laws = [arm if isinstance(arm, Law) else None for arm in self.arms]
+        data = [law.data if law else np.empty(0) for law in laws]
+        last = np.cumsum([values.size for values in data]).astype(np.int64)
+        return ArmTable(
+            kinds=np.array([law.kind if law else sampler.FOREIGN for law in laws], dtype=np.int64),
+            rows=np.array([law.row if law else np.zeros(sampler.N_PARAMETERS) for law in laws]),
+            first=last - [values.size for values in data],
+            last=last,
+            data=np.concatenate(data),
+        )
+
+    def __len__(self) -> int:
+        return len(self.arms)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}: {arm!r}" for name, arm in zip(self.names, self.arms, strict=True))
+        return f"Bandit({inside})"
+
+
+def _support(arm: RewardLaw) -> tuple[float, float]:
+    if not hasattr(arm, "support"):
+        return -math.inf, math.inf
+    low, high = arm.support()
+    return float(low), float(high)

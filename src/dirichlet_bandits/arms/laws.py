@@ -1,0 +1,302 @@
+"""The built-in reward laws.
+
+Each knows its mean, standard deviation and support, and draws samples; the verbs are those of frozen
+``scipy.stats`` laws, so both can stand in one bandit.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from dirichlet_bandits.arms import sampler
+from dirichlet_bandits.arms.sampler import Floats
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.checks import finite_array, finite_number, positive_number
+
+_NO_DATA = np.empty(0)
+
+
+class Law:
+    """A reward law of the library: ``parameters`` as the user gave them, and its row for the compiled sampler."""
+
+    kind: ClassVar[int]
+
+    def __init__(self, parameters: dict[str, Any], row: Sequence[float] = (), data: Floats = _NO_DATA) -> None:
+        self.parameters = parameters
+        self.row = np.zeros(sampler.N_PARAMETERS)
+        self.row[: len(row)] = row
+        self.data = data
+
+    def mean(self) -> float:
+        """Expectation."""
+        raise NotImplementedError
+
+    def std(self) -> float:
+        """Standard deviation."""
+        raise NotImplementedError
+
+    def support(self) -> tuple[float, float]:
+        """Smallest interval that carries the law."""
+        return -math.inf, math.inf
+
+    def rvs(self, size: int = 1, random_state: int | np.random.Generator | None = None) -> Floats:
+        """A sample, as from a frozen ``scipy.stats`` law."""
+        out = np.empty(size)
+        sampler.fill_entry(self.kind, self.row, self.data, np.random.default_rng(random_state), out)
+        return out
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={_short(v)}' for k, v in self.parameters.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Law)
+            and self.kind == other.kind
+            and np.array_equal(self.row, other.row)
+            and np.array_equal(self.data, other.data)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.row.tobytes(), self.data.tobytes()))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 8:
+        return f"<{len(value)} values>"
+    return repr(value)
+
+
+class Bernoulli(Law):
+    """1 with probability p, else 0.
+
+    >>> Bernoulli(0.3).mean()
+    0.3
+    """
+
+    kind = sampler.BERNOULLI
+
+    def __init__(self, p: float) -> None:
+        self.p = finite_number("p", p)
+        if not 0 <= self.p <= 1:
+            raise ArgumentError("p", "a probability in [0, 1]", p)
+        super().__init__({"p": self.p}, [self.p])
+
+    def mean(self) -> float:
+        return self.p
+
+    def std(self) -> float:
+        return math.sqrt(self.p * (1 - self.p))
+
+    def support(self) -> tuple[float, float]:
+        return (0.0 if self.p < 1 else 1.0), (1.0 if self.p > 0 else 0.0)
+
+
+class Gaussian(Law):
+    """Normal law with this mean and standard deviation.
+
+    >>> Gaussian(mean=1.0, std=2.0).std()
+    2.0
+    """
+
+    kind = sampler.GAUSSIAN
+
+    def __init__(self, mean: float, std: float) -> None:
+        mu, sigma = finite_number("mean", mean), positive_number("std", std)
+        super().__init__({"mean": mu, "std": sigma}, [mu, sigma])
+
+    def mean(self) -> float:
+        return float(self.row[0])
+
+    def std(self) -> float:
+        return float(self.row[1])
+
+
+class Exponential(Law):
+    """Exponential law with this mean.
+
+    >>> Exponential(2.0).support()
+    (0.0, inf)
+    """
+
+    kind = sampler.EXPONENTIAL
+
+    def __init__(self, mean: float) -> None:
+        theta = positive_number("mean", mean)
+        super().__init__({"mean": theta}, [theta])
+
+    def mean(self) -> float:
+        return float(self.row[0])
+
+    def std(self) -> float:
+        return self.mean()
+
+    def support(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
+
+class Uniform(Law):
+    """Uniform law on [low, high].
+
+    >>> Uniform(0.2, 0.9).mean()
+    0.55
+    """
+
+    kind = sampler.UNIFORM
+
+    def __init__(self, low: float, high: float) -> None:
+        a, b = finite_number("low", low), finite_number("high", high)
+        if not a < b:
+            raise ArgumentError("high", f"greater than low = {a}", high)
+        super().__init__({"low": a, "high": b}, [a, b])
+
+    def mean(self) -> float:
+        return float(self.row[0] + self.row[1]) / 2
+
+    def std(self) -> float:
+        return float(self.row[1] - self.row[0]) / math.sqrt(12)
+
+    def support(self) -> tuple[float, float]:
+        return float(self.row[0]), float(self.row[1])
+
+
+class Beta(Law):
+    """Beta law with shapes a and b.
+
+    >>> Beta(1, 3).mean()
+    0.25
+    """
+
+    kind = sampler.BETA
+
+    def __init__(self, a: float, b: float) -> None:
+        self.a, self.b = positive_number("a", a), positive_number("b", b)
+        super().__init__({"a": self.a, "b": self.b}, [self.a, self.b])
+
+    def mean(self) -> float:
+        return self.a / (self.a + self.b)
+
+    def std(self) -> float:
+        s = self.a + self.b
+        return math.sqrt(self.a * self.b / (s * s * (s + 1)))
+
+    def support(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+
+class Poisson(Law):
+    """Poisson law with this mean.
+
+    >>> Poisson(4.0).std()
+    2.0
+    """
+
+    kind = sampler.POISSON
+
+    def __init__(self, mean: float) -> None:
+        rate = positive_number("mean", mean)
+        super().__init__({"mean": rate}, [rate])
+
+    def mean(self) -> float:
+        return float(self.row[0])
+
+    def std(self) -> float:
+        return math.sqrt(self.row[0])
+
+    def support(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
+
+class ClippedGaussian(Law):
+    """A Gaussian clipped to [low, high]: values outside are moved to the nearer end, not drawn again.
+
+    >>> ClippedGaussian(0.5, 0.1, 0, 1).mean()
+    0.5
+    """
+
+    kind = sampler.CLIPPED_GAUSSIAN
+
+    def __init__(self, mean: float, std: float, low: float, high: float) -> None:
+        mu, sigma = finite_number("mean", mean), positive_number("std", std)
+        a, b = finite_number("low", low), finite_number("high", high)
+        if not a < b:
+            raise ArgumentError("high", f"greater than low = {a}", high)
+        super().__init__({"mean": mu, "std": sigma, "low": a, "high": b}, [mu, sigma, a, b])
+
+    def _moments(self) -> tuple[float, float]:
+        mu, sigma, low, high = (float(x) for x in self.row)
+        a, b = (low - mu) / sigma, (high - mu) / sigma
+        below, above = float(ndtr(a)), float(ndtr(-b))
+        inside = 1 - below - above
+        first = _density(a) - _density(b)  # E[Z; a < Z < b]
+        second = inside + a * _density(a) - b * _density(b)  # E[Z^2; a < Z < b]
+        mean = a * below + b * above + first
+        variance = a * a * below + b * b * above + second - mean * mean
+        return mu + sigma * mean, sigma * math.sqrt(max(variance, 0.0))
+
+    def mean(self) -> float:
+        return self._moments()[0]
+
+    def std(self) -> float:
+        return self._moments()[1]
+
+    def support(self) -> tuple[float, float]:
+        return float(self.row[2]), float(self.row[3])
+
+
+def _density(z: float) -> float:
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+class GaussianMixture(Law):
+    """Gaussian components drawn with the given weights.
+
+    >>> GaussianMixture([0.5, 0.5], means=[-0.3, 1.3], stds=[0.5, 0.5]).mean()
+    0.5
+    """
+
+    kind = sampler.MIXTURE
+
+    def __init__(self, weights: ArrayLike, means: ArrayLike, stds: ArrayLike) -> None:
+        w, m, s = finite_array("weights", weights), finite_array("means", means), finite_array("stds", stds)
+        if not w.size == m.size == s.size:
+            raise ArgumentError("means", f"of the length of weights, {w.size}, and so stds", (m.size, s.size))
+        if (w < 0).any() or not math.isclose(w.sum(), 1.0, abs_tol=1e-9):
+            raise ArgumentError("weights", "non-negative numbers that sum to one", w.tolist())
+        if (s <= 0).any():
+            raise ArgumentError("stds", "positive numbers", s.tolist())
+        self.weights, self.means, self.stds = w, m, s
+        parameters = {"weights": w.tolist(), "means": m.tolist(), "stds": s.tolist()}
+        super().__init__(parameters, data=np.concatenate([np.cumsum(w), m, s]))
+
+    def mean(self) -> float:
+        return float(self.weights @ self.means)
+
+    def std(self) -> float:
+        return math.sqrt(self.weights @ (self.stds**2 + (self.means - self.mean()) ** 2))
+
+
+class Empirical(Law):
+    """Draws with replacement from observed values, each equally likely.
+
+    >>> Empirical([0, 0, 3]).mean()
+    1.0
+    """
+
+    kind = sampler.EMPIRICAL
+
+    def __init__(self, values: ArrayLike) -> None:
+        data = finite_array("values", values)
+        super().__init__({"values": data.tolist()}, data=data)
+
+    def mean(self) -> float:
+        return float(self.data.mean())
+
+    def std(self) -> float:
+        return float(self.data.std())
+
+    def support(self) -> tuple[float, float]:
+        return float(self.data.min()), float(self.data.max())

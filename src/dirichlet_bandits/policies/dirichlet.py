@@ -1,0 +1,245 @@
+"""Dirichlet Sampling: BDS, RDS and QDS (Baudry, Saux and Maillard, NeurIPS 2021).
+
+A challenger with rewards ``X_1..X_n`` faces the leader's mean m. It wins at once if its own mean reaches m;
+else if its index does, a random reweighting of its rewards and of an exploration bonus:
+
+    sum_i w_i X_i + w_{n+1} bonus >= m,    w ~ Dirichlet(1, ..., 1)
+
+With unit exponentials E_i in place of the weights this is ``sum_i E_i (X_i - m) + E_{n+1} (bonus - m) >= 0``.
+The three policies differ in their bonus, all built on
+
+    B(X, m, rho) = m + rho * mean_i (m - X_i)^+                                   (eq. 5)
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.checks import finite_number, positive_number
+from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
+from dirichlet_bandits.policies.base import Policy, choice
+from dirichlet_bandits.policies.history import History, keeps_rewards, rewards
+from dirichlet_bandits.policies.rounds import duel_round
+from dirichlet_bandits.policies.tally import Floats
+from dirichlet_bandits.policies.verbs import duel, implements, select, verb
+
+_PAPER = "Baudry, Saux and Maillard (2021)"
+SQRT_LOG, LOG, LOG2 = range(3)
+GROWTHS = {"sqrt-log": SQRT_LOG, "log": LOG, "log2": LOG2}
+
+
+class BDSParams(NamedTuple):
+    """``upper`` is infinite when the bound is not known but detectable."""
+
+    upper: float
+    rho: float
+    gamma: float
+
+
+class RDSParams(NamedTuple):
+    """Code of the sequence rho_n."""
+
+    growth: int
+
+
+class QDSParams(NamedTuple):
+    """Leverage and the share of the upper tail that is summarised."""
+
+    rho: float
+    alpha: float
+
+
+@dataclass(frozen=True)
+class BDS(Policy):
+    """Bounded Dirichlet Sampling: rewards below a bound that is known, or that samples come near to.
+
+    Known bound: ``BDS(upper=...)``, bonus = upper. Detectable bound: ``BDS(rho=..., gamma=...)``,
+    bonus = max(max X + gamma, B(X, m, rho)); if a reward falls within gamma of the bound with probability p,
+    theory asks for ``rho >= -1 / log(1 - p)``.
+
+    >>> BDS(upper=1.0)
+    BDS(upper=1.0, rho=None, gamma=None)
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 2.
+    """
+
+    upper: float | None = None
+    rho: float | None = None
+    gamma: float | None = None
+    assumes: ClassVar[str] = "bounded rewards; the bound is known, or detectable"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        if self.upper is not None:
+            finite_number("upper", self.upper)
+            if self.rho is not None or self.gamma is not None:
+                raise ArgumentError("upper", "given alone, without rho and gamma", self.upper)
+        elif self.rho is None or self.gamma is None:
+            raise ArgumentError("upper", "given, or else both rho and gamma", None)
+        else:
+            positive_number("rho", self.rho)
+            positive_number("gamma", self.gamma)
+
+    @property
+    def params(self) -> BDSParams:
+        if self.upper is not None:
+            return BDSParams(float(self.upper), 0.0, 0.0)
+        assert self.rho is not None
+        assert self.gamma is not None
+        return BDSParams(math.inf, float(self.rho), float(self.gamma))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return -math.inf, math.inf if self.upper is None else float(self.upper)
+
+
+@dataclass(frozen=True)
+class RDS(Policy):
+    """Robust Dirichlet Sampling: any light-tailed rewards, nothing to tune.
+
+    Bonus = B(X, m, rho_n), where n is the number of rewards of the challenger and rho_n is ``sqrt(log(1+n))``,
+    ``log(1+n)`` or ``log(1+n)^2``.
+
+    >>> RDS()
+    RDS(rho='sqrt-log')
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4.
+    """
+
+    rho: Literal["sqrt-log", "log", "log2"] = "sqrt-log"
+    assumes: ClassVar[str] = "light tails; nothing to tune"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        choice("rho", self.rho, GROWTHS)
+
+    @property
+    def params(self) -> RDSParams:
+        return RDSParams(GROWTHS[self.rho])
+
+
+@dataclass(frozen=True)
+class QDS(Policy):
+    """Quantile Dirichlet Sampling: unbounded rewards under a mild condition on an upper quantile.
+
+    The largest rewards, from rank ``q = ceil(n (1 - alpha))`` on, are replaced by their mean C, which gets the
+    Dirichlet weight of the number it stands for; the bonus is B(X, m, rho) of the untouched rewards. Theory asks
+    for ``rho >= (1 + alpha) / alpha^2``; the paper's experiments use 4.
+
+    >>> QDS(rho=4, alpha=0.05)
+    QDS(rho=4, alpha=0.05)
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 3.
+    """
+
+    rho: float = 4.0
+    alpha: float = 0.05
+    assumes: ClassVar[str] = "a condition on the upper quantile; tails may be unbounded"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        positive_number("rho", self.rho)
+        if not 0 < finite_number("alpha", self.alpha) < 1:
+            raise ArgumentError("alpha", "a level between 0 and 1", self.alpha)
+
+    @property
+    def params(self) -> QDSParams:
+        return QDSParams(float(self.rho), float(self.alpha))
+
+
+@jit
+def leverage(growth: int, n: int) -> float:
+    """rho_n of RDS."""
+    log = math.log(1.0 + n)
+    if growth == SQRT_LOG:
+        return math.sqrt(log)
+    return log if growth == LOG else log * log
+
+
+@jit
+def excess(x: Floats, m: float) -> float:
+    """Mean shortfall of the rewards below m."""
+    total = 0.0
+    for value in x:
+        total += max(m - value, 0.0)
+    return total / x.size
+
+
+@verb
+def bonus(policy: Any, n: int, top: float, shortfall: float, m: float) -> Any:
+    """Exploration bonus of a challenger with n rewards, the largest being ``top``; ``shortfall`` is their excess at m."""
+
+
+@implements(bonus, BDSParams)
+def bds_bonus(policy: BDSParams, n: int, top: float, shortfall: float, m: float) -> float:
+    """The known bound, or eq. (6)."""
+    return policy.upper if policy.upper < math.inf else max(top + policy.gamma, m + policy.rho * shortfall)
+
+
+@implements(bonus, RDSParams)
+def rds_bonus(policy: RDSParams, n: int, top: float, shortfall: float, m: float) -> float:
+    """Eq. (5) with a leverage that grows with n."""
+    return m + leverage(policy.growth, n) * shortfall
+
+
+@implements(bonus, QDSParams)
+def qds_bonus(policy: QDSParams, n: int, top: float, shortfall: float, m: float) -> float:
+    """Eq. (5)."""
+    return m + policy.rho * shortfall
+
+
+@jit
+def rank_of_tail(n: int, alpha: float) -> int:
+    """Rank (from 1, ascending) at which the upper tail of QDS begins."""
+    return max(math.ceil(n * (1.0 - alpha) - QUANTILE_SLACK), 1)
+
+
+@jit
+def summarise_tail(x: Floats, alpha: float) -> tuple[Floats, float, int]:
+    """Rewards below the tail, the mean of the tail, and how many rewards it holds."""
+    rank = rank_of_tail(x.size, alpha)
+    parted = np.partition(x, rank - 1)
+    return parted[: rank - 1], parted[rank - 1 :].mean(), x.size - rank + 1
+
+
+@jit
+def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
+    """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for fresh exponentials."""
+    total = rest
+    for value in x:
+        total += (value - m) * rng.standard_exponential()
+    return total >= 0.0
+
+
+@implements(duel, BDSParams, RDSParams)
+def resampling_duel(policy: Any, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
+    """The challenger's mean, or else its index, reaches the leader's mean."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return True
+    x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.tally.tops[challenger], excess(x, m), m)
+    return reaches(x, m, (b - m) * rng.standard_exponential(), rng)
+
+
+@implements(duel, QDSParams)
+def quantile_duel(policy: QDSParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
+    """The same with the upper tail summarised by its mean."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return True
+    x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.tally.tops[challenger], excess(x, m), m)
+    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
+    rest = (b - m) * rng.standard_exponential() + (tail_mean - m) * rng.standard_gamma(tail_size)
+    return reaches(below, m, rest, rng)
+
+
+keeps_rewards(BDSParams, RDSParams, QDSParams)
+
+
+implements(select, BDSParams, RDSParams, QDSParams)(duel_round)

@@ -1,0 +1,114 @@
+"""Thompson Sampling in one-parameter families, and its binarized form for bounded rewards."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.checks import finite_number
+from dirichlet_bandits.numerics.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN
+from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.tally import Tally, count
+from dirichlet_bandits.policies.verbs import implements, index, update
+
+
+class ThompsonParams(NamedTuple):
+    """Code of the family and its standard deviation."""
+
+    family: int
+    sigma: float
+
+
+class BinarizedTSParams(NamedTuple):
+    """The interval of the rewards."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(FamilyPolicy):
+    """Largest posterior draw of the mean.
+
+    Posteriors after n rewards of sum S: Bernoulli, Beta(1 + S, 1 + n - S) from a uniform prior; Gaussian of known
+    sigma, N(S/n, sigma^2/n) from a flat prior; exponential, S / Gamma(n) and Poisson, Gamma(S + 1/2) / n from
+    Jeffreys priors.
+
+    >>> ThompsonSampling("bernoulli")
+    ThompsonSampling(family='bernoulli', sigma=None)
+
+    Reference: Thompson, Biometrika 25, 1933; Korda, Kaufmann and Munos, NeurIPS 2013.
+    """
+
+    assumes: ClassVar[str] = "rewards of a known one-parameter family"
+    reference: ClassVar[str] = "Thompson (1933); Korda, Kaufmann and Munos (2013)"
+
+    @property
+    def params(self) -> ThompsonParams:
+        return ThompsonParams(*self._code())
+
+
+@dataclass(frozen=True)
+class BinarizedTS(Policy):
+    """Bernoulli Thompson Sampling for bounded rewards: each reward x tosses a coin that shows 1 with probability
+    (x - lower) / (upper - lower), and only the coins are remembered.
+
+    >>> BinarizedTS(lower=0.0, upper=1.0)
+    BinarizedTS(lower=0.0, upper=1.0)
+
+    Reference: Agrawal and Goyal, COLT 2012.
+    """
+
+    lower: float
+    upper: float
+    assumes: ClassVar[str] = "rewards between known bounds"
+    reference: ClassVar[str] = "Agrawal and Goyal (2012)"
+
+    def __post_init__(self) -> None:
+        finite_number("lower", self.lower)
+        if not finite_number("upper", self.upper) > self.lower:
+            raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
+
+    @property
+    def params(self) -> BinarizedTSParams:
+        return BinarizedTSParams(float(self.lower), float(self.upper))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return float(self.lower), float(self.upper)
+
+
+@implements(index, ThompsonParams)
+def posterior_draw(
+    policy: ThompsonParams, state: Tally, arm: int, total: int, top: float, rng: np.random.Generator
+) -> float:
+    """A draw from the posterior of the mean."""
+    n = state.pulls[arm]
+    mean = state.means[arm]
+    if policy.family == BERNOULLI:
+        return rng.beta(1.0 + n * mean, 1.0 + n * (1.0 - mean))
+    if policy.family == GAUSSIAN:
+        return mean + policy.sigma / math.sqrt(n) * rng.standard_normal()
+    if policy.family == EXPONENTIAL:
+        return n * mean / rng.standard_gamma(n)
+    return rng.standard_gamma(n * mean + 0.5) / n
+
+
+@implements(update, BinarizedTSParams)
+def toss(policy: BinarizedTSParams, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
+    """Count a coin in place of the reward."""
+    heads = rng.random() * (policy.upper - policy.lower) < reward - policy.lower
+    count(state, arm, 1.0 if heads else 0.0)
+    return state
+
+
+@implements(index, BinarizedTSParams)
+def coin_posterior_draw(
+    policy: BinarizedTSParams, state: Tally, arm: int, total: int, top: float, rng: np.random.Generator
+) -> float:
+    """A draw from the posterior of the coins' mean."""
+    heads = state.sums[arm]
+    return rng.beta(1.0 + heads, 1.0 + state.pulls[arm] - heads)

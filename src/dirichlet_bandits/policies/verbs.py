@@ -1,0 +1,113 @@
+"""The verbs that every policy speaks, and how a policy's compiled versions of them are found.
+
+A policy is written once. Its parameters and its state are NamedTuples; the verbs are compiled functions of
+them, called in a loop by the simulation and one at a time by a live study:
+
+    init(policy, n_arms) -> state
+    select(policy, state, rng) -> the arm to pull, or an array: the arms of a round
+    update(policy, state, arm, reward, rng) -> state
+
+``select`` leaves the state as it is: a live study may ask several times before a reward comes. ``update`` gets
+a generator because some policies toss a coin for each reward. The state has a field ``pulls``; arms that have
+never been pulled are pulled first, so ``select`` sees at least one reward of each.
+
+Most policies do not write ``select``: an index policy says only what the index of an arm is, a round-based
+one only who wins a duel, and ``index.py`` and ``rounds.py`` do the rest.
+
+    index(policy, state, arm, total, top, rng) -> number, the largest is pulled
+    duel(policy, state, challenger, leader, rng) -> whether the challenger wins
+
+A policy may also advance a whole simulation by itself (``play``); without it the plain loop runs.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.extending import overload
+
+from dirichlet_bandits.numerics.jit import fingerprint, jit
+
+_COMPILED: dict[str, dict[type, Callable[..., Any]]] = {}
+_DEFAULTS: dict[str, Callable[..., Any]] = {}
+
+
+def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument."""
+    name = stub.__name__
+    _COMPILED[name] = {}
+
+    def find(*args):  # type: ignore[no-untyped-def] # Numba compares this signature with the answer's
+        implementation = _COMPILED[name].get(getattr(args[0], "instance_class", None), _DEFAULTS.get(name))
+        return None if implementation is None else lambda *args: implementation(*args)
+
+    overload(stub)(find)
+    return stub
+
+
+@verb
+def init(policy: Any, n_arms: int) -> Any:
+    """State before the first reward."""
+
+
+@verb
+def select(policy: Any, state: Any, rng: Any) -> Any:
+    """The arm to pull, or the arms of a round in the order of their pulls."""
+
+
+@verb
+def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
+    """State after one more reward."""
+
+
+@verb
+def index(policy: Any, state: Any, arm: int, total: int, top: float, rng: Any) -> Any:
+    """Index of an arm after ``total`` pulls, ``top`` being the largest mean."""
+
+
+@verb
+def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any:
+    """Whether the challenger wins its duel against the leader."""
+
+
+@verb
+def play(policy: Any, state: Any, run: Any, rng: Any) -> Any:
+    """Pulls until the run is over; the plain loop if a policy brings nothing faster."""
+
+
+def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: compile this function and let it be the given verb for these parameter types.
+
+    Without a type it becomes the default for every policy that has none of its own.
+    """
+    if stub.__name__ not in _COMPILED:
+        raise TypeError(f"{stub.__name__!r} is not a verb of policies: {', '.join(_COMPILED)}")
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher = function if hasattr(function, "py_func") else jit(function)
+        if not policy_types:
+            _DEFAULTS[stub.__name__] = dispatcher
+        for policy_type in policy_types:
+            _COMPILED[stub.__name__][policy_type] = dispatcher
+        return dispatcher
+
+    return register
+
+
+def speaks(stub: Callable[..., Any], policy_type: type) -> bool:
+    """Whether a parameter type has its own compiled version of a verb."""
+    return policy_type in _COMPILED[stub.__name__]
+
+
+def stamp(policy_type: type) -> str:
+    """Hash of all sources that the compiled verbs of a policy come from.
+
+    Cached machine code is tied to it, so that an edited policy is never answered from a stale cache.
+    """
+    digest = hashlib.blake2b(fingerprint().encode(), digest_size=8)
+    files = {found[policy_type].py_func.__code__.co_filename for found in _COMPILED.values() if policy_type in found}
+    for name in sorted(files):
+        if Path(name).is_file():
+            digest.update(Path(name).read_bytes())
+    return digest.hexdigest()

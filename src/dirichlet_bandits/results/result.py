@@ -1,0 +1,196 @@
+"""What a simulation leaves: labelled arrays, summaries, paired comparisons, pictures, a folder on disk."""
+
+import importlib.metadata
+import json
+import math
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.numerics.checks import number_between
+from dirichlet_bandits.results import plot, store
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Comparison(NamedTuple):
+    """Mean difference of the regrets of two policies over the replications that both finished."""
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    replications: int
+
+    def __str__(self) -> str:
+        verdict = "no clear difference" if self.low <= 0 <= self.high else "a clear difference"
+        return (
+            f"regret of {self.first} minus {self.second}: {self.difference:.4g} "
+            f"[{self.low:.4g}, {self.high:.4g}] over {self.replications} paired replications: {verdict}"
+        )
+
+
+class Result:
+    """The outcome of :func:`dirichlet_bandits.simulate`, around an xarray Dataset in ``data``.
+
+    Replications that an interruption left undone are NaN in ``regret`` and ``reward`` and zero in ``pulls``.
+    """
+
+    def __init__(self, data: xr.Dataset) -> None:
+        self.data = data
+
+    @classmethod
+    def from_arrays(
+        cls,
+        regret: Floats,
+        pulls: Ints,
+        reward: Floats,
+        *,
+        policies: Mapping[str, str],
+        arms: Mapping[str, str],
+        means: Floats,
+        times: Ints,
+        seed: np.random.SeedSequence,
+    ) -> "Result":
+        """Label the arrays of a simulation."""
+        data = xr.Dataset(
+            {
+                "regret": (("policy", "replication", "time"), regret, {"long_name": "pseudo-regret"}),
+                "pulls": (("policy", "replication", "arm"), pulls, {"long_name": "pulls at the horizon"}),
+                "reward": (("policy", "replication"), reward, {"long_name": "realised cumulative reward"}),
+                "mean": (("arm",), means, {"long_name": "true mean of the arm"}),
+            },
+            coords={
+                "policy": list(policies),
+                "replication": np.arange(regret.shape[1]),
+                "time": ("time", times, {"long_name": "number of pulls"}),
+                "arm": list(arms),
+            },
+            attrs={
+                "format": store.FORMAT,
+                "version": importlib.metadata.version("dirichlet-bandits"),
+                "policies": json.dumps(dict(policies)),
+                "arms": json.dumps(dict(arms)),
+                "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
+            },
+        )
+        return cls(data)
+
+    @property
+    def regret(self) -> xr.DataArray:
+        """Pseudo-regret (policy, replication, time): sum over arms of gap times pulls."""
+        return self.data["regret"]
+
+    @property
+    def pulls(self) -> xr.DataArray:
+        """Pulls of each arm at the horizon (policy, replication, arm)."""
+        return self.data["pulls"]
+
+    @property
+    def reward(self) -> xr.DataArray:
+        """Realised cumulative reward at the horizon (policy, replication)."""
+        return self.data["reward"]
+
+    @property
+    def policies(self) -> list[str]:
+        """Names of the policies."""
+        return [str(name) for name in self.data["policy"].values]
+
+    @property
+    def horizon(self) -> int:
+        """Pulls in a replication."""
+        return int(self.data["time"][-1])
+
+    def final_regret(self, policy: str) -> Floats:
+        """Regret at the horizon of the finished replications of one policy; the rest NaN."""
+        if policy not in self.policies:
+            raise ArgumentError("policy", one_of(self.policies), policy)
+        return self.regret.sel(policy=policy).isel(time=-1).to_numpy()
+
+    def summary(self) -> pd.DataFrame:
+        """Regret at the horizon, a row a policy: mean, std, 5 % and 95 % quantiles, standard error of the mean."""
+        rows = {}
+        for policy in self.policies:
+            final = self.final_regret(policy)
+            final = final[~np.isnan(final)]
+            n = final.size
+            std = final.std(ddof=1) if n > 1 else math.nan
+            q05, q95 = np.quantile(final, [0.05, 0.95]) if n else (math.nan, math.nan)
+            rows[policy] = {
+                "mean": final.mean() if n else math.nan,
+                "std": std,
+                "q05": q05,
+                "q95": q95,
+                "stderr": std / math.sqrt(n) if n else math.nan,
+                "replications": n,
+            }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("policy").astype({"replications": int})
+
+    def compare(self, first: str, second: str, confidence: float = 0.95) -> Comparison:
+        """Paired difference of the final regrets, first minus second, with its confidence interval.
+
+        Both policies met the same rewards, so the difference is far sharper than the two means.
+        """
+        level = number_between("confidence", confidence, 0, 1)
+        both = self.final_regret(first) - self.final_regret(second)
+        both = both[~np.isnan(both)]
+        if both.size < 2:
+            raise ArgumentError("first, second", "two policies with at least two common replications", (first, second))
+        mean, error = float(both.mean()), float(both.std(ddof=1)) / math.sqrt(both.size)
+        width = error * float(stdtrit(both.size - 1, (1 + level) / 2))  # Student's t
+        return Comparison(first, second, mean, mean - width, mean + width, error, both.size)
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        policies: Sequence[str] | None = None,
+        log_time: bool = False,
+        log_regret: bool = False,
+        lower_bound: float | None = None,
+        title: str | None = None,
+        unit: str = "",
+    ) -> Any:
+        """Mean regret over time with its 5-95 % band; saved if a path is given. Returns the matplotlib figure.
+
+        ``lower_bound`` is the constant c of an asymptotic lower bound c log(t), drawn as a dashed line.
+        """
+        chosen = self.policies if policies is None else list(policies)
+        for policy in chosen:
+            self.final_regret(policy)
+        return plot.regret_figure(
+            self.regret,
+            chosen,
+            path,
+            log_time=log_time,
+            log_regret=log_regret,
+            lower_bound=lower_bound,
+            title=title,
+            unit=unit,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write to a zarr folder; one that is there already is replaced only if it is ours."""
+        store.save(self.data, path)
+
+    def __repr__(self) -> str:
+        sizes = self.data.sizes
+        return (
+            f"Result({len(self.policies)} policies, {sizes['arm']} arms, horizon {self.horizon}, "
+            f"{sizes['replication']} replications)"
+        )
+
+
+def load(path: str | PathLike[str]) -> Result:
+    """Read a result that :meth:`Result.save` wrote."""
+    return Result(store.load(path))

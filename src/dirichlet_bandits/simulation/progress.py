@@ -1,0 +1,38 @@
+"""A progress bar for long work: silent when the output is not a terminal, or when told."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+@contextmanager
+def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator["Bars"]:
+    """A bar for each name; ``show=None`` means only on a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(what),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    visible = sys.stderr.isatty() if show is None else show
+    with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
+        yield Bars(progress, totals)
+
+
+class Bars:
+    """Handle on the bars of :func:`bars`."""
+
+    def __init__(self, progress: Progress, totals: Mapping[str, int]) -> None:
+        self._progress = progress
+        self._tasks = {name: progress.add_task(name, total=total) for name, total in totals.items()}
+
+    def show(self, name: str, done: int) -> None:
+        """Set how much of one bar is done."""
+        self._progress.update(self._tasks[name], completed=done)

@@ -1,0 +1,101 @@
+"""The same replication for a policy written as a plain Python class."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from dirichlet_bandits.arms.bandit import Bandit
+from dirichlet_bandits.arms.sampler import FOREIGN, Floats, Ints, fill_entry
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.tally import shuffle
+from dirichlet_bandits.seeding import Words, generator
+from dirichlet_bandits.simulation.loop import CANCEL, Problem
+from dirichlet_bandits.simulation.rewards import ForeignRewards
+
+
+@runtime_checkable
+class PythonPolicy(Protocol):
+    """A policy of the user's own: two methods; it is copied for each replication.
+
+    Every arm has been pulled and told once before the first ``select``. An optional ``init(n_arms)`` is called
+    before anything else.
+    """
+
+    def select(self, rng: np.random.Generator) -> Any:
+        """The arm to pull, or a sequence of them: a round."""
+
+    def update(self, arm: int, reward: float) -> None:
+        """Take note of a reward."""
+
+
+class Cancelled(Exception):
+    """Somebody asked to stop."""
+
+
+def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
+    """For each arm the very rewards that the compiled loop would see."""
+    table = bandit.table()
+    foreign = ForeignRewards(bandit, seeds)
+
+    def built_in(arm: int) -> Iterator[float]:
+        rng = generator(seeds[arm])
+        data = table.data[table.first[arm] : table.last[arm]]
+        block = np.empty(256)
+        while True:
+            fill_entry(int(table.kinds[arm]), table.rows[arm], data, rng, block)
+            yield from block.tolist()
+
+    def from_stock(arm: int) -> Iterator[float]:
+        told = 0
+        while True:
+            while sum(block.size for block in foreign.blocks[arm]) <= told:
+                foreign.more()
+            for reward in np.concatenate(foreign.blocks[arm])[told:].tolist():
+                told += 1
+                yield reward
+
+    return [from_stock(k) if kind == FOREIGN else built_in(k) for k, kind in enumerate(table.kinds)]
+
+
+def run_replication(
+    prototype: PythonPolicy, bandit: Bandit, problem: Problem, seeds: Words, control: Ints
+) -> tuple[Floats, Ints, float]:
+    """Regret at the recorded times, pulls and total reward of one replication."""
+    n_arms = len(bandit)
+    rng = generator(seeds[n_arms])
+    streams = reward_streams(bandit, seeds)
+    policy = copy.deepcopy(prototype)
+    if hasattr(policy, "init"):
+        policy.init(n_arms)
+    pulls, total, regret, slot, clock = np.zeros(n_arms, np.int64), 0.0, np.empty(problem.times.size), 0, 0
+    order = np.arange(n_arms)
+    shuffle(order, rng)
+    chosen: list[int] = order.tolist()
+    while True:
+        for arm in chosen:
+            reward = next(streams[arm])
+            pulls[arm] += 1
+            total += reward
+            clock += 1
+            if clock == problem.times[slot]:
+                regret[slot] = problem.gaps @ pulls
+                slot = min(slot + 1, problem.times.size - 1)
+            policy.update(arm, reward)
+            if control[CANCEL]:
+                raise Cancelled
+            if clock == problem.horizon:
+                return regret, pulls, total
+        chosen = checked_round(policy.select(rng), n_arms)
+
+
+def checked_round(chosen: Any, n_arms: int) -> list[int]:
+    """What a user's ``select`` answered, as a list of arms."""
+    arms = list(chosen) if isinstance(chosen, list | tuple | np.ndarray) and np.ndim(chosen) == 1 else [chosen]
+    if not arms:
+        raise ArgumentError("select(rng)", "an arm, or a non-empty sequence of arms", chosen)
+    for arm in arms:
+        if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
+            raise ArgumentError("select(rng)", f"an arm from 0 to {n_arms - 1}, or a sequence of them", chosen)
+    return [int(arm) for arm in arms]

@@ -1,0 +1,1 @@
+"""Conformance checks that users can run on their own policy."""
