@@ -13,8 +13,11 @@ R = TypeVar("R")
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile in nopython mode, without the GIL. Not cached: only entry points are (see :func:`entry`)."""
-    return cast(Callable[P, R], numba.njit(nogil=True)(function))
+    """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception.
+
+    Not cached: only entry points are (see :func:`entry`).
+    """
+    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy")(function))
 
 
 def entry(function: Callable[P, R]) -> Callable[P, R]:
@@ -23,7 +26,7 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
     Numba's cache looks only at the file that defines the function. An entry point that calls code from
     other files must close over a fingerprint of them, or it would be answered from a stale cache.
     """
-    return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(function))
+    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", cache=True)(function))
 
 
 @functools.cache
