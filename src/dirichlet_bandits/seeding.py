@@ -51,7 +51,8 @@ def root_sequence(seed: Seed) -> np.random.SeedSequence:
 def stream_seeds(root: np.random.SeedSequence, replication: int, n_streams: int) -> Words:
     """Seeds of the streams of one replication, a row each: the arms' in order, then the policy's."""
     child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, replication))
-    return child.generate_state(n_streams * SEED_WORDS, np.uint64).reshape(n_streams, SEED_WORDS)
+    words = child.generate_state(n_streams * SEED_WORDS, np.uint64)
+    return words.astype(np.uint64).reshape(n_streams, SEED_WORDS)
 
 
 def new_desk() -> Desk:
@@ -79,7 +80,7 @@ def generator(seed: Words) -> np.random.Generator:
     >>> bool(generator(seeds[1]).random() == desk.rng.random())
     True
     """
-    return np.random.Generator(np.random.SFC64(_FixedSeed(seed)))
+    return np.random.Generator(np.random.SFC64(_FixedSeed(seed)))  # type: ignore[arg-type] # any ISeedSequence will do
 
 
 class _FixedSeed(np.random.bit_generator.ISeedSequence):

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import mpmath as mp
 
 
-def kinf(
-    values: Sequence[float], target: float, upper: float, weights: Sequence[float] | None = None
-) -> mp.mpf:
+def kinf(values: Sequence[float], target: float, upper: float, weights: Sequence[float] | None = None) -> mp.mpf:
     with mp.workdps(60):
         x = [mp.mpf(float(v)) - mp.mpf(float(target)) for v in values]
         w = [mp.mpf(float(v)) for v in (weights if weights is not None else [1] * len(x))]

@@ -91,9 +91,7 @@ def test_kinf_errors_name_the_argument() -> None:
             kinf([1, 2], 1, 2, bad)
 
 
-guesses = st.one_of(
-    st.just(0.0), st.just(math.nan), st.just(math.inf), st.floats(-1, 1e12), st.floats(1e-12, 1e-3)
-)
+guesses = st.one_of(st.just(0.0), st.just(math.nan), st.just(math.inf), st.floats(-1, 1e12), st.floats(1e-12, 1e-3))
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)

@@ -43,8 +43,9 @@ class Bandit:
         if len(self.names) != len(self.arms) or len(set(self.names)) != len(self.names):
             raise ArgumentError("names", f"{len(self.arms)} different names", list(self.names))
         self.means = np.array([float(arm.mean()) for arm in self.arms])
-        for k in np.flatnonzero(~np.isfinite(self.means)):
-            raise ArgumentError(f"arms[{k}]", "a law with a finite mean", self.arms[k])
+        for k, arm in enumerate(self.arms):
+            if not math.isfinite(self.means[k]):
+                raise ArgumentError(f"arms[{k}]", "a law with a finite mean", arm)
 
     @property
     def gaps(self) -> Floats:
@@ -65,11 +66,12 @@ class Bandit:
         """The laws as plain arrays for the compiled sampler."""
         laws = [arm if isinstance(arm, Law) else None for arm in self.arms]
         data = [law.data if law else np.empty(0) for law in laws]
-        last = np.cumsum([values.size for values in data]).astype(np.int64)
+        sizes = np.array([values.size for values in data], dtype=np.int64)
+        last = np.cumsum(sizes)
         return ArmTable(
             kinds=np.array([law.kind if law else sampler.FOREIGN for law in laws], dtype=np.int64),
             rows=np.array([law.row if law else np.zeros(sampler.N_PARAMETERS) for law in laws]),
-            first=last - [values.size for values in data],
+            first=last - sizes,
             last=last,
             data=np.concatenate(data),
         )

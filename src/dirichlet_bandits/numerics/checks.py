@@ -74,9 +74,7 @@ def finite_array(name: str, values: ArrayLike) -> Floats:
     expected = "a non-empty, one-dimensional sequence of numbers"
     try:
         raw: NDArray[Any] = np.asarray(values)
-        if (
-            raw.dtype.kind not in "iufO"
-        ):  # text, booleans, dates and complex numbers convert silently, or half
+        if raw.dtype.kind not in "iufO":  # text, booleans, dates and complex numbers convert silently, or half
             raise ArgumentError(name, expected, values)
         array = np.ascontiguousarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -121,3 +119,15 @@ class _Words(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def whole_number(name: str, x: object, at_least: int) -> int:
+    """The argument as an int, not below a least value.
+
+    >>> whole_number("horizon", -3, at_least=2)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'horizon' must be an integer of at least 2 (got -3)
+    """
+    if isinstance(x, bool) or not isinstance(x, numbers.Integral) or x < at_least:
+        raise ArgumentError(name, f"an integer of at least {at_least}", x)
+    return int(x)

@@ -52,9 +52,7 @@ def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | No
 
 
 @jit
-def kinf_dual(
-    values: np.ndarray, target: float, upper: float, guess: float
-) -> tuple[float, float, int, bool]:
+def kinf_dual(values: np.ndarray, target: float, upper: float, guess: float) -> tuple[float, float, int, bool]:
     """Kinf of unweighted data for compiled callers: value, multiplier, iterations, converged.
 
     `guess` is a multiplier to start from, for instance that of the round before; 0, negative or NaN for none.
@@ -106,9 +104,7 @@ def kinf_weighted(
     low = (w_least - v_least) / (1.0 - w_least) if v_least < w_least < 1.0 else 0.0
     # No guess: the multiplier of the parabola that touches the dual function at 0.
     e = 1.0 / (guess * width) - 1.0 if guess > 0.0 else second / total / gap - 1.0
-    e, iterations, converged = _stationary(
-        values, weights, target, upper, gap, total, low, v_least, max(e, low)
-    )
+    e, iterations, converged = _stationary(values, weights, target, upper, gap, total, low, v_least, max(e, low))
     return (
         _dual_value(values, weights, target, upper, gap, total, e),
         1.0 / ((1.0 + e) * width),
@@ -207,9 +203,7 @@ def _dual_value(
 
 
 @jit
-def kl_ucb_index(
-    values: np.ndarray, level: float, upper: float, guess: float
-) -> tuple[float, float, int, bool]:
+def kl_ucb_index(values: np.ndarray, level: float, upper: float, guess: float) -> tuple[float, float, int, bool]:
     """The largest target q with Kinf(F, q; upper) <= level: index, dual point c, iterations, converged.
 
     With c = q + 1/lam >= upper and H(c) the harmonic mean of c - x, q = c - H(c) and Kinf is
@@ -296,9 +290,7 @@ def _harmonic(values: np.ndarray, upper: float, width: float, e: float) -> tuple
 
 def _build(stamp: str):  # type: ignore[no-untyped-def]
     @entry
-    def door(
-        values: np.ndarray, weights: np.ndarray, target: float, upper: float
-    ) -> tuple[float, float, int, bool]:
+    def door(values: np.ndarray, weights: np.ndarray, target: float, upper: float) -> tuple[float, float, int, bool]:
         stamp  # noqa: B018  keeps the fingerprint in the closure, hence in the cache's key
         return kinf_weighted(values, weights, target, upper, 0.0)
 

@@ -13,3 +13,6 @@ SERIES_RADIUS: Final = 0.1
 
 LARGEST_LEVEL: Final = 200.0
 """Divergence levels beyond this put the index within exp(-200) of the bound: no double can tell."""
+
+QUANTILE_SLACK: Final = 1e-9
+"""Rounding of n (1 - alpha) must not push a whole number over the next rank."""

@@ -28,4 +28,20 @@ POLICIES: dict[str, type[Policy]] = {
     )
 }
 
-__all__ = ["POLICIES", "Policy", *POLICIES]
+__all__ = [
+    "BDS",
+    "IMED",
+    "KLUCB",
+    "NPTS",
+    "POLICIES",
+    "QDS",
+    "RBSDA",
+    "RDS",
+    "RUCBLT",
+    "UCB1",
+    "BinarizedTS",
+    "EmpiricalIMED",
+    "EmpiricalKLUCB",
+    "Policy",
+    "ThompsonSampling",
+]

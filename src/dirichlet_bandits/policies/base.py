@@ -24,7 +24,7 @@ class Policy:
     reference: ClassVar[str] = ""
 
     @property
-    def params(self) -> Any:
+    def params(self) -> tuple[Any, ...]:
         """Parameters as the compiled verbs see them."""
         raise NotImplementedError
 

@@ -171,7 +171,7 @@ def excess(x: Floats, m: float) -> float:
 
 @verb
 def bonus(policy: Any, n: int, top: float, shortfall: float, m: float) -> Any:
-    """Exploration bonus of a challenger with n rewards, the largest being ``top``; ``shortfall`` is their excess at m."""
+    """Exploration bonus of a challenger: n rewards, the largest ``top``, their excess at m ``shortfall``."""
 
 
 @implements(bonus, BDSParams)

@@ -31,7 +31,15 @@ def new_history(n_arms: int) -> History:
     """No rewards yet."""
     tally = new_tally(n_arms)
     zeros = np.zeros(n_arms, np.int64)
-    return History(tally.pulls, tally.means, tally, np.empty(_FIRST_ROOM * n_arms), zeros, zeros.copy(), np.zeros(1, np.int64))
+    return History(
+        tally.pulls,
+        tally.means,
+        tally,
+        np.empty(_FIRST_ROOM * n_arms),
+        zeros,
+        zeros.copy(),
+        np.zeros(1, np.int64),
+    )
 
 
 @jit

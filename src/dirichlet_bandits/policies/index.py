@@ -41,4 +41,3 @@ def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
             if rng.random() * ties < 1.0:  # each of the tied arms ends up chosen equally often
                 best = arm
     return best
-

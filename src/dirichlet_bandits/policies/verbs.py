@@ -29,8 +29,8 @@ from numba.extending import overload
 
 from dirichlet_bandits.numerics.jit import fingerprint, jit
 
-_COMPILED: dict[str, dict[type, Callable[..., Any]]] = {}
-_DEFAULTS: dict[str, Callable[..., Any]] = {}
+_COMPILED: dict[str, dict[type, Any]] = {}
+_DEFAULTS: dict[str, Any] = {}
 
 
 def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +39,8 @@ def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
     _COMPILED[name] = {}
 
     def find(*args):  # type: ignore[no-untyped-def] # Numba compares this signature with the answer's
-        implementation = _COMPILED[name].get(getattr(args[0], "instance_class", None), _DEFAULTS.get(name))
+        policy_type: Any = getattr(args[0], "instance_class", None)
+        implementation: Any = _COMPILED[name].get(policy_type) or _DEFAULTS.get(name)
         return None if implementation is None else lambda *args: implementation(*args)
 
     overload(stub)(find)

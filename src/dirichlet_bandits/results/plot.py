@@ -46,7 +46,14 @@ def regret_figure(
         axes.plot(time, runs.mean(axis=0), label=policy, linewidth=1.6, **style(i))
         axes.fill_between(time, low, high, color=PALETTE[i % len(PALETTE)], alpha=0.12, linewidth=0)
     if lower_bound is not None:
-        axes.plot(time, lower_bound * np.log(time), color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label="lower bound")
+        axes.plot(
+            time,
+            lower_bound * np.log(time),
+            color="0.3",
+            linewidth=1.0,
+            linestyle=(0, (6, 3)),
+            label="lower bound",
+        )
     axes.set_xlabel("number of pulls")
     axes.set_ylabel("regret" + (f" ({unit})" if unit else ""))
     if log_time:
@@ -60,7 +67,9 @@ def regret_figure(
     axes.spines[["top", "right"]].set_visible(False)
     if title:
         axes.set_title(title, fontsize=11)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, title="mean, 5-95 % band")
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, title="mean, 5-95 % band"
+    )
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

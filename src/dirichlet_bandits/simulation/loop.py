@@ -103,6 +103,10 @@ class Outcome(NamedTuple):
     pulls: Ints
     reward: Floats
 
+    def part(self, where: Any) -> "Outcome":
+        """A window on some of the rows."""
+        return Outcome(self.regret[where], self.pulls[where], self.reward[where])
+
 
 @functools.cache
 def runner(policy_type: type, fast: bool) -> Callable[..., int]:

@@ -30,7 +30,7 @@ class PythonPolicy(Protocol):
         """Take note of a reward."""
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - not an error
     """Somebody asked to stop."""
 
 

@@ -39,9 +39,7 @@ class Source(NamedTuple):
 
 
 @jit
-def open_source(
-    table: ArmTable, stock: Stock, rng: np.random.Generator, words: Words, seeds: Words
-) -> Source:
+def open_source(table: ArmTable, stock: Stock, rng: np.random.Generator, words: Words, seeds: Words) -> Source:
     """Every arm at the head of its stream."""
     n_arms = table.kinds.size
     streams = np.empty((n_arms, 4), np.uint64)
@@ -78,7 +76,13 @@ def _refill(source: Source, arm: int) -> None:
             n = 1
     else:
         source.words[:] = source.streams[arm]
-        fill(table.kinds[arm], table.rows[arm], table.data[table.first[arm] : table.last[arm]], source.rng, block)
+        fill(
+            table.kinds[arm],
+            table.rows[arm],
+            table.data[table.first[arm] : table.last[arm]],
+            source.rng,
+            block,
+        )
         source.streams[arm] = source.words
     source.head[arm] = 0
     source.filled[arm] = n

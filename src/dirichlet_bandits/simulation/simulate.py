@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,7 +95,7 @@ def simulate(
             low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
             finite = sys.float_info.max  # an infinite reward is always refused
             problem = Problem(horizon, times, bandit.gaps, max(low, -finite), min(high, finite))
-            part = Outcome(*(array[row, first:last] for array in outcome))
+            part = outcome.part((row, slice(first, last)))
             units.append((name, Unit(bandit, policy, problem, root, first, last, part, fast)))
     with bars(dict.fromkeys(named, replications), progress, "replications") as shown:
         finished = _run_all(units, workers, shown)
@@ -139,7 +140,7 @@ def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) 
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:
-        several = policies if isinstance(policies, list | tuple) else [policies]
+        several: Sequence[Any] = policies if isinstance(policies, list | tuple) else [policies]
         named = {repr(policy): policy for policy in several}
         if len(named) < len(several):
             raise ArgumentError("policies", "different from each other, or named by a dict", list(named))
@@ -147,7 +148,11 @@ def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) 
         raise ArgumentError("policies", "at least one policy", policies)
     for name, policy in named.items():
         if isinstance(policy, type) or not isinstance(policy, Policy | PythonPolicy):
-            raise ArgumentError(f"policies[{name!r}]", "a policy, or an object with select(rng) and update(arm, reward)", policy)
+            raise ArgumentError(
+                f"policies[{name!r}]",
+                "a policy, or an object with select(rng) and update(arm, reward)",
+                policy,
+            )
     return named
 
 

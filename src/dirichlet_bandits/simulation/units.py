@@ -55,7 +55,16 @@ class Unit:
     def _run_compiled(self, policy: Policy, seeds: Words, stock: Stock, outcome: Outcome) -> int:
         rewards, decisions, offender = new_desk(), new_desk(), np.zeros(2)
         status = runner(type(policy.params), self.fast)(
-            policy.params, self.problem, self.bandit.table(), stock, seeds, *rewards, *decisions, self.control, outcome, offender
+            policy.params,
+            self.problem,
+            self.bandit.table(),
+            stock,
+            seeds,
+            *rewards,
+            *decisions,
+            self.control,
+            outcome,
+            offender,
         )
         if status == BAD_REWARD:
             arm, reward = self.bandit.names[int(offender[0])], float(offender[1])
@@ -69,7 +78,7 @@ class Unit:
         """Draw rewards in advance; if they do not last, draw twice as many and start the replication again."""
         for row in range(len(seeds)):
             foreign = ForeignRewards(self.bandit, seeds[row])
-            outcome = Outcome(*(array[row : row + 1] for array in self.outcome))
+            outcome = self.outcome.part(slice(row, row + 1))
             while self._run_compiled(policy, seeds[row : row + 1], foreign.more(), outcome) == STARVED:
                 pass
             if self.control[CANCEL]:
@@ -81,5 +90,9 @@ class Unit:
                 regret, pulls, reward = run_replication(policy, self.bandit, self.problem, seeds[row], self.control)
             except Cancelled:
                 return
-            self.outcome.regret[row], self.outcome.pulls[row], self.outcome.reward[row] = regret, pulls, reward
+            self.outcome.regret[row], self.outcome.pulls[row], self.outcome.reward[row] = (
+                regret,
+                pulls,
+                reward,
+            )
             self.control[DONE] += 1
