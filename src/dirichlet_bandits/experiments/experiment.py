@@ -1,0 +1,82 @@
+"""What an experiment holds: a bandit, policies, a scale and a seed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.checks import finite_number, whole_number
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.simulation import simulate
+
+
+@dataclass(frozen=True)
+class PlotSettings:
+    """How the picture of an experiment is drawn: the options of :meth:`Result.plot` that belong in a file."""
+
+    log_time: bool = False
+    log_regret: bool = False
+    lower_bound: float | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("log_time", "log_regret"):
+            if not isinstance(getattr(self, name), bool):
+                raise ArgumentError(name, "true or false", getattr(self, name))
+        if self.lower_bound is not None:
+            finite_number("lower_bound", self.lower_bound)
+        if not isinstance(self.unit, str):
+            raise ArgumentError("unit", "a text", self.unit)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that decides the numbers of a simulation; what does not (threads, progress) is given to :meth:`run`.
+
+    >>> from dirichlet_bandits import Bandit, Bernoulli, UCB1
+    >>> coins = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
+    >>> experiment = Experiment("Two coins", coins, {"UCB1": UCB1(sigma=0.5)}, horizon=100, replications=5, seed=0)
+    >>> experiment.run()
+    Result(1 policies, 2 arms, horizon 100, 5 replications)
+    """
+
+    title: str
+    bandit: Bandit
+    policies: Mapping[str, Policy]
+    horizon: int
+    replications: int
+    seed: int
+    plot: PlotSettings = field(default_factory=PlotSettings)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.title, str):
+            raise ArgumentError("title", "a text", self.title)
+        whole_number("horizon", self.horizon, at_least=len(self.bandit))
+        whole_number("replications", self.replications, at_least=1)
+        whole_number("seed", self.seed, at_least=0)
+
+    def run(self, **options: Any) -> Result:
+        """Simulate; the options are those of :func:`simulate`: ``workers``, ``progress``, ``record``, ``fast``."""
+        return simulate(
+            self.bandit,
+            self.policies,
+            horizon=self.horizon,
+            replications=self.replications,
+            seed=self.seed,
+            **options,
+        )
+
+    def picture(self, result: Result, path: str | PathLike[str]) -> None:
+        """Draw a result of this experiment in the way its file asks for."""
+        settings = self.plot
+        result.plot(
+            path,
+            title=self.title,
+            log_time=settings.log_time,
+            log_regret=settings.log_regret,
+            lower_bound=settings.lower_bound,
+            unit=settings.unit,
+        )
