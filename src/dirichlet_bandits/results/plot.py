@@ -10,14 +10,15 @@ import xarray as xr
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by all kinds of colour vision; line styles help past eight and in grey.
+# Okabe and Ito's palette, told apart by all kinds of colour vision; dashes help in grey and where lines coincide.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
-_STYLES = ("-", "--", "-.", ":")
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+_SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 
 
 def style(i: int) -> dict[str, Any]:
     """Colour and dashes of the i-th line."""
-    return {"color": PALETTE[i % len(PALETTE)], "linestyle": _STYLES[i // len(PALETTE) % len(_STYLES)]}
+    return {"color": PALETTE[i % len(PALETTE)], "linestyle": _DASHES[i % len(_DASHES)]}
 
 
 def regret_figure(
@@ -37,14 +38,19 @@ def regret_figure(
     figure = Figure(figsize=(7.0, 4.0), layout="constrained")
     axes = figure.add_subplot()
     time = regret["time"].to_numpy()
+    last: dict[str, float] = {}
     for i, policy in enumerate(policies):
         runs = regret.sel(policy=policy).to_numpy()
         runs = runs[~np.isnan(runs).any(axis=1)]
         if runs.shape[0] == 0:
             continue
         low, high = np.quantile(runs, [0.05, 0.95], axis=0)
-        axes.plot(time, runs.mean(axis=0), label=policy, linewidth=1.6, **style(i))
-        axes.fill_between(time, low, high, color=PALETTE[i % len(PALETTE)], alpha=0.12, linewidth=0)
+        mean = runs.mean(axis=0)
+        last[policy] = mean[-1]
+        axes.plot(time, mean, label=policy, linewidth=1.8, zorder=3, **style(i))
+        axes.fill_between(time, low, high, color=style(i)["color"], alpha=0.08, linewidth=0)
+        for edge in (low, high):  # overlapping bands mix their colours: only their edges tell them apart
+            axes.plot(time, edge, linewidth=0.7, alpha=0.6, **style(i))
     if lower_bound is not None:
         axes.plot(
             time,
@@ -62,13 +68,24 @@ def regret_figure(
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    axes.set_xlim(time[0], time[-1])
+    first = _SETTLED if log_time and time[-1] > _SETTLED**2 else time[0]
+    axes.set_xlim(first, time[-1])
+    axes.margins(y=0.02)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     if title:
         axes.set_title(title, fontsize=11)
+    handles, labels = axes.get_legend_handles_labels()
+    # From top to bottom like the ends of the lines.
+    order = sorted(range(len(labels)), key=lambda j: -last.get(labels[j], -np.inf))
     figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, title="mean, 5-95 % band"
+        [handles[j] for j in order],
+        [labels[j] for j in order],
+        loc="outside right upper",
+        frameon=False,
+        title="mean, 5-95 % band",
+        alignment="left",
+        handlelength=3,
     )
     if path is not None:
         figure.savefig(path, dpi=150)

@@ -1,0 +1,45 @@
+"""The app: every command and group is mounted here, and only here."""
+
+import importlib.metadata
+from typing import Annotated
+
+import typer
+
+from dirichlet_bandits.cli import demo, example, policies, simulate
+from dirichlet_bandits.cli.failures import OneLineErrors
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# A command is a function; a group of commands is a Typer of its own: app.add_typer(group, name="study").
+for command in (simulate.simulate, example.example, policies.policies, demo.demo):
+    app.command()(command)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"dirichlet-bandits {importlib.metadata.version('dirichlet-bandits')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Non-parametric stochastic bandits: Dirichlet Sampling and its competitors.
+
+    A first look:  dirichlet-bandits demo
+
+    Your own experiment:
+
+    \b
+      dirichlet-bandits example experiment.toml
+      dirichlet-bandits simulate experiment.toml --out runs.zarr
+    """

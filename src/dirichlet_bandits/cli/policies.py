@@ -1,0 +1,19 @@
+"""``dirichlet-bandits policies``: what there is to choose from."""
+
+from dirichlet_bandits.cli import tables
+from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.base import parameters
+
+
+def policies() -> None:
+    """List the policies: parameters, what each assumes of the rewards, and its paper.
+
+    \b
+    Example:
+      dirichlet-bandits policies
+    """
+    rows = [
+        (name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()
+    ]
+    headers = ("policy", "parameters", "assumes of the rewards", "reference")
+    tables.show(tables.table("Policies", headers, rows, lines=True))
