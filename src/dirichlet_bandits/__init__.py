@@ -7,7 +7,7 @@
 True
 """
 
-from dirichlet_bandits import testing
+from dirichlet_bandits import experiments, testing
 from dirichlet_bandits.arms import (
     Bandit,
     Bernoulli,
@@ -25,6 +25,7 @@ from dirichlet_bandits.errors import (
     DirichletBanditsError,
     FormatError,
     MissingExtraError,
+    PolicyError,
     RewardError,
 )
 from dirichlet_bandits.policies import (
@@ -76,10 +77,12 @@ __all__ = [
     "MissingExtraError",
     "Poisson",
     "Policy",
+    "PolicyError",
     "Result",
     "RewardError",
     "ThompsonSampling",
     "Uniform",
+    "experiments",
     "load",
     "simulate",
     "testing",

@@ -4,10 +4,11 @@ DirichletBanditsError
 ├── ArgumentError (ValueError)      an argument has a value that makes no sense
 ├── RewardError (ValueError)        a reward is not what the policy was told to expect
 ├── FormatError (ValueError)        a file or folder is corrupt, or not ours
+├── PolicyError (TypeError)         a user's policy does not keep its contract
 └── MissingExtraError (ImportError) an optional dependency is not installed
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class DirichletBanditsError(Exception):
@@ -37,6 +38,24 @@ class RewardError(DirichletBanditsError, ValueError):
 
 class FormatError(DirichletBanditsError, ValueError):
     """A file or folder is corrupt, or was not written by this library."""
+
+
+class PolicyError(DirichletBanditsError, TypeError):
+    """A policy does not keep its contract; ``problems`` lists everything that is wrong with it.
+
+    >>> raise PolicyError("Mine()", ["has no update"])
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.PolicyError: Mine() is not a sound policy:
+    - has no update
+    """
+
+    def __init__(self, policy: str, problems: Sequence[str]) -> None:
+        super().__init__(policy, problems)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        policy, problems = self.args
+        return "\n".join([f"{policy} is not a sound policy:", *(f"- {problem}" for problem in problems)])
 
 
 class MissingExtraError(DirichletBanditsError, ImportError):

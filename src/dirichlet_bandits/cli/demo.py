@@ -25,7 +25,8 @@ class Chapter(NamedTuple):
 CHAPTERS = (
     Chapter(
         "gaussians",
-        "UCB1 was told a variance that is too small; R-UCB-LT pays for knowing none; RDS knows none and pays little.",
+        "UCB1 was told too small a variance: most runs are fine, a few never recover. R-UCB-LT and RDS were told none; "
+        "R-UCB-LT pays for it in every run, RDS little.",
         (("RDS", "UCB1"), ("RDS", "R-UCB-LT")),
     ),
     Chapter(
@@ -42,7 +43,7 @@ def demo(
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
-    """Compare policies on two problems, print the tables, leave pictures and a CSV file.
+    """Compare policies on two problems; leave pictures and a CSV file.
 
     \b
     Example:

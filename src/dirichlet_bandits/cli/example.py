@@ -14,7 +14,7 @@ def example(
         "experiment.toml"
     ),
 ) -> None:
-    """Write a commented example of an experiment, ready to run and to change.
+    """Write a commented experiment file, ready to run and to change.
 
     Example:
 

@@ -6,7 +6,7 @@ from dirichlet_bandits.policies.base import parameters
 
 
 def policies() -> None:
-    """List the policies: parameters, what each assumes of the rewards, and its paper.
+    """List the policies: parameters, assumptions, papers.
 
     \b
     Example:

@@ -1,0 +1,149 @@
+"""Checks of compiled policies: a ``Policy`` in front, verbs registered on the type of its ``params``."""
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.policies import Policy, verbs
+from dirichlet_bandits.testing.players import Clumsy, reward_inside
+
+
+def check_shape(policy: Policy) -> list[str]:
+    """``params``, the verbs and the reward bounds."""
+    return [*_check_params(policy), *_check_bounds(policy)]
+
+
+def _check_params(policy: Policy) -> list[str]:
+    try:
+        params = policy.params
+    except NotImplementedError:
+        return ["it has no property params: the NamedTuple of numbers that the compiled verbs see"]
+    except Exception as error:
+        return [f"params raises {type(error).__name__}: {error}"]
+    if not isinstance(params, tuple) or not hasattr(params, "_fields"):
+        return [f"params must be a NamedTuple of numbers; it is {params!r}"]
+    if not params:
+        return ["params must have at least one field, for the compiler's sake"]
+    problems = [
+        f"params.{name} must be a number; it is {value!r}"
+        for name, value in zip(params._fields, params, strict=True)
+        if not isinstance(value, numbers.Real)
+    ]
+    return problems or _check_verbs(type(params))
+
+
+def _check_verbs(params: type) -> list[str]:
+    if verbs.speaks(verbs.select, params) or verbs.speaks(verbs.index, params):
+        return []
+    if verbs.speaks(verbs.duel, params):
+        return [f"{params.__name__} has a duel but no select: implements(select, {params.__name__})(duel_round)"]
+    return [f"no verb decides for {params.__name__}: register an index, a select, or a duel and duel_round"]
+
+
+def _check_bounds(policy: Policy) -> list[str]:
+    try:
+        low, high = policy.reward_bounds
+        if not float(low) < float(high):
+            return [f"reward_bounds must be two numbers, the first smaller; they are {(low, high)!r}"]
+    except Exception as error:
+        return [f"reward_bounds must be two numbers: {error}"]
+    outside = [math.nan, math.inf, -math.inf]
+    outside += [end for end in (high + 1.0, low - 1.0) if math.isfinite(end)]
+    for reward in outside:
+        try:
+            policy.check_reward(reward)
+        except RewardError:
+            continue
+        except Exception as error:
+            return [f"check_reward must raise RewardError; it raises {type(error).__name__}: {error}"]
+        return [f"check_reward lets {reward!r} pass; its bounds are [{low:g}, {high:g}]"]
+    return []
+
+
+def player(policy: Policy) -> Callable[[int], "CompiledPlayer"]:
+    """A new play, with a state of its own."""
+    return lambda n_arms: CompiledPlayer(policy, n_arms)
+
+
+class CompiledPlayer:
+    """One play through the compiled verbs; looks at the state before and after."""
+
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        self.policy = policy
+        self.state = _call("init", policy.init, n_arms)
+        self.pulls = np.zeros(n_arms, np.int64)
+        self._check_pulls("init")
+
+    def select(self, rng: np.random.Generator) -> Any:
+        before = _snapshot(self.state)
+        answer = _call("select", self.policy.select, self.state, rng)
+        if _snapshot(self.state) != before:
+            raise Clumsy("select changes the state: it may be asked several times before a reward comes")
+        return answer
+
+    def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
+        self.state = _call("update", self.policy.update, self.state, arm, reward, rng)
+        self.pulls[arm] += 1
+        self._check_pulls("update")
+
+    def _check_pulls(self, verb: str) -> None:
+        counted = getattr(self.state, "pulls", None)
+        if not isinstance(counted, np.ndarray) or counted.shape != self.pulls.shape:
+            raise Clumsy(f"{verb} must return a state with a field pulls, one count an arm")
+        if not np.array_equal(counted, self.pulls):
+            raise Clumsy(f"state.pulls must count the pulls of each arm; it does not after {verb}")
+
+
+def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]:
+    """Checks that make sense for compiled verbs only."""
+    return [
+        ("params, verbs and reward bounds fit together", lambda: ()),  # known from the shape
+        ("select leaves the state alone, update counts pulls", lambda: ()),  # known from the plays
+        ("update refuses rewards outside the bounds", lambda: _check_refusal(policy)),
+        ("states share no memory", lambda: _check_states(policy)),
+    ]
+
+
+def _check_refusal(policy: Policy) -> list[str]:
+    try:
+        policy.update(policy.init(2), 0, math.nan, np.random.default_rng(0))
+    except RewardError:
+        return []
+    except Exception:
+        return []  # reported by the scenes
+    return ["update must call check_reward: it accepts a reward of nan"]
+
+
+def _check_states(policy: Policy) -> list[str]:
+    try:
+        first, second = policy.init(2), policy.init(2)
+        before = _snapshot(second)
+        policy.update(first, 0, reward_inside(policy, 0.5), np.random.default_rng(0))
+    except Exception:
+        return []  # reported by the scenes
+    return [] if _snapshot(second) == before else ["init must make a new state each time; two of them share memory"]
+
+
+def _snapshot(state: Any) -> Any:
+    """The state as something that can be compared later."""
+    if isinstance(state, tuple):
+        return tuple(_snapshot(part) for part in state)
+    return state.tobytes() if isinstance(state, np.ndarray) else repr(state)  # nan differs from itself
+
+
+def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return door(*arguments)
+    except Exception as error:
+        raise Clumsy(f"{name} fails: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    """Kind of an error and what matters of its message: Numba's go on for pages."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("Failed in nopython mode")]
+    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"

@@ -1,0 +1,53 @@
+"""Playing a policy of either form by hand, one verb at a time."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.simulation.python_loop import checked_round
+
+
+class Clumsy(Exception):  # noqa: N818 - a finding, told to the author of a policy
+    """A policy broke its contract while it played."""
+
+
+class Player(Protocol):
+    """One play of a policy. Its methods raise :class:`Clumsy` when the policy does what it must not."""
+
+    def select(self, rng: np.random.Generator) -> Any:
+        """The arms of the next round."""
+
+    def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
+        """Tell a reward."""
+
+
+def play(
+    player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Generator], float], seed: int
+) -> list[int]:
+    """Every arm once, then what the policy selects; the arms in the order of their pulls."""
+    rng, rewards = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    chosen, arms = list(range(n_arms)), list[int]()
+    while True:
+        for arm in chosen:
+            player.update(arm, draw(rewards), rng)
+            arms.append(arm)
+            if len(arms) == pulls:
+                return arms
+        player.select(rng)  # a live study may ask several times before a reward comes
+        answer = player.select(rng)
+        try:
+            chosen = checked_round(answer, n_arms)
+        except ArgumentError as error:
+            raise Clumsy(f"select must answer {error.args[1]}; it answered {error.args[2]!r}") from error
+
+
+def reward_inside(policy: Any, reward: float) -> float:
+    """The reward, moved into the interval that a compiled policy declares."""
+    low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
+    if high <= 0.0 or low >= 1.0:  # the scenes are written for rewards around [0, 1]
+        reward += low if low > -math.inf else high - 1.0
+    return float(min(max(reward, low), high))

@@ -1,0 +1,148 @@
+"""``check_policy``: what is wrong with a policy, said to its author."""
+
+import copy
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms import Bandit, Uniform
+from dirichlet_bandits.errors import PolicyError
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.testing import compiled, python
+from dirichlet_bandits.testing.players import Clumsy, Player, play, reward_inside
+
+_PULLS = 120
+_TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
+_SIZES = (2, 10)
+
+
+class Report(NamedTuple):
+    """What was checked of a sound policy."""
+
+    policy: str
+    kind: str
+    checks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.policy}, a {self.kind} policy, is sound:", *(f"- {check}" for check in self.checks)])
+
+
+def check_policy(policy: Any) -> Report:
+    """Check a policy of either form; raise a :class:`PolicyError` that lists everything that is wrong.
+
+    A plain Python policy has ``select(rng)`` and ``update(arm, reward)``; a compiled one is a ``Policy`` with verbs
+    registered for the type of its ``params``.
+
+    >>> class Uniformly:
+    ...     def init(self, n_arms):
+    ...         self.n_arms = n_arms
+    ...     def select(self, rng):
+    ...         return int(rng.integers(self.n_arms))
+    ...     def update(self, arm, reward):
+    ...         pass
+    >>> check_policy(Uniformly()).kind
+    'plain Python'
+
+    >>> class Forgetful:
+    ...     def select(self, rng):
+    ...         return 0
+    >>> check_policy(Forgetful())
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.PolicyError: Forgetful is not a sound policy:
+    - it has no method update(arm, reward)
+    """
+    is_compiled = isinstance(policy, Policy)
+    side = compiled if is_compiled else python
+    name = type(policy).__name__
+    if isinstance(policy, type):
+        raise PolicyError(policy.__name__, ["it is a class: give check_policy an instance"])
+    # Without the right shape nothing can be played.
+    shape = side.check_shape(policy)
+    if shape:
+        raise PolicyError(name, shape)
+    player: Callable[[int], Player] = side.player(policy)
+    checks: list[tuple[str, Callable[[], Sequence[str]]]] = [
+        ("plays with 2 and 10 arms; equal, zero, large and random rewards", lambda: _check_scenes(policy, player)),
+        ("gives every arm a chance when all rewards are equal", lambda: _check_ties(policy, player)),
+        ("decides by the generator alone", lambda: _check_generator(policy, player)),
+        *side.more_checks(policy),
+    ]
+    problems = [problem for _, check in checks for problem in check()]
+    if not problems:
+        checks.append(("runs in simulate", lambda: ()))
+        problems = _check_simulation(policy)
+    if problems:
+        raise PolicyError(name, list(dict.fromkeys(problems)))
+    return Report(name, "compiled" if is_compiled else "plain Python", tuple(what for what, _ in checks))
+
+
+def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
+    scenes: dict[str, Callable[[np.random.Generator], float]] = {
+        "equal rewards": lambda _: 0.5,
+        "zero rewards": lambda _: 0.0,
+        "large rewards": lambda rng: 1e9 * rng.random(),
+        "random rewards": lambda rng: rng.random(),
+    }
+    problems = []
+    for n_arms in _SIZES:
+        for scene, draw in scenes.items():
+            try:
+                play(player(n_arms), n_arms, _PULLS, lambda rng, draw=draw: reward_inside(policy, draw(rng)), seed=0)  # type: ignore[misc]
+            except Clumsy as clumsy:
+                problems.append(f"{clumsy} ({n_arms} arms, {scene})")
+    return _first_of_each(problems)
+
+
+def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
+    n_arms = _SIZES[-1]
+    try:
+        arms = play(player(n_arms), n_arms, _TIED_PULLS, lambda _: reward_inside(policy, 0.5), seed=1)
+    except Clumsy:
+        return []  # reported by the scenes
+    missed = sorted(set(range(n_arms)) - set(arms[n_arms:]))
+    if missed:
+        return [f"select never chose arms {missed} in {_TIED_PULLS} pulls of equal rewards: break ties at random"]
+    return []
+
+
+def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
+    """Two plays with equal generators; the global ones are seeded differently, then equally, to find the culprit."""
+
+    def decisions(global_seed: int) -> list[int]:
+        np.random.seed(global_seed)  # noqa: NPY002 - the very state that a policy must not use
+        random.seed(global_seed)
+        return play(player(3), 3, _PULLS, lambda rng: reward_inside(policy, rng.random()), seed=2)
+
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        if decisions(0) == decisions(1):
+            return []
+        if decisions(0) == decisions(0):
+            return ["it uses the global random state: draw from the rng that select is given"]
+        return ["two plays with equal generators differ: plays share memory, or draw from elsewhere than rng"]
+    except Clumsy:
+        return []  # reported by the scenes
+    finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+def _check_simulation(policy: Any) -> list[str]:
+    low, high = reward_inside(policy, 0.0), reward_inside(policy, 1.0)
+    bandit = Bandit([Uniform(low, high), Uniform(low, (low + high) / 2)])
+    try:
+        simulate(bandit, {"policy": copy.deepcopy(policy)}, horizon=50, replications=2, seed=0, progress=False)
+    except Exception as error:
+        return [f"simulate fails: {compiled.first_line(error)}"]
+    return []
+
+
+def _first_of_each(problems: Sequence[str]) -> list[str]:
+    """One problem shows in many scenes: keep the first."""
+    found: dict[str, str] = {}
+    for problem in problems:
+        found.setdefault(problem.split(" (")[0], problem)
+    return list(found.values())

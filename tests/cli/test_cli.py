@@ -1,0 +1,152 @@
+"""The commands, called in this process."""
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import app, demo
+
+EXPERIMENT = """
+horizon = 50
+replications = 4
+seed = 0
+[[arms]]
+law = "Bernoulli"
+p = 0.4
+[[arms]]
+law = "Bernoulli"
+p = 0.6
+[[policies]]
+name = "UCB1 [half]"
+policy = "UCB1"
+sigma = 0.5
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "coins.toml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_simulate_prints_saves_and_draws(folder):
+    answer = call("simulate", "coins.toml", "--out", "runs.zarr", "--plot", "regret.png")
+    assert answer.exit_code == 0, answer.output
+    assert "coins: regret after 50 pulls" in answer.stdout
+    assert "UCB1 [half]" in answer.stdout
+    assert db.load("runs.zarr").data.sizes["replication"] == 4
+    assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_options_replace_what_the_file_says(folder):
+    options = ["--replications", "2", "--horizon", "30", "--seed", "5", "--workers", "1", "--quiet"]
+    answer = call("simulate", "coins.toml", "--out", "runs.zarr", *options)
+    assert (answer.exit_code, answer.output) == (0, "")
+    result = db.load("runs.zarr")
+    assert (result.horizon, result.data.sizes["replication"]) == (30, 2)
+    assert '"entropy": 5' in result.data.attrs["seed"]
+
+
+def test_an_older_result_is_replaced(folder):
+    for replications in ("2", "3"):
+        call("simulate", "coins.toml", "--out", "runs.zarr", "--replications", replications, "--quiet")
+    assert db.load("runs.zarr").data.sizes["replication"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.toml", "--out", "runs.zarr"], "no experiment at 'none.toml'"),
+        (["coins.toml", "--out", "mine"], "'mine' is not a re"),
+        (["coins.toml", "--out", "coins.toml"], "'coins.toml' is not a re"),
+        (["coins.toml", "--out", "no/runs.zarr"], "'--out' must be in a folder that exists and can be written"),
+        (["coins.toml", "--out", "runs.zarr", "--plot", "a.doc"], "'--plot' must be a file that ends in .png, .pdf"),
+        (["coins.toml", "--out", "runs.zarr", "--plot", "no/a.png"], "'--plot' must be in a folder that exists"),
+        (["coins.toml", "--out", "runs.zarr", "--horizon", "1"], "'horizon' must be an integer of at least 2 (got 1)"),
+        (["coins.toml", "--out", "runs.zarr", "--workers", "0"], "'workers' must be an integer of at least 1 (got 0)"),
+    ],
+)
+def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "thesis.txt").write_text("precious")
+    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: pytest.fail("it ran"))
+    answer = call("simulate", *arguments)
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr.startswith(f"error: {message}")
+    assert answer.stderr.count("\n") == 1
+    assert (folder / "mine" / "thesis.txt").read_text() == "precious"
+
+
+def test_interrupted_before_anything_was_done(folder, monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: False)
+    answer = call("simulate", "coins.toml", "--out", "runs.zarr")
+    assert answer.exit_code == 130
+    assert "nothing saved" in answer.stderr
+    assert not (folder / "runs.zarr").exists()
+
+
+def test_policies_fit_80_columns():
+    answer = call("policies")
+    assert answer.exit_code == 0
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    first_words = {line.split()[0] for line in answer.stdout.splitlines() if line.strip()}
+    assert set(db.policies.POLICIES) <= first_words
+
+
+def test_example_is_written_once_and_can_be_read(folder):
+    assert call("example", "mine.toml").exit_code == 0
+    assert db.experiments.read("mine.toml").title == "Three fertilisers"
+    again = call("example", "mine.toml")
+    assert again.exit_code == 2
+    assert again.stderr == "error: 'path' must be a file that does not exist yet (got 'mine.toml')\n"
+
+
+def test_demo_leaves_pictures_and_a_table(folder, monkeypatch):
+    monkeypatch.setattr(demo, "CHAPTERS", demo.CHAPTERS[:1])  # the other one only takes longer
+    answer = call("demo", "--out", "report", "--replications", "2")
+    assert answer.exit_code == 0, answer.output
+    assert "regret of RDS minus UCB1" in answer.stdout
+    assert {path.name for path in (folder / "report").iterdir()} == {"gaussians.png", "gaussians.pdf", "summary.csv"}
+    assert list(pd.read_csv("report/summary.csv")["policy"]) == ["UCB1", "R-UCB-LT", "RDS"]
+
+
+@pytest.mark.parametrize("chapter", demo.CHAPTERS)
+def test_demo_compares_policies_that_exist(chapter):
+    policies = db.experiments.shipped(chapter.name).policies
+    assert all(name in policies for pair in chapter.pairs for name in pair)
+
+
+def test_demo_refuses_a_file_for_a_folder(folder):
+    answer = call("demo", "--out", "coins.toml")
+    assert answer.exit_code == 2
+    assert answer.stderr == "error: '--out' must be a folder, new or not (got 'coins.toml')\n"
+
+
+def test_demo_stops_when_interrupted(folder, monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: False)
+    answer = call("demo")
+    assert answer.exit_code == 130
+    assert answer.stderr == "interrupted\n"
+
+
+@pytest.mark.parametrize("command", ["simulate", "example", "policies", "demo"])
+def test_help_has_an_example(command):
+    answer = call(command, "--help")
+    assert answer.exit_code == 0
+    assert f"dirichlet-bandits {command}" in answer.stdout
+
+
+def test_version():
+    assert call("--version").stdout == f"dirichlet-bandits {db.__version__}\n"
+
+
+def test_errors_that_are_not_ours_are_not_hidden(folder, monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: 1 / 0)
+    assert isinstance(call("simulate", "coins.toml", "--out", "runs.zarr").exception, ZeroDivisionError)

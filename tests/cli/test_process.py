@@ -1,0 +1,79 @@
+"""The command line as a process of its own: how it starts, and what Ctrl-C leaves."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import dirichlet_bandits as db
+
+ENDLESS = """
+horizon = 1000
+replications = 1_000_000
+seed = 0
+[[arms]]
+law = "Bernoulli"
+p = 0.4
+[[arms]]
+law = "Bernoulli"
+p = 0.6
+[[policies]]
+policy = "UCB1"
+sigma = 0.5
+"""
+PROGRAM = [sys.executable, "-W", "error", "-m", "dirichlet_bandits"]
+
+
+def test_module_shows_errors_without_traceback(tmp_path):
+    answer = subprocess.run(
+        [*PROGRAM, "simulate", "none.toml", "--out", "runs.zarr"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == "error: no experiment at 'none.toml'\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_ctrl_c_saves_what_is_done(tmp_path):
+    import pty
+
+    (tmp_path / "endless.toml").write_text(ENDLESS)
+    ours, theirs = pty.openpty()  # on a terminal progress bars show: they tell when the first replications are done
+    process = subprocess.Popen(
+        [*PROGRAM, "simulate", "endless.toml", "--out", "runs.zarr"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        # A shell that starts jobs in the background lets them ignore SIGINT, and children inherit it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+    os.close(theirs)
+    try:
+        seen = ""
+        while not re.search(r"[1-9]\d*/1000000", seen):
+            seen += os.read(ours, 4096).decode()
+        process.send_signal(signal.SIGINT)
+        try:
+            while True:  # drained to the end, so that it never waits for us
+                seen += os.read(ours, 4096).decode()
+        except OSError:  # how Linux says that the other side is closed
+            pass
+        stdout, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert process.returncode == 130
+    assert "replications were done and are saved in runs.zarr" in seen
+    assert "UCB1" in stdout
+    done = int(db.load(tmp_path / "runs.zarr").summary().loc["UCB1", "replications"])
+    assert 0 < done < 1_000_000

@@ -1,0 +1,162 @@
+"""Experiments are checked key by key; messages name the file and the path of the key."""
+
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.experiments import SHIPPED, Experiment, example_text, parse, read, shipped
+from dirichlet_bandits.experiments.reading import LAWS
+
+GOOD = """
+title = "Coins"
+horizon = 100
+replications = 3
+seed = 7
+
+[[arms]]
+law = "Bernoulli"
+p = 0.4
+
+[[arms]]
+name = "bell"
+law = "Gaussian"
+mean = 0.5
+std = 1.0
+
+[[policies]]
+policy = "UCB1"
+sigma = 0.5
+
+[plot]
+log_time = true
+unit = "coins"
+"""
+
+
+def test_a_good_file_says_everything(tmp_path):
+    file = tmp_path / "coins.toml"
+    file.write_text(GOOD)
+    experiment = read(file)
+    assert experiment.title == "Coins"
+    assert experiment.bandit.names == ("arm 0", "bell")
+    assert experiment.bandit.arms == (db.Bernoulli(0.4), db.Gaussian(0.5, 1.0))
+    assert experiment.policies == {"UCB1": db.UCB1(sigma=0.5)}
+    assert (experiment.horizon, experiment.replications, experiment.seed) == (100, 3, 7)
+    assert (experiment.plot.log_time, experiment.plot.unit) == (True, "coins")
+
+
+def test_it_runs_like_simulate():
+    experiment = parse(GOOD)
+    direct = db.simulate(experiment.bandit, {"UCB1": db.UCB1(0.5)}, horizon=100, replications=3, seed=7)
+    assert experiment.run(workers=1).data.identical(direct.data)
+
+
+def test_title_is_optional():
+    assert parse(GOOD.replace('title = "Coins"', ""), source="some/coins.toml").title == "coins"
+
+
+def test_policies_of_one_class_are_told_apart():
+    more = '[[policies]]\npolicy = "UCB1"\nsigma = 1.0\n\n[plot]'
+    assert list(parse(GOOD.replace("[plot]", more)).policies) == ["UCB1(sigma=0.5)", "UCB1(sigma=1.0)"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("horizon = 100", "", "'horizon' is missing"),
+        ("horizon = 100", "horizon = 1", "'horizon' must be an integer of at least 2 (got 1)"),
+        ("horizon = 100", 'horizon = "long"', "'horizon' must be an integer of at least 2 (got 'long')"),
+        ("horizon = 100", "horizon = 100\nhorizn = 2", "'horizn' is not a key of an experiment (known here: title, "),
+        ("replications = 3", "replications = 0", "'replications' must be an integer of at least 1 (got 0)"),
+        ("seed = 7", "seed = -1", "'seed' must be an integer of at least 0 (got -1)"),
+        ('title = "Coins"', "title = 3", "'title' must be a text (got 3)"),
+        ('law = "Bernoulli"', "", "'arms[0].law' is missing: one of 'Bernoulli', "),
+        ('law = "Bernoulli"', 'law = "Cauchy"', "'arms[0].law' must be one of 'Bernoulli', "),
+        ('law = "Bernoulli"', "law = 1", "'arms[0].law' must be one of 'Bernoulli', "),
+        ("std = 1.0", "", "'arms[1].std' is missing: Gaussian needs it"),
+        ("std = 1.0", "std = -1.0", "'arms[1].std' must be a positive number (got -1.0)"),
+        ("std = 1.0", 'std = "wide"', "'arms[1].std' must be a finite number (got 'wide')"),
+        ("std = 1.0", "sdt = 1.0", "'arms[1].sdt' is not a parameter of Gaussian (its parameters: mean, std)"),
+        ('name = "bell"', "name = 3", "'arms[1].name' must be a text that is not empty (got 3)"),
+        ('name = "bell"', 'name = "arm 0"', "'arms[1].name' must be different from the names before it (got 'arm 0')"),
+        ('policy = "UCB1"', 'policy = "UCB9"', "'policies[0].policy' must be one of 'BDS', 'RDS', "),
+        ("sigma = 0.5", "sigma = 0", "'policies[0].sigma' must be a positive number (got 0)"),
+        ("sigma = 0.5", "rho = 1", "'policies[0].rho' is not a parameter of UCB1 (its parameters: sigma)"),
+        ("sigma = 0.5", "", "'policies[0].sigma' is missing: UCB1 needs it"),
+        ('policy = "UCB1"\nsigma = 0.5', 'policy = "RDS"\nrho = ["log"]', "'policies[0]"),
+        ("log_time = true", "log_tim = true", "'plot.log_tim' is not a key of an experiment (known here: log_time, "),
+        ("log_time = true", "log_time = 1", "'plot.log_time' must be true or false (got 1)"),
+        ('unit = "coins"', "unit = 1", "'plot.unit' must be a text (got 1)"),
+        ('unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
+        ("seed = 7", "seed = = 7", "not a TOML file: "),
+    ],
+)
+def test_every_mistake_has_its_message(old, new, message):
+    assert old in GOOD
+    with pytest.raises(db.FormatError) as caught:
+        parse(GOOD.replace(old, new), source="coins.toml")
+    assert str(caught.value).startswith(f"coins.toml: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("arms = 3\npolicies = []", "'arms' must be tables written [[arms]], each with its law (got 3)"),
+        ("arms = []\npolicies = []", "'arms' must be at least two tables [[arms]] (got 0)"),
+        ("arms = [1, 2]\npolicies = []", "'arms' must be tables written [[arms]], each with its law (got [1, 2])"),
+    ],
+)
+def test_arms_are_tables(text, message):
+    with pytest.raises(db.FormatError) as caught:
+        parse("horizon = 9\nreplications = 1\nseed = 0\n" + text, source="x.toml")
+    assert str(caught.value) == f"x.toml: {message}"
+
+
+def test_no_policies():
+    with pytest.raises(db.FormatError, match=r"'policies' must be at least one table \[\[policies\]\] \(got 0\)"):
+        parse("policies = []\n" + GOOD.split("[[policies]]")[0])
+
+
+def test_plot_is_a_table():
+    with pytest.raises(db.FormatError, match=r"'plot' must be a table, written \[plot\] \(got 1\)"):
+        parse("plot = 1\n" + GOOD.split("[plot]")[0])
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no experiment at"):
+        read(tmp_path / "none.toml")
+
+
+def test_binary_file(tmp_path):
+    file = tmp_path / "picture.toml"
+    file.write_bytes(b"\x89PNG\xff\xfe")
+    with pytest.raises(db.FormatError, match="not a TOML file"):
+        read(file)
+
+
+def test_policy_that_does_not_fit_the_arms_is_refused_before_anything_runs():
+    experiment = parse(GOOD.replace('policy = "UCB1"\nsigma = 0.5', 'policy = "NPTS"\nupper = 1.0'))
+    with pytest.raises(db.ArgumentError, match="fit for rewards in"):
+        experiment.run()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_experiments_are_sound(name):
+    experiment = shipped(name)
+    assert isinstance(experiment, Experiment)
+    assert experiment.horizon == 10_000
+
+
+def test_unknown_shipped_experiment():
+    with pytest.raises(db.ArgumentError, match="'name' must be one of 'gaussians', 'mixtures'"):
+        shipped("coins")
+
+
+def test_example_explains_every_law():
+    text = example_text()
+    assert [law for law in LAWS if law not in text] == []
+    assert parse(text).bandit.best == "nitrogen"
+
+
+def test_every_law_of_the_library_can_be_named():
+    public = {name for name in db.__all__ if hasattr(getattr(db, name), "rvs")}
+    assert set(LAWS) == public

@@ -1,0 +1,37 @@
+"""The public names are a promise: a change here is a change for users."""
+
+import dirichlet_bandits as db
+
+NAMES = """
+BDS IMED KLUCB NPTS QDS RBSDA RDS RUCBLT UCB1 BinarizedTS EmpiricalIMED EmpiricalKLUCB Policy ThompsonSampling
+Bandit Bernoulli Beta ClippedGaussian Empirical Exponential Gaussian GaussianMixture Poisson Uniform
+ArgumentError DirichletBanditsError FormatError MissingExtraError PolicyError RewardError
+Comparison Result load simulate experiments testing
+""".split()
+
+
+def test_public_names_are_pinned():
+    assert sorted(db.__all__) == sorted(NAMES)
+
+
+def test_public_names_exist():
+    assert [name for name in NAMES if not hasattr(db, name)] == []
+
+
+def test_rooms_pin_their_names():
+    assert set(db.testing.__all__) == {"Report", "check_policy"}
+    assert set(db.experiments.__all__) == {
+        "SHIPPED",
+        "Experiment",
+        "PlotSettings",
+        "example_text",
+        "parse",
+        "read",
+        "shipped",
+    }
+
+
+def test_version_is_that_of_the_distribution():
+    from importlib.metadata import version
+
+    assert db.__version__ == version("dirichlet-bandits")
