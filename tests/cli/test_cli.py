@@ -1,5 +1,7 @@
 """The commands, called in this process."""
 
+import importlib
+
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -7,6 +9,7 @@ from typer.testing import CliRunner
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app, demo
 
+SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 EXPERIMENT = """
 horizon = 50
 replications = 4
@@ -75,7 +78,7 @@ def test_an_older_result_is_replaced(folder):
 def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):
     (folder / "mine").mkdir()
     (folder / "mine" / "thesis.txt").write_text("precious")
-    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: pytest.fail("it ran"))
     answer = call("simulate", *arguments)
     assert answer.exit_code == 2
     assert answer.stdout == ""
@@ -85,7 +88,7 @@ def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, 
 
 
 def test_interrupted_before_anything_was_done(folder, monkeypatch):
-    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
     answer = call("simulate", "coins.toml", "--out", "runs.zarr")
     assert answer.exit_code == 130
     assert "nothing saved" in answer.stderr
@@ -130,7 +133,7 @@ def test_demo_refuses_a_file_for_a_folder(folder):
 
 
 def test_demo_stops_when_interrupted(folder, monkeypatch):
-    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
     answer = call("demo")
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"
@@ -148,5 +151,5 @@ def test_version():
 
 
 def test_errors_that_are_not_ours_are_not_hidden(folder, monkeypatch):
-    monkeypatch.setattr("dirichlet_bandits.simulation.simulate._run_all", lambda *_: 1 / 0)
+    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: 1 / 0)
     assert isinstance(call("simulate", "coins.toml", "--out", "runs.zarr").exception, ZeroDivisionError)

@@ -12,8 +12,6 @@ def policies() -> None:
     Example:
       dirichlet-bandits policies
     """
-    rows = [
-        (name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()
-    ]
+    rows = [(name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()]
     headers = ("policy", "parameters", "assumes of the rewards", "reference")
     tables.show(tables.table("Policies", headers, rows, lines=True))

@@ -32,8 +32,13 @@ def simulate(
 
     Read the result in Python:  dirichlet_bandits.load("runs.zarr")
     """
-    given = {"replications": replications, "horizon": horizon, "seed": seed}
-    task = dataclasses.replace(read(experiment), **{k: v for k, v in given.items() if v is not None})
+    task = read(experiment)
+    task = dataclasses.replace(
+        task,
+        replications=task.replications if replications is None else replications,
+        horizon=task.horizon if horizon is None else horizon,
+        seed=task.seed if seed is None else seed,
+    )
     outputs.check_result("--out", out)
     if plot is not None:
         outputs.check_picture("--plot", plot)

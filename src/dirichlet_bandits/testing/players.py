@@ -25,9 +25,7 @@ class Player(Protocol):
         """Tell a reward."""
 
 
-def play(
-    player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Generator], float], seed: int
-) -> list[int]:
+def play(player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Generator], float], seed: int) -> list[int]:
     """Every arm once, then what the policy selects; the arms in the order of their pulls."""
     rng, rewards = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     chosen, arms = list(range(n_arms)), list[int]()
@@ -42,7 +40,8 @@ def play(
         try:
             chosen = checked_round(answer, n_arms)
         except ArgumentError as error:
-            raise Clumsy(f"select must answer {error.args[1]}; it answered {error.args[2]!r}") from error
+            expected = "an arm from 0 to n_arms - 1, or a sequence of them that is not empty"
+            raise Clumsy(f"select must answer {expected}; it answered {answer!r}") from error
 
 
 def reward_inside(policy: Any, reward: float) -> float:

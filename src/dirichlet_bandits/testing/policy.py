@@ -18,6 +18,8 @@ _PULLS = 120
 _TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
 _SIZES = (2, 10)
 
+Draw = Callable[[np.random.Generator], float]
+
 
 class Report(NamedTuple):
     """What was checked of a sound policy."""
@@ -80,7 +82,7 @@ def check_policy(policy: Any) -> Report:
 
 
 def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
-    scenes: dict[str, Callable[[np.random.Generator], float]] = {
+    scenes: dict[str, Draw] = {
         "equal rewards": lambda _: 0.5,
         "zero rewards": lambda _: 0.0,
         "large rewards": lambda rng: 1e9 * rng.random(),
@@ -90,7 +92,7 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
     for n_arms in _SIZES:
         for scene, draw in scenes.items():
             try:
-                play(player(n_arms), n_arms, _PULLS, lambda rng, draw=draw: reward_inside(policy, draw(rng)), seed=0)  # type: ignore[misc]
+                play(player(n_arms), n_arms, _PULLS, _inside(policy, draw), seed=0)
             except Clumsy as clumsy:
                 problems.append(f"{clumsy} ({n_arms} arms, {scene})")
     return _first_of_each(problems)
@@ -99,7 +101,7 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
 def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
     n_arms = _SIZES[-1]
     try:
-        arms = play(player(n_arms), n_arms, _TIED_PULLS, lambda _: reward_inside(policy, 0.5), seed=1)
+        arms = play(player(n_arms), n_arms, _TIED_PULLS, _inside(policy, lambda _: 0.5), seed=1)
     except Clumsy:
         return []  # reported by the scenes
     missed = sorted(set(range(n_arms)) - set(arms[n_arms:]))
@@ -114,7 +116,7 @@ def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
     def decisions(global_seed: int) -> list[int]:
         np.random.seed(global_seed)  # noqa: NPY002 - the very state that a policy must not use
         random.seed(global_seed)
-        return play(player(3), 3, _PULLS, lambda rng: reward_inside(policy, rng.random()), seed=2)
+        return play(player(3), 3, _PULLS, _inside(policy, lambda rng: rng.random()), seed=2)
 
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
@@ -138,6 +140,10 @@ def _check_simulation(policy: Any) -> list[str]:
     except Exception as error:
         return [f"simulate fails: {compiled.first_line(error)}"]
     return []
+
+
+def _inside(policy: Any, draw: Draw) -> Draw:
+    return lambda rng: reward_inside(policy, draw(rng))
 
 
 def _first_of_each(problems: Sequence[str]) -> list[str]:
