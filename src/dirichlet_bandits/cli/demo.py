@@ -25,8 +25,8 @@ class Chapter(NamedTuple):
 CHAPTERS = (
     Chapter(
         "gaussians",
-        "UCB1 was told too small a variance: most of its runs are fine, a few never recover (see std). R-UCB-LT and RDS were told none; "
-        "R-UCB-LT pays for it in every run, RDS little.",
+        "UCB1 was told too small a variance: most of its runs are fine, a few never recover (see std). "
+        "R-UCB-LT and RDS were told none; R-UCB-LT pays for it in every run, RDS little.",
         (("RDS", "UCB1"), ("RDS", "R-UCB-LT")),
     ),
     Chapter(
