@@ -18,9 +18,10 @@ from dirichlet_bandits.numerics.checks import whole_number
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.seeding import Seed, root_sequence
-from dirichlet_bandits.simulation.loop import Outcome, Problem, runner
+from dirichlet_bandits.simulation.loop import runner
 from dirichlet_bandits.simulation.progress import Bars, bars
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
+from dirichlet_bandits.simulation.run import Outcome, Problem
 from dirichlet_bandits.simulation.units import Unit
 
 AnyPolicy = Policy | PythonPolicy
@@ -89,6 +90,7 @@ def simulate(
         regret=np.full((*shape, times.size), np.nan),
         pulls=np.zeros((*shape, len(bandit)), np.int64),
         reward=np.full(shape, np.nan),
+        offence=np.zeros(2),
     )
     size = min(max(1, replications // (_UNITS_PER_WORKER * workers)), _LARGEST_UNIT)
     units: list[tuple[str, Unit]] = []
