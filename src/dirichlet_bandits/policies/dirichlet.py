@@ -222,7 +222,7 @@ def resampling_duel(policy: Any, state: History, challenger: int, leader: int, r
     if state.means[challenger] >= m:
         return True
     x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.tally.tops[challenger], excess(x, m), m)
+    b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
     return reaches(x, m, (b - m) * rng.standard_exponential(), rng)
 
 
@@ -233,7 +233,7 @@ def quantile_duel(policy: QDSParams, state: History, challenger: int, leader: in
     if state.means[challenger] >= m:
         return True
     x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.tally.tops[challenger], excess(x, m), m)
+    b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
     below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
     rest = (b - m) * rng.standard_exponential() + (tail_mean - m) * rng.standard_gamma(tail_size)
     return reaches(below, m, rest, rng)

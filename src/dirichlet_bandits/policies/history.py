@@ -5,21 +5,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.policies.tally import Floats, Ints, Tally, count, new_tally
+from dirichlet_bandits.policies.tally import Floats, Ints, count, new_tally
 from dirichlet_bandits.policies.verbs import implements, init, update
 
 _FIRST_ROOM = 8
 
 
 class History(NamedTuple):
-    """Counts, means and the rewards themselves: those of arm k lie in ``pool[start[k] : start[k] + pulls[k]]``.
+    """A tally and the rewards themselves: those of arm k lie in ``pool[start[k] : start[k] + pulls[k]]``.
 
     An arm that outgrows its ``room`` moves to a place twice as large at the end of the pool.
     """
 
     pulls: Ints
     means: Floats
-    tally: Tally
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    tops: Floats
     pool: Floats
     start: Ints
     room: Ints
@@ -29,17 +32,10 @@ class History(NamedTuple):
 @jit
 def new_history(n_arms: int) -> History:
     """No rewards yet."""
-    tally = new_tally(n_arms)
-    zeros = np.zeros(n_arms, np.int64)
-    return History(
-        tally.pulls,
-        tally.means,
-        tally,
-        np.empty(_FIRST_ROOM * n_arms),
-        zeros,
-        zeros.copy(),
-        np.zeros(1, np.int64),
-    )
+    pulls, means, sums, carry, lows, tops = new_tally(n_arms)
+    start, room = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    pool, used = np.empty(_FIRST_ROOM * n_arms), np.zeros(1, np.int64)
+    return History(pulls, means, sums, carry, lows, tops, pool, start, room, used)
 
 
 @jit
@@ -52,22 +48,29 @@ def rewards(history: History, arm: int) -> Floats:
 @jit
 def append(history: History, arm: int, reward: float, entry: float) -> History:
     """Count a reward and store ``entry`` for it: the reward itself, or what the policy prefers to remember."""
+    if history.pulls[arm] == history.room[arm]:
+        history = _with_room(history, arm)
+    history.pool[history.start[arm] + history.pulls[arm]] = entry
+    count(history, arm, reward)
+    return history
+
+
+@jit
+def _with_room(history: History, arm: int) -> History:
+    """Move the arm to a place twice as large."""
     n = history.pulls[arm]
+    room = max(2 * n, _FIRST_ROOM)
+    first, old = history.used[0], history.start[arm]
     pool = history.pool
-    if n == history.room[arm]:
-        room = max(2 * n, _FIRST_ROOM)
-        first, old = history.used[0], history.start[arm]
-        if first + room > pool.size:
-            larger = np.empty(2 * pool.size + room)
-            larger[:first] = pool[:first]
-            pool = larger
-        pool[first : first + n] = pool[old : old + n]
-        history.start[arm] = first
-        history.room[arm] = room
-        history.used[0] = first + room
-    pool[history.start[arm] + n] = entry
-    count(history.tally, arm, reward)
-    return History(history.pulls, history.means, history.tally, pool, history.start, history.room, history.used)
+    if first + room > pool.size:
+        pool = np.empty(2 * history.pool.size + room)
+        pool[:first] = history.pool[:first]
+    pool[first : first + n] = pool[old : old + n]
+    history.start[arm] = first
+    history.room[arm] = room
+    history.used[0] = first + room
+    pulls, means, sums, carry, lows, tops, _, start, room_of, used = history
+    return History(pulls, means, sums, carry, lows, tops, pool, start, room_of, used)
 
 
 def keeps_rewards(*policy_types: type) -> None:

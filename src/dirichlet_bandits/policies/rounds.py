@@ -16,21 +16,23 @@ from dirichlet_bandits.policies.tally import Floats, Ints, shuffle, unpulled
 
 
 def as_round(chosen: Any) -> Any:
-    """The answer of ``select`` as an array: an index policy answers with a single arm."""
+    """The answer of ``select`` as something to walk over: an index policy answers with a single arm."""
 
 
 @overload(as_round)
 def _as_round(chosen):  # type: ignore[no-untyped-def]
     if isinstance(chosen, types.Integer):
-        return lambda chosen: np.array([chosen])
+        return lambda chosen: (chosen,)
     return lambda chosen: chosen
 
 
 @jit
 def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
     """The arms to pull next: those never pulled, else what the policy selects."""
-    fresh = unpulled(state.pulls, rng)
-    return fresh if fresh.size > 0 else as_round(verbs.select(policy, state, rng))
+    arms = unpulled(state.pulls, rng)
+    if arms.size == 0:
+        arms = np.array([arm for arm in as_round(verbs.select(policy, state, rng))])
+    return arms
 
 
 @jit

@@ -47,7 +47,7 @@ def remember_running_sums(policy: RBSDAParams, n_arms: int) -> History:
 @implements(update, RBSDAParams)
 def remember(policy: RBSDAParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     """Store the running sum that this reward ends."""
-    return append(state, arm, reward, state.tally.sums[arm] + reward)
+    return append(state, arm, reward, state.sums[arm] + reward)
 
 
 @implements(duel, RBSDAParams)

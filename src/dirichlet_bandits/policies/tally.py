@@ -1,6 +1,6 @@
 """Counts and means of the arms: the state, or part of the state, of every policy."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,8 @@ def new_tally(n_arms: int) -> Tally:
 
 
 @jit
-def count(tally: Tally, arm: int, reward: float) -> None:
-    """One more reward: Neumaier's compensated sum."""
+def count(tally: Any, arm: int, reward: float) -> None:
+    """One more reward, by Neumaier's compensated sum; for a Tally or any state with its fields."""
     old = tally.sums[arm]
     new = old + reward
     tally.carry[arm] += (old - new) + reward if abs(old) >= abs(reward) else (reward - new) + old

@@ -71,10 +71,10 @@ class Result:
                 "mean": (("arm",), means, {"long_name": "true mean of the arm"}),
             },
             coords={
-                "policy": list(policies),
+                "policy": np.array(list(policies), dtype=object),  # text of any length, as zarr stores it
                 "replication": np.arange(regret.shape[1]),
                 "time": ("time", times, {"long_name": "number of pulls"}),
-                "arm": list(arms),
+                "arm": np.array(list(arms), dtype=object),
             },
             attrs={
                 "format": store.FORMAT,

@@ -11,8 +11,8 @@ from dirichlet_bandits.arms.sampler import FOREIGN, Floats, Ints, fill_entry
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.tally import shuffle
 from dirichlet_bandits.seeding import Words, generator
-from dirichlet_bandits.simulation.loop import CANCEL, Problem
-from dirichlet_bandits.simulation.rewards import ForeignRewards
+from dirichlet_bandits.simulation.foreign import ForeignRewards
+from dirichlet_bandits.simulation.run import CANCEL, Problem
 
 
 @runtime_checkable
@@ -50,9 +50,9 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
     def from_stock(arm: int) -> Iterator[float]:
         told = 0
         while True:
-            while sum(block.size for block in foreign.blocks[arm]) <= told:
+            if foreign.drawn[arm].size <= told:
                 foreign.more()
-            for reward in np.concatenate(foreign.blocks[arm])[told:].tolist():
+            for reward in foreign.drawn[arm][told:].tolist():
                 told += 1
                 yield reward
 

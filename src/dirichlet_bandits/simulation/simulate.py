@@ -18,14 +18,16 @@ from dirichlet_bandits.numerics.checks import whole_number
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.seeding import Seed, root_sequence
-from dirichlet_bandits.simulation.loop import Outcome, Problem
+from dirichlet_bandits.simulation.loop import runner
 from dirichlet_bandits.simulation.progress import Bars, bars
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
+from dirichlet_bandits.simulation.run import Outcome, Problem
 from dirichlet_bandits.simulation.units import Unit
 
 AnyPolicy = Policy | PythonPolicy
 _POLL_SECONDS = 0.1
 _UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
+_LARGEST_UNIT = 256
 
 
 def simulate(
@@ -79,15 +81,18 @@ def simulate(
     times = _times(record, horizon)
     root = root_sequence(seed)
     for name, policy in named.items():
-        _check_support(name, policy, bandit)
+        if isinstance(policy, Policy):
+            _check_support(name, policy, bandit)
+            runner(type(policy.params), fast)  # made here, once, and not by several threads at the same time
 
     shape = (len(named), replications)
     outcome = Outcome(
         regret=np.full((*shape, times.size), np.nan),
         pulls=np.zeros((*shape, len(bandit)), np.int64),
         reward=np.full(shape, np.nan),
+        offence=np.zeros(2),
     )
-    size = max(1, replications // (_UNITS_PER_WORKER * workers))
+    size = min(max(1, replications // (_UNITS_PER_WORKER * workers)), _LARGEST_UNIT)
     units: list[tuple[str, Unit]] = []
     for first in range(0, replications, size):
         last = min(first + size, replications)
@@ -169,10 +174,8 @@ def _times(record: int | ArrayLike, horizon: int) -> Ints:
     return np.union1d(times, [horizon]).astype(np.int64)
 
 
-def _check_support(name: str, policy: AnyPolicy, bandit: Bandit) -> None:
+def _check_support(name: str, policy: Policy, bandit: Bandit) -> None:
     """A policy that declares bounds is not run on arms known to leave them."""
-    if not isinstance(policy, Policy):
-        return
     low, high = policy.reward_bounds
     for arm, law in zip(bandit.names, bandit.arms, strict=True):
         if not hasattr(law, "support"):

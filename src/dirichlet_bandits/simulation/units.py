@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import FOREIGN, Ints
+from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Ints
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.seeding import Words, new_desk, stream_seeds
-from dirichlet_bandits.simulation.loop import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Problem, runner
+from dirichlet_bandits.simulation.foreign import ForeignRewards
+from dirichlet_bandits.simulation.loop import runner
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
-from dirichlet_bandits.simulation.rewards import EMPTY_STOCK, ForeignRewards, Stock
+from dirichlet_bandits.simulation.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Problem
 
 
 @dataclass
@@ -47,27 +48,18 @@ class Unit:
         elif (self.bandit.table().kinds == FOREIGN).any():
             self._run_foreign(self.policy, seeds)
         else:
-            self._run_compiled(self.policy, seeds, EMPTY_STOCK, self.outcome)
+            self._run_compiled(self.policy, seeds, self.bandit.table(), self.outcome)
 
     def _seeds(self, replication: int) -> Words:
         return stream_seeds(self.root, replication, len(self.bandit) + 1)
 
-    def _run_compiled(self, policy: Policy, seeds: Words, stock: Stock, outcome: Outcome) -> int:
-        rewards, decisions, offender = new_desk(), new_desk(), np.zeros(2)
+    def _run_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
+        rewards, decisions = new_desk(), new_desk()
         status = runner(type(policy.params), self.fast)(
-            policy.params,
-            self.problem,
-            self.bandit.table(),
-            stock,
-            seeds,
-            *rewards,
-            *decisions,
-            self.control,
-            outcome,
-            offender,
+            policy.params, self.problem, table, seeds, *rewards, *decisions, self.control, outcome
         )
         if status == BAD_REWARD:
-            arm, reward = self.bandit.names[int(offender[0])], float(offender[1])
+            arm, reward = self.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
             try:
                 policy.check_reward(reward)
             except RewardError as error:

@@ -1,0 +1,51 @@
+"""Rewards of laws that only Python can draw, in advance, as data for the compiled loop."""
+
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
+from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Floats
+from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.seeding import Words, generator
+
+_FIRST_BLOCK = 1024
+
+
+class ForeignRewards:
+    """Rewards of one replication from foreign laws.
+
+    Block sizes depend on nothing but the block's number, so the j-th reward is the same for every policy even
+    where a law's vectorised sampler mixes the order of its random numbers.
+    """
+
+    def __init__(self, bandit: Bandit, seeds: Words) -> None:
+        self.names = bandit.names
+        self.table = bandit.table()
+        self.laws: dict[int, tuple[RewardLaw, np.random.Generator]] = {
+            arm: (law, generator(seeds[arm]))
+            for arm, (law, kind) in enumerate(zip(bandit.arms, self.table.kinds, strict=True))
+            if kind == FOREIGN
+        }
+        self.drawn: dict[int, Floats] = {arm: np.empty(0) for arm in self.laws}
+
+    def more(self) -> ArmTable:
+        """The table of arms with twice as many rewards of each foreign law as before."""
+        for arm, (law, rng) in self.laws.items():
+            size = max(self.drawn[arm].size, _FIRST_BLOCK)
+            block = _checked(self.names[arm], law.rvs(size=size, random_state=rng), size)
+            self.drawn[arm] = np.concatenate([self.drawn[arm], block])
+        table = self.table
+        data = [self.drawn.get(arm, table.data[table.first[arm] : table.last[arm]]) for arm in range(len(self.names))]
+        sizes = np.array([values.size for values in data], dtype=np.int64)
+        last = np.cumsum(sizes)
+        return table._replace(first=last - sizes, last=last, data=np.concatenate(data))
+
+
+def _checked(name: str, drawn: Any, size: int) -> Floats:
+    values = np.ascontiguousarray(drawn, dtype=np.float64)
+    if values.shape != (size,):
+        raise RewardError(f"arm {name!r}: rvs(size={size}) must give {size} numbers (got shape {values.shape})")
+    if not np.isfinite(values).all():
+        raise RewardError(f"arm {name!r}: rvs must give finite numbers (got {values[~np.isfinite(values)][0]})")
+    return values

@@ -1,0 +1,185 @@
+"""One replication under way: rewards from each arm's own stream, counted, checked and recorded.
+
+Everything lives in one flat NamedTuple of few arrays. Numba counts references whenever compiled code takes an
+array out of a tuple, and a tuple inside a tuple costs as much as all its arrays; flat and few is fast.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Floats, Ints, fill
+from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.seeding import Words, seat
+
+RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
+DONE, CANCEL = range(2)  # the words of a control: replications done so far; somebody asks to stop
+
+_CLOCK, _HORIZON, _SLOT, _STATUS = range(4)  # rows of Run.marks
+_TOTAL, _LOW, _HIGH, _OFFENDER, _OFFENCE = range(5)  # rows of Run.sums
+_HEAD, _FILLED, _DRAWN = range(3)  # rows of Run.stock
+_BLOCK = 256  # rewards drawn at most in one go for one arm
+_FIRST_BLOCK = 8
+
+
+class Problem(NamedTuple):
+    """What all replications share: when to stop and to record, what pulls cost, which rewards are allowed."""
+
+    horizon: int
+    times: Ints
+    gaps: Floats
+    low: float
+    high: float
+
+
+class Run(NamedTuple):
+    """The j-th reward of each arm, the same whichever policy asks and whenever it does, and what came of it."""
+
+    rng: np.random.Generator
+    words: Words
+    streams: Words
+    kinds: Ints
+    rows: Floats
+    first: Ints
+    last: Ints
+    data: Floats
+    buffer: Floats
+    stock: Ints
+    times: Ints
+    gaps: Floats
+    control: Ints
+    marks: Ints
+    sums: Floats
+    pulls: Ints
+    regret: Floats
+
+
+@jit
+def start(
+    problem: Problem, table: ArmTable, seeds: Words, rng: np.random.Generator, words: Words, control: Ints
+) -> Run:
+    """A replication before its first pull, every arm at the head of its stream."""
+    n_arms = table.kinds.size
+    streams = np.empty((n_arms, 4), np.uint64)
+    for arm in range(n_arms):
+        seat(rng, words, seeds[arm])
+        streams[arm] = words
+    marks = np.zeros(4, np.int64)
+    marks[_HORIZON] = problem.horizon
+    sums = np.zeros(5)
+    sums[_LOW], sums[_HIGH] = problem.low, problem.high
+    return Run(
+        rng,
+        words,
+        streams,
+        table.kinds,
+        table.rows,
+        table.first,
+        table.last,
+        table.data,
+        np.empty((n_arms, _BLOCK)),
+        np.zeros((3, n_arms), np.int64),
+        problem.times,
+        problem.gaps,
+        control,
+        marks,
+        sums,
+        np.zeros(n_arms, np.int64),
+        np.empty(problem.times.size),
+    )
+
+
+@jit
+def over(run: Run) -> bool:
+    """Whether the horizon has been reached, or something went wrong."""
+    marks = run.marks
+    return marks[_CLOCK] >= marks[_HORIZON] or marks[_STATUS] != RUNNING
+
+
+@jit
+def status(run: Run) -> int:
+    """What became of the replication: RUNNING if all is well."""
+    return run.marks[_STATUS]
+
+
+@jit
+def pull(run: Run, arm: int) -> float:
+    """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
+    stock = run.stock
+    if stock[_HEAD, arm] == stock[_FILLED, arm]:
+        refill(run, arm)
+    reward = run.buffer[arm, stock[_HEAD, arm]]
+    stock[_HEAD, arm] += 1
+    sums, marks = run.sums, run.marks
+    if not sums[_LOW] <= reward <= sums[_HIGH]:
+        marks[_STATUS] = STARVED if math.isnan(reward) else BAD_REWARD
+        sums[_OFFENDER], sums[_OFFENCE] = arm, reward
+        return reward
+    sums[_TOTAL] += reward
+    run.pulls[arm] += 1
+    clock = marks[_CLOCK] + 1
+    marks[_CLOCK] = clock
+    if clock == run.times[marks[_SLOT]]:
+        _record(run)
+    return reward
+
+
+@jit
+def _record(run: Run) -> None:
+    """Write down the regret."""
+    slot = run.marks[_SLOT]
+    regret = 0.0
+    for arm in range(run.pulls.size):
+        regret += run.gaps[arm] * run.pulls[arm]
+    run.regret[slot] = regret
+    run.marks[_SLOT] = min(slot + 1, run.times.size - 1)
+
+
+@jit
+def refill(run: Run, arm: int) -> None:
+    """Draw the arm's next block of rewards; NaN when the data of a foreign law are exhausted."""
+    done = run.stock[_DRAWN, arm]
+    n = min(max(done, _FIRST_BLOCK), _BLOCK)
+    block = run.buffer[arm, :n]
+    if run.kinds[arm] == FOREIGN:
+        left = run.data[run.first[arm] + done : run.last[arm]]
+        n = max(min(n, left.size), 1)
+        if left.size == 0:
+            block[0] = np.nan
+        else:
+            block[:n] = left[:n]
+    else:
+        run.words[:] = run.streams[arm]
+        fill(run.kinds[arm], run.rows[arm], run.data[run.first[arm] : run.last[arm]], run.rng, block)
+        run.streams[arm] = run.words
+    run.stock[_HEAD, arm] = 0
+    run.stock[_FILLED, arm] = n
+    run.stock[_DRAWN, arm] = done + n
+    if run.control[CANCEL]:
+        run.marks[_STATUS] = CANCELLED
+
+
+class Outcome(NamedTuple):
+    """Where a chunk of replications writes, a row each; ``offence`` is the arm and the reward that broke a bound."""
+
+    regret: Floats
+    pulls: Ints
+    reward: Floats
+    offence: Floats
+
+    def part(self, where: Any) -> "Outcome":
+        """A window on some of the rows."""
+        return Outcome(self.regret[where], self.pulls[where], self.reward[where], np.zeros(2))
+
+
+@jit
+def finish(run: Run, outcome: Outcome, replication: int) -> None:
+    """Write the replication's row, or the offence that ended it."""
+    if run.marks[_STATUS] != RUNNING:
+        outcome.offence[:] = run.sums[_OFFENDER:]
+        return
+    outcome.regret[replication] = run.regret
+    outcome.pulls[replication] = run.pulls
+    outcome.reward[replication] = run.sums[_TOTAL]
+    run.control[DONE] += 1

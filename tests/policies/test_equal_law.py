@@ -1,0 +1,82 @@
+"""Each policy has the law of its naive twin.
+
+Pull counts on a small discrete problem with many ties, compared by a two-sample chi-square test. Seeds are
+fixed; a correct program with other seeds would fail one comparison in a million.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dirichlet_bandits as db
+from tests.naive import policies as naive
+from tests.policies.twins import PAIRS
+
+ALARM = 1e-6
+VALUES = {
+    "unit": ([0.0, 0.0, 0.25, 1.0], [0.0, 0.5, 0.5, 1.0], [0.25, 0.25, 1.0, 1.0]),
+    "positive": ([1.0, 1.0, 2.0, 4.0], [1.0, 2.0, 2.0, 4.0], [2.0, 3.0, 3.0, 4.0]),
+}
+
+
+def sampler(values):
+    return lambda rng: values[int(rng.integers(len(values)))]
+
+
+def chi_square(first, second):
+    """p-value of equal laws, outcomes expected fewer than about five times lumped together."""
+    outcomes = sorted(set(map(tuple, first)) | set(map(tuple, second)))
+    place = {outcome: i for i, outcome in enumerate(outcomes)}
+    table = np.zeros((2, len(outcomes)))
+    for row, sample in enumerate((first, second)):
+        for counts in sample:
+            table[row, place[tuple(counts)]] += 1
+    expected = table.sum(axis=0) * table.sum(axis=1).min() / table.sum()
+    rare = expected < 5
+    if rare.any():
+        table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+    table = table[:, table.sum(axis=0) > 0]
+    return 1.0 if table.shape[1] == 1 else stats.chi2_contingency(table, correction=False).pvalue
+
+
+def pull_counts(policy, values, horizon, replications, fast):
+    bandit = db.Bandit([db.Empirical(v) for v in values])
+    result = db.simulate(bandit, policy, horizon=horizon, replications=replications, seed=1, fast=fast, record=1)
+    return result.pulls.values[0]
+
+
+def naive_counts(pair, values, horizon, replications):
+    rng = np.random.default_rng(2)
+    return [naive.play(pair.twin, [sampler(v) for v in values], horizon, rng, pair.toss) for _ in range(replications)]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pull_counts_have_the_law_of_the_twin(name):
+    pair = PAIRS[name]
+    values = VALUES[pair.rewards]
+    slow_index = name.startswith("Empirical")  # their twins solve an optimisation for each arm at each step
+    expected = naive_counts(pair, values, 12, 1000 if slow_index else 4000)
+    assert chi_square(expected, pull_counts(pair.policy, values, 12, 40_000, fast=True)) > ALARM
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAIRS)
+def test_pull_counts_have_the_law_of_the_twin_at_full_scale(name):
+    pair = PAIRS[name]
+    values = VALUES[pair.rewards]
+    expected = naive_counts(pair, values, 25, 4000 if name.startswith("Empirical") else 50_000)
+    for fast in (True, False):
+        assert chi_square(expected, pull_counts(pair.policy, values, 25, 200_000, fast)) > ALARM
+
+
+def test_the_comparison_notices_a_wrong_leverage():
+    """The test above would catch an RDS whose leverage is half as large again: it can fail."""
+    values = VALUES["unit"]
+
+    def wrong(histories, rng):
+        return naive.dirichlet_sampling(
+            histories, rng, lambda x, m: naive.bonus_of_excess(x, m, 1.5 * naive.RHO["sqrt-log"](len(x)))
+        )
+
+    expected = naive_counts(PAIRS["RDS sqrt-log"]._replace(twin=wrong), values, 12, 4000)
+    assert chi_square(expected, pull_counts(db.RDS(), values, 12, 40_000, fast=True)) < ALARM
