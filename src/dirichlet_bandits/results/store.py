@@ -4,14 +4,12 @@ import shutil
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.errors import FormatError
 
 FORMAT = "dirichlet-bandits result 1"
 _VARIABLES = {"regret", "pulls", "reward", "mean"}
-_LABELS = ("policy", "arm")
 
 
 def save(data: xr.Dataset, path: str | PathLike[str]) -> None:
@@ -21,8 +19,7 @@ def save(data: xr.Dataset, path: str | PathLike[str]) -> None:
         load(target)  # refuses to replace what is not ours
     draft = target.with_name(f".{target.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
-    # Zarr has a specification for texts of any length, and none for NumPy's texts of fixed length.
-    _with_labels(data, object).to_zarr(draft, mode="w", consolidated=False)
+    data.to_zarr(draft, mode="w", consolidated=False)
     if target.exists():
         shutil.rmtree(target)
     draft.rename(target)
@@ -39,8 +36,4 @@ def load(path: str | PathLike[str]) -> xr.Dataset:
         raise FormatError(f"{str(path)!r} is not a readable zarr folder: {error}") from error
     if data.attrs.get("format") != FORMAT or not set(data.data_vars) >= _VARIABLES:
         raise FormatError(f"{str(path)!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
-    return _with_labels(data, None)
-
-
-def _with_labels(data: xr.Dataset, dtype: type | None) -> xr.Dataset:
-    return data.assign_coords({name: np.array([str(x) for x in data[name].values], dtype) for name in _LABELS})
+    return data
