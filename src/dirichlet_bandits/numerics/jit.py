@@ -11,6 +11,8 @@ import numba
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_COMPILED_ROOMS = ("numerics", "arms", "policies", "simulation", "seeding.py")
+
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
     """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception.
@@ -31,13 +33,15 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def fingerprint(*folders: Path) -> str:
-    """Hash of every Python source below the folders (this package by default): the closure of an entry point.
+    """Hash of every Python source below the folders: the closure of an entry point.
+
+    By default those rooms of this package that hold compiled code.
 
     >>> len(fingerprint())
     16
     """
     digest = hashlib.blake2b(digest_size=8)
-    for folder in folders or (Path(__file__).parents[1],):
-        for source in sorted(folder.rglob("*.py")):
+    for folder in folders or [Path(__file__).parents[1] / room for room in _COMPILED_ROOMS]:
+        for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
             digest.update(source.read_bytes())
     return digest.hexdigest()

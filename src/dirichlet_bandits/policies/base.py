@@ -90,7 +90,7 @@ def keeper(policy_type: type) -> Callable[[Callable[..., Any]], Callable[..., An
 
 def choice(name: str, value: str, choices: dict[str, int]) -> int:
     """Code of a named choice."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ArgumentError(name, one_of(choices), value)
     return choices[value]
 

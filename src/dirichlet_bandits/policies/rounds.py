@@ -26,12 +26,23 @@ def _as_round(chosen):  # type: ignore[no-untyped-def]
     return lambda chosen: chosen
 
 
+def _as_array(chosen: Any) -> Any:
+    """The answer of ``select`` as an array."""
+
+
+@overload(_as_array)
+def _as_array_of(chosen):  # type: ignore[no-untyped-def]
+    if isinstance(chosen, types.Integer):
+        return lambda chosen: np.array([chosen])
+    return lambda chosen: chosen
+
+
 @jit
 def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
     """The arms to pull next: those never pulled, else what the policy selects."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
-        arms = np.array([arm for arm in as_round(verbs.select(policy, state, rng))])
+        arms = _as_array(verbs.select(policy, state, rng))
     return arms
 
 
