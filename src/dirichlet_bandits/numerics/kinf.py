@@ -166,7 +166,8 @@ def _stationary(
             low, low_seen = e, True
         else:
             high = e
-        e += step
+        # A step that doubles e is the sign of a long climb: leap, the bracket will catch us.
+        e += 4.0 * step if step > 0.5 * (e + v_least) and high == math.inf else step
         if not low < e < high:
             # Unseen lower end: look there first, it may be the answer. Otherwise cut the bracket in ratio.
             e = math.sqrt((low + v_least) * (high + v_least)) - v_least if low_seen else low

@@ -13,3 +13,15 @@ SERIES_RADIUS: Final = 0.1
 
 LARGEST_LEVEL: Final = 200.0
 """Divergence levels beyond this put the index within exp(-200) of the bound: no double can tell."""
+
+SADDLE_STEP: Final = 0.05
+"""Step, in widths of the integrand, at which the search for a saddle point stops: any nearby line will do."""
+
+CONTOUR_AGREEMENT: Final = 1e-8
+"""If halving the step changes a trapezoid sum by less than this, the finer one is right to its square."""
+
+CONTOUR_TAIL: Final = 1e-18
+"""Terms of a contour sum smaller than this share of it are left out: below the last bit."""
+
+CONTOUR_HALVINGS: Final = 8
+"""Halvings of the step after which the sum is taken as it is; two are the most seen."""
