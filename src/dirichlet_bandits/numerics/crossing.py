@@ -31,8 +31,8 @@ def crossing_probability(
 ) -> float:
     """Probability that sum_i w_i values_i >= threshold when w ~ Dirichlet(weights), weights of 1 by default.
 
-    p = 1/(2 pi i) * integral of  prod_i (1 - s (x_i - threshold))^(-weights_i) / s  ds  on a vertical line, with
-    a relative error of about 1e-13, however small p is. `log=True` gives log p, which cannot underflow.
+    p = 1/(2 pi i) * integral of  prod_i (1 - s (x_i - threshold))^(-weights_i) / s  ds  on a vertical line,
+    with a relative error of about 1e-13, however small p is. `log=True` gives log p, which cannot underflow.
 
     >>> round(crossing_probability([0, 1], 0.25), 12)  # the weight of the second one is uniform
     0.75
