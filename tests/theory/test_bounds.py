@@ -13,7 +13,7 @@ SLACK = 1e-9  # of the logarithms: room for rounding where a bound is attained
 @settings(max_examples=3000, deadline=None, derandomize=True)
 @given(
     st.lists(st.floats(-100, 100).map(lambda v: round(v, 6)), min_size=1, max_size=30),
-    st.floats(-110, 110),
+    st.floats(-110, 110).map(lambda v: round(v, 9)),
     st.one_of(st.none(), st.floats(100, 1000)),
 )
 def test_lower_exact_upper(values: list[float], threshold: float, upper: float | None) -> None:

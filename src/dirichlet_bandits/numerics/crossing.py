@@ -19,7 +19,12 @@ from dirichlet_bandits.numerics.accurate import two_sum, weight_of
 from dirichlet_bandits.numerics.checks import Floats, finite_array, finite_number, positive_weights
 from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
-from dirichlet_bandits.numerics.tolerances import CONTOUR_AGREEMENT, CONTOUR_HALVINGS, CONTOUR_TAIL
+from dirichlet_bandits.numerics.tolerances import (
+    CONTOUR_AGREEMENT,
+    CONTOUR_HALVINGS,
+    CONTOUR_TAIL,
+    OFFSET_RATIO,
+)
 
 _NODES: Final = 16  # nodes computed together: one pass over the data
 _STEP: Final = 0.2  # first step: 16 nodes reach x = 3, where a Gaussian integrand has vanished
@@ -62,16 +67,23 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
     low = math.inf
     top = -math.inf
     drift = 0.0
+    smallest = math.inf
     for i in range(offsets.size):
         low = min(low, offsets[i])
         top = max(top, offsets[i])
         drift += weight_of(weights, i) * offsets[i]
+        if offsets[i] != 0.0:
+            smallest = min(smallest, abs(offsets[i]))
     if low >= 0.0:
         return 0.0
     if top <= 0.0:
         return -math.inf
     if math.isnan(drift):
         return math.nan
+    floor = OFFSET_RATIO * max(top, -low)
+    if 0.0 < smallest < floor:
+        offsets = np.where((offsets != 0.0) & (np.abs(offsets) < floor), np.copysign(floor, offsets), offsets)
+        low, top = min(low, -floor), max(top, floor)
     half = math.log(0.5)
     if drift <= 0.0:
         direct = log_upper_tail(offsets, weights, top)
@@ -140,7 +152,7 @@ def _line_sum(
     y, real, imag, log, phase, jacobian = work[0], work[1], work[2], work[3], work[4], work[5]
     total: float = 0.0
     x = first
-    while True:
+    while x <= _FARTHEST:
         for j in range(y.size):
             y[j] = width * math.sinh(x + step * j)
             jacobian[j] = math.cosh(x + step * j)
@@ -157,6 +169,7 @@ def _line_sum(
         if abs(term) <= CONTOUR_TAIL * abs(total):
             return total
         x += step * y.size
+    return total
 
 
 def _build(stamp: str) -> Callable[[Floats, Floats], float]:

@@ -106,6 +106,7 @@ def kinf_weighted(
     low = (w_least - v_least) / (1.0 - w_least) if v_least < w_least < 1.0 else 0.0
     # No guess: the multiplier of the parabola that touches the dual function at 0.
     e = 1.0 / (guess * width) - 1.0 if guess > 0.0 else second / total / gap - 1.0
+    e = e if e < math.inf else low
     e, iterations, converged = _stationary(
         values, weights, target, upper, gap, total, low, v_least, max(e, low)
     )

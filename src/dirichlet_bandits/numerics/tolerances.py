@@ -27,7 +27,10 @@ CONTOUR_HALVINGS: Final = 8
 """Halvings of the step after which the sum is taken as it is; two are the most seen."""
 
 CONTOUR_ERROR: Final = 1e-13
-"""A kept contour is believed when it estimates its error below this; the true one then stayed below 2e-11."""
+"""A kept contour is believed when it estimates its error below this: the true one then stayed under 2e-11."""
 
 CONTOUR_REACH: Final = 1e-15
-"""The nodes of a kept contour go as far as the integrand is above this share of its value on the real axis."""
+"""A kept contour goes as far as the integrand is above this share of its value on the real axis."""
+
+OFFSET_RATIO: Final = 1e-150
+"""Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""

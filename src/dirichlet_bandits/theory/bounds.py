@@ -1,4 +1,4 @@
-"""The paper's upper and lower bounds on the boundary crossing probability, next to which the exact one can be put."""
+"""The paper's upper and lower bounds on the boundary crossing probability, next to the exact value."""
 
 import math
 from typing import NamedTuple
@@ -32,28 +32,28 @@ class CrossingBounds(NamedTuple):
 
 
 def crossing_bounds(values: ArrayLike, threshold: float, upper: float | None = None) -> CrossingBounds:
-    """Bounds on P(sum_i w_i values_i >= threshold), w uniform on the simplex; `values` include the bonus, if any.
+    """Bounds on P(sum_i w_i values_i >= threshold), w uniform on the simplex; a bonus is one of the values.
 
     With N values, largest M, and Kinf(B) = Kinf of their empirical law with upper bound B (`upper`, or M):
 
-    * upper_chernoff = exp(-N Kinf(M)) and upper_kinf = exp(-N Kinf(B)), the same unless `upper` is given;
+    * upper_chernoff = exp(-N Kinf(M)); upper_kinf = exp(-N Kinf(B)), the same unless `upper` is given;
     * lower_product = prod over the others of (M - t)/(M - min(x, t)): all others cut at the threshold t;
     * lower_gap = exp(-sum over the others of (t - x)^+/(M - t)), a little below it;
-    * lower_simplex = (N-1)! prod over the others of v_i, v_i = 1/(N (1 - lam (x_i - t))) the allocation of Kinf.
+    * lower_simplex = (N-1)! prod over the others of v_i, v_i = 1/(N (1 - lam (x_i - t))), Kinf's allocation.
 
-    The printed lower_gap leaves out *every* observation equal to M; only one may be, but the others have no gap
-    (M > t), so both say the same. In the printed simplex lemma the product runs over the data without the bonus
-    and the constant is N!/prod alpha_i!; with weights of 1 and one of the maxima left out it reads as above.
+    The printed lower_gap leaves out *every* observation equal to M; only one may be, but the others have no
+    gap (M > t), so both say the same. In the printed simplex lemma the product runs over the data without the
+    bonus and the constant is N!/prod alpha_i!; with weights of 1 and one maximum left out it reads as above.
 
-    >>> bounds = crossing_bounds([0, 1, 2, 5], 3)
-    >>> bounds.lower_gap.value < bounds.lower_product.value <= bounds.exact.value <= bounds.upper_chernoff.value
+    >>> bounds = crossing_bounds([0, 1, 4, 5], 3)
+    >>> bounds.lower_product.value < bounds.exact.value < bounds.upper_chernoff.value
     True
     >>> bounds.lower_gap.source
     'Lemma (Lower bound for the BCP), section 3'
 
-    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies in
-    stochastic bandits, section 3 and appendix on the boundary crossing probability; Riou and Honda (2020), Bandit
-    algorithms based on Thompson sampling for bounded reward distributions, lemmas 14 and 15.
+    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
+    in stochastic bandits, section 3 and appendix on the boundary crossing probability; Riou and Honda (2020),
+    Bandit algorithms based on Thompson sampling for bounded reward distributions, lemmas 14 and 15.
     """
     x = finite_array("values", values)
     t = finite_number("threshold", threshold)
@@ -83,7 +83,7 @@ def _bound(log: float, source: str) -> Bound:
 
 
 def _kinf(x: Floats, threshold: float, upper: float) -> float:
-    """Kinf; its own rules for thresholds at or below the mean and at or above the bound are what is needed here."""
+    """Kinf; its own rules for a threshold at or below the mean, and at or above the bound, are right here."""
     return kinf(x, threshold, upper).value
 
 

@@ -1,9 +1,11 @@
-"""What the theory asks of a law: the quantile condition of QDS, and the bonus that exploration cannot do without."""
+"""What the theory asks of a law: the quantile condition of QDS, and the bonus that exploration needs."""
 
+import functools
 import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy import special
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.checks import Floats, finite_number, number_between, positive_number
@@ -22,7 +24,7 @@ class Law(Protocol):
 
 
 class QDSCondition(NamedTuple):
-    """Both sides of the quantile condition: it holds when truncation makes the law no easier to tell apart."""
+    """Both sides of the quantile condition, and what they are made of; it holds when truncated <= family."""
 
     truncated: float
     family: float
@@ -37,11 +39,11 @@ def qds_condition(
 ) -> QDSCondition:
     """Whether  Kinf(truncated law, target; upper) <= Kinf in the law's own family:  the condition of QDS.
 
-    The law is cut at its quantile of level 1 - alpha and its tail replaced by an atom at the tail's mean C; the
-    bound is upper = max(C, target + rho E[(target - X)^+]). (The paper writes the quantile instead of C in the
-    main text, C in the appendix; the truncated law has an atom at C, so only C makes sense.) The family's side
-    is the divergence to the member of mean `target`: known for SciPy's `expon` and `norm`, to be given as
-    `family_divergence` for others. Misprint: the tail mean of a Gaussian is
+    The law is cut at its quantile of level 1 - alpha and its tail replaced by an atom at the tail's mean C;
+    the bound is upper = max(C, target + rho E[(target - X)^+]). The paper writes the quantile instead of C in
+    the main text, C in the appendix: the truncated law has an atom at C, so only C makes sense. The family's
+    side is the divergence to the member of mean `target`: known for SciPy's `expon` and `norm`, to be given
+    as `family_divergence` for others. Another misprint: the tail mean of a Gaussian law is
     theta + sigma/(alpha sqrt(2 pi)) exp(-z^2/2), z = Phi^-1(1 - alpha); the paper lost the square.
 
     >>> from scipy import stats
@@ -49,8 +51,8 @@ def qds_condition(
     >>> condition.holds, round(condition.tail_mean, 6), round(condition.family, 6)
     (True, 7.991465, 0.072132)
 
-    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies in
-    stochastic bandits, theorem on QDS and appendix with examples of distributions.
+    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
+    in stochastic bandits, theorem on QDS and appendix with examples of distributions.
     """
     mu = finite_number("target", target)
     level = number_between("alpha", alpha, 0, 1)
@@ -76,8 +78,8 @@ def necessary_bonus(law: Law, mu: float) -> float:
     >>> round(necessary_bonus(stats.uniform(), 0.5), 9)  # 1/2 + (1/8)/(1/2)
     0.75
 
-    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies in
-    stochastic bandits, lemma on the necessary condition with a data-independent bonus.
+    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
+    in stochastic bandits, lemma on the necessary condition with a data-independent bonus.
     """
     threshold = finite_number("mu", mu)
     above = 1.0 - float(law.cdf(threshold))
@@ -87,13 +89,19 @@ def necessary_bonus(law: Law, mu: float) -> float:
 def _nodes(law: Law, low: float, high: float) -> tuple[Floats, Floats]:
     """Points and weights that integrate over the law between two quantile levels.
 
-    Levels are level = low + (high - low) sin^2(angle), which gathers the points at both ends, where a quantile
-    function may be steep.
+    Levels are level = low + (high - low) sin^2(angle), which gathers the points at both ends, where a
+    quantile function may be steep.
     """
-    t, w = np.polynomial.legendre.leggauss(_POINTS)
+    t, w = _legendre()
     angle = (t + 1.0) * math.pi / 4.0
     level = low + (high - low) * np.sin(angle) ** 2
     return np.asarray(law.ppf(level)), w * math.pi / 4.0 * (high - low) * np.sin(2.0 * angle)
+
+
+@functools.cache
+def _legendre() -> tuple[Floats, Floats]:
+    t, w = special.roots_legendre(_POINTS)
+    return t, w
 
 
 def _shortfall(law: Law, mu: float) -> float:
