@@ -143,7 +143,7 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
 
     The error of the rule is the integrand's Fourier transform F at frequency 2 pi/step. The nodes give F at
     lower frequencies: at half of it, with alternating signs, and at 7/16 and 3/8. F decays exponentially, so
-    powers 2, 16/7 and 8/3 of those estimate the error; three of them, because F may vanish by accident at one.
+    powers 2, 16/7 and 8/3 of those estimate the error; three of them, as F may vanish by accident at one.
     The last term estimates the tail. An estimate, not a proof: see CONTOUR_ERROR for how well it did.
 
     >>> contours = make(1)

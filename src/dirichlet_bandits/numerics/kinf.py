@@ -126,13 +126,19 @@ def _excess(
     width = upper - target
     slope = 0.0
     square = 0.0
+    direct = 0.0
+    size = 0.0
     for i in range(values.size):
         u = (values[i] - target) / width
         t = u / (e + (upper - values[i]) / width)
         w = weight_of(weights, i)
         slope += w * (u * t)
         square += w * (t * t)
+        direct += w * t
+        size += w * abs(t)
     excess = slope / total - gap
+    if (1.0 + e) * size < slope + gap * total:  # the same number, from smaller terms
+        excess = (1.0 + e) * direct / total
     phi = excess / (1.0 + e)
     return excess, excess * (1.0 + phi) / (square / total - phi * phi)
 

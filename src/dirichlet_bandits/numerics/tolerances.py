@@ -27,8 +27,8 @@ CONTOUR_HALVINGS: Final = 8
 """Halvings of the step after which the sum is taken as it is; two are the most seen."""
 
 CONTOUR_ERROR: Final = 1e-14
-"""A kept contour is believed when it estimates its error below this. In 3e5 random cases the true error then stayed
-below 1e-11, but for Pareto data: 3 cases in 3e4 at 1.1e-10."""
+"""A kept contour is believed when it estimates its error below this. Of 2e5 random cases so believed none was
+off by more than 1e-11; of 3e4 with Pareto data, three were off by 1.1e-10."""
 
 CONTOUR_REACH: Final = 1e-15
 """A kept contour goes as far as the integrand is above this share of its value on the real axis."""
