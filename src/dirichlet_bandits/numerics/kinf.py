@@ -34,8 +34,8 @@ def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | No
     Kinf = max over lam in [0, 1/(upper - target)] of the (weighted) mean of log(1 - lam (x - target)). It is
     0 when the mean already reaches the target, and infinite when no law below `upper` can reach it.
 
-    >>> kinf([0, 0, 1, 0], target=0.5, upper=1).value  # the Bernoulli divergence d(1/4, 1/2)
-    0.13081203594113694
+    >>> round(kinf([0, 0, 1, 0], target=0.5, upper=1).value, 15)  # the Bernoulli divergence d(1/4, 1/2)
+    0.130812035941137
     >>> kinf([0, 1], target=0.5, upper=1)
     KinfResult(value=0.0, multiplier=0.0, iterations=0, converged=True)
 
@@ -61,8 +61,8 @@ def kinf_dual(
     A bad guess costs iterations, never the answer.
 
     >>> value, multiplier, iterations, converged = kinf_dual(np.array([0.0, 0.0, 1.0, 0.0]), 0.5, 1.0, 0.0)
-    >>> value, converged
-    (0.13081203594113694, True)
+    >>> round(value, 15), converged
+    (0.130812035941137, True)
 
     Reference: see :func:`kinf`.
     """
