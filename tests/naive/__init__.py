@@ -1,5 +1,11 @@
 """The slow, obvious twin of everything fast."""
 
+from tests.naive.crossing import (
+    crossing_closed_form,
+    crossing_draws,
+    crossing_integer_weights,
+    crossing_integral,
+)
 from tests.naive.kinf import kinf
 
-__all__ = ["kinf"]
+__all__ = ["crossing_closed_form", "crossing_draws", "crossing_integer_weights", "crossing_integral", "kinf"]

@@ -1,0 +1,1 @@
+"""Bounds and conditions of the theory, computed; built on the numerics only."""
