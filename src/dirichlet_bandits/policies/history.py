@@ -48,18 +48,19 @@ def rewards(history: History, arm: int) -> Floats:
 @jit
 def append(history: History, arm: int, reward: float, entry: float) -> History:
     """Count a reward and store ``entry`` for it: the reward itself, or what the policy prefers to remember."""
-    if history.pulls[arm] == history.room[arm]:
-        history = _with_room(history, arm)
+    history = reserve(history, arm, 1)
     history.pool[history.start[arm] + history.pulls[arm]] = entry
     count(history, arm, reward)
     return history
 
 
 @jit
-def _with_room(history: History, arm: int) -> History:
-    """Move the arm to a place twice as large."""
+def reserve(history: History, arm: int, n_more: int) -> History:
+    """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
     n = history.pulls[arm]
-    room = max(2 * n, _FIRST_ROOM)
+    if n + n_more <= history.room[arm]:
+        return history
+    room = max(2 * n, n + n_more, _FIRST_ROOM)
     first, old = history.used[0], history.start[arm]
     pool = history.pool
     if first + room > pool.size:

@@ -17,7 +17,7 @@ RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replicati
 DONE, CANCEL = range(2)  # the words of a control: replications done so far; somebody asks to stop
 
 _CLOCK, _HORIZON, _SLOT, _STATUS = range(4)  # rows of Run.marks
-_TOTAL, _LOW, _HIGH, _OFFENDER, _OFFENCE = range(5)  # rows of Run.sums
+_TOTAL, LOW, HIGH, _OFFENDER, _OFFENCE = range(5)  # rows of Run.sums
 _HEAD, _FILLED, _DRAWN = range(3)  # rows of Run.stock
 _BLOCK = 256  # rewards drawn at most in one go for one arm
 _FIRST_BLOCK = 8
@@ -68,7 +68,7 @@ def start(
     marks = np.zeros(4, np.int64)
     marks[_HORIZON] = problem.horizon
     sums = np.zeros(5)
-    sums[_LOW], sums[_HIGH] = problem.low, problem.high
+    sums[LOW], sums[HIGH] = problem.low, problem.high
     return Run(
         rng,
         words,
@@ -112,7 +112,7 @@ def pull(run: Run, arm: int) -> float:
     reward = run.buffer[arm, stock[_HEAD, arm]]
     stock[_HEAD, arm] += 1
     sums, marks = run.sums, run.marks
-    if not sums[_LOW] <= reward <= sums[_HIGH]:
+    if not sums[LOW] <= reward <= sums[HIGH]:
         marks[_STATUS] = STARVED if math.isnan(reward) else BAD_REWARD
         sums[_OFFENDER], sums[_OFFENCE] = arm, reward
         return reward
@@ -123,6 +123,39 @@ def pull(run: Run, arm: int) -> float:
     if clock == run.times[marks[_SLOT]]:
         _record(run)
     return reward
+
+
+@jit
+def left(run: Run) -> int:
+    """Pulls left before the horizon."""
+    return run.marks[_HORIZON] - run.marks[_CLOCK]
+
+
+@jit
+def ahead(run: Run, arm: int) -> Floats:
+    """The arm's next rewards as far as they have been drawn: a window, nothing is pulled yet."""
+    stock = run.stock
+    if stock[_HEAD, arm] == stock[_FILLED, arm]:
+        refill(run, arm)
+    return run.buffer[arm, stock[_HEAD, arm] : stock[_FILLED, arm]]
+
+
+@jit
+def take(run: Run, arm: int, n: int, total: float) -> None:
+    """Count the first n of the rewards :func:`ahead`, whose sum is ``total``, as pulled and allowed."""
+    marks = run.marks
+    run.stock[_HEAD, arm] += n
+    run.sums[_TOTAL] += total
+    end = marks[_CLOCK] + n
+    while run.times[marks[_SLOT]] <= end and marks[_CLOCK] < end:
+        step = run.times[marks[_SLOT]] - marks[_CLOCK]
+        run.pulls[arm] += step
+        marks[_CLOCK] += step
+        _record(run)
+        if marks[_SLOT] == run.times.size - 1 and marks[_CLOCK] == run.times[marks[_SLOT]]:
+            break
+    run.pulls[arm] += end - marks[_CLOCK]
+    marks[_CLOCK] = end
 
 
 @jit

@@ -1,0 +1,198 @@
+"""Dirichlet Sampling by clocks: the law of the plain loop, at a cost that a settled arm does not notice.
+
+A challenger's data do not change while it loses; only the leader's mean m moves, and slowly. For m in [low, high]
+its chance to win is at most p(threshold = low, bonus(high)), because the crossing probability falls in the
+threshold and rises in the bonus, and every bonus rises with m. That is the certificate of its clock.
+
+Challengers without a certificate duel in every round, as in the plain loop; after duels for about the price of a
+certificate they get one.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.numerics import contour
+from dirichlet_bandits.numerics.contour import Contours
+from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
+from dirichlet_bandits.policies import verbs
+from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
+from dirichlet_bandits.policies.history import History, rewards
+from dirichlet_bandits.policies.rounds import leader_of
+from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
+from dirichlet_bandits.policies.verbs import implements, play, verb
+from dirichlet_bandits.simulation.clocks import Clocks, certify, holds, new_clocks, void, wind
+from dirichlet_bandits.simulation.run import Run, left, over, pull
+from dirichlet_bandits.simulation.stretch import stretch
+
+_PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
+_ROOM = 0.7  # how far above the chance at m the ceiling may lie, in logarithm
+_WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
+_OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
+
+
+class Desk(NamedTuple):
+    """What the challengers' chances are computed with."""
+
+    contours: Contours
+    known: Ints  # rewards that an arm's contour has been told
+    lost: Ints  # duels lost in a row without a certificate
+    width: Floats  # half-width of the next certificate
+
+
+@verb
+def resampled(policy: Any, x: Floats) -> Any:
+    """What is reweighted for a challenger with rewards x: values and Dirichlet weights (none: all 1)."""
+
+
+@implements(resampled, BDSParams, RDSParams)
+def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
+    """The rewards as they are."""
+    return x, np.empty(0)
+
+
+@implements(resampled, QDSParams)
+def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
+    """The rewards below the tail, and the tail's mean with the weight of the tail."""
+    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
+    weights = np.ones(below.size + 1)
+    weights[-1] = tail_size
+    return np.append(below, tail_mean), weights
+
+
+@jit
+def log_chance(policy: Any, state: History, desk: Desk, arm: int, m: float, m_bonus: float) -> float:
+    """log P(index >= m) with the bonus that belongs to a leader's mean of ``m_bonus``."""
+    x = rewards(state, arm)
+    b = bonus(policy, x.size, state.tops[arm], excess(x, m_bonus), m_bonus)
+    if desk.known[arm] == x.size:
+        log_p, error = contour.evaluate(desk.contours, arm, m, b)
+        if error <= CONTOUR_ERROR:
+            return log_p
+    values, weights = resampled(policy, x)
+    contour.build(desk.contours, arm, values, weights, b, m)
+    desk.known[arm] = x.size
+    log_p, error = contour.evaluate(desk.contours, arm, m, b)
+    if error <= CONTOUR_ERROR:
+        return log_p
+    offsets = np.append(values, b) - m
+    return log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights)
+
+
+@jit
+def seek_certificate(policy: Any, state: History, desk: Desk, clocks: Clocks, arm: int, m: float) -> None:
+    """A certificate around m, as wide as the arm's experience suggests."""
+    void(clocks, arm)
+    desk.lost[arm] = 0
+    n, gap = state.pulls[arm], m - state.means[arm]
+    if desk.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
+        spread = 0.25 * (state.tops[arm] - state.lows[arm]) + gap
+        desk.width[arm] = _ROOM * spread * spread / (2.0 * n * gap)
+    reach = min(desk.width[arm], 0.5 * gap)
+    if not m - reach > state.means[arm]:
+        return
+    ceiling = log_chance(policy, state, desk, arm, m - reach, m + reach)
+    if ceiling < _OFTEN or n > _PRICE:
+        certify(clocks, arm, m - reach, m + reach, ceiling)
+
+
+@jit
+def rings(
+    policy: Any, state: History, desk: Desk, clocks: Clocks, arm: int, m: float, rng: np.random.Generator
+) -> bool:
+    """The clock of a challenger rings: does it really win?"""
+    short = log_chance(policy, state, desk, arm, m, m) - clocks.ceiling[arm]
+    # Next time a width for which the ceiling lies as far above the chance as we like.
+    desk.width[arm] = 0.5 * (clocks.high[arm] - clocks.low[arm]) * min(max(-_ROOM / min(short, -1e-3), 0.25), 2.0)
+    return rng.random() < math.exp(short)
+
+
+@jit
+def pull_challenger(
+    policy: Any, state: History, desk: Desk, clocks: Clocks, run: Run, arm: int, rng: np.random.Generator
+) -> History:
+    """A new reward: the arm's certificate is void, its contour learns."""
+    reward = pull(run, arm)
+    if over(run):
+        return state
+    if desk.known[arm] == state.pulls[arm] and simply_grows(policy):
+        contour.append(desk.contours, arm, reward)
+        desk.known[arm] += 1
+    void(clocks, arm)
+    desk.lost[arm] = 0
+    return verbs.update(policy, state, arm, reward, rng)
+
+
+@verb
+def simply_grows(policy: Any) -> Any:
+    """Whether a new reward leaves the other resampled values as they are."""
+
+
+@implements(simply_grows, BDSParams, RDSParams)
+def _grows(policy: Any) -> bool:
+    return True
+
+
+@implements(simply_grows, QDSParams)
+def _changes(policy: QDSParams) -> bool:
+    return False
+
+
+@implements(play, BDSParams, RDSParams, QDSParams)
+def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
+    """Rounds of duels until the run is over."""
+    n_arms = state.pulls.size
+    clocks = new_clocks(n_arms)
+    desk = Desk(contour.make(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
+    winners = np.empty(n_arms, np.int64)
+    now = 0
+    while not over(run):
+        leader = leader_of(state.pulls, state.means, rng)
+        m = state.means[leader]
+        n_winners, next_ring, low, high = 0, now + left(run), -np.inf, np.inf
+        calm = True  # every other arm stands under a certificate
+        for arm in range(n_arms):
+            if arm == leader:
+                continue
+            if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round, but will in the next
+                calm = False
+                continue
+            won = False
+            if clocks.low[arm] < np.inf and not holds(clocks, arm, m):  # the leader's mean has left it: a wider one
+                desk.width[arm] *= _WIDEN
+                seek_certificate(policy, state, desk, clocks, arm, m)
+                wind(clocks, arm, now - 1, rng)
+            if holds(clocks, arm, m):
+                if clocks.ring[arm] < now:  # it rang while the arm did not duel
+                    wind(clocks, arm, now - 1, rng)
+                if clocks.ring[arm] == now:
+                    won = rings(policy, state, desk, clocks, arm, m, rng)
+                    if not won:
+                        wind(clocks, arm, now, rng)
+            else:
+                won = verbs.duel(policy, state, arm, leader, rng)
+                if not won:
+                    desk.lost[arm] += 1
+                    if desk.lost[arm] * (state.pulls[arm] + 12) >= _PRICE:
+                        seek_certificate(policy, state, desk, clocks, arm, m)
+                        wind(clocks, arm, now, rng)
+                    calm = calm and holds(clocks, arm, m)
+            if won:
+                winners[n_winners] = arm
+                n_winners += 1
+            low, high = max(low, clocks.low[arm]), min(high, clocks.high[arm])
+            next_ring = min(next_ring, clocks.ring[arm])
+        now += 1
+        if n_winners > 0:
+            shuffle(winners[:n_winners], rng)
+            for arm in winners[:n_winners]:
+                if not over(run):
+                    state = pull_challenger(policy, state, desk, clocks, run, arm, rng)
+        elif calm:
+            state, done = stretch(run, state, leader, low, high, next_ring - now + 1)
+            now += done - 1
+        else:
+            state, _ = stretch(run, state, leader, m, m, 1)
