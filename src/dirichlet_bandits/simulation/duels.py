@@ -29,7 +29,7 @@ from dirichlet_bandits.simulation.run import Run, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
-_ROOM = 0.7  # how far above the chance at m the ceiling may lie, in logarithm
+_ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
 _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
 
@@ -39,7 +39,7 @@ class Desk(NamedTuple):
 
     contours: Contours
     known: Ints  # rewards that an arm's contour has been told
-    lost: Ints  # duels lost in a row without a certificate
+    lost: Ints  # duels lost in a row without a certificate; -1 for an arm whose last chance was worth one
     width: Floats  # half-width of the next certificate
 
 
@@ -97,6 +97,7 @@ def seek_certificate(policy: Any, state: History, desk: Desk, clocks: Clocks, ar
     ceiling = log_chance(policy, state, desk, arm, m - reach, m + reach)
     if ceiling < _OFTEN or n > _PRICE:
         certify(clocks, arm, m - reach, m + reach, ceiling)
+        desk.lost[arm] = -1
 
 
 @jit
@@ -122,7 +123,7 @@ def pull_challenger(
         contour.append(desk.contours, arm, reward)
         desk.known[arm] += 1
     void(clocks, arm)
-    desk.lost[arm] = 0
+    desk.lost[arm] = min(desk.lost[arm], 0)
     return verbs.update(policy, state, arm, reward, rng)
 
 
@@ -161,8 +162,9 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
                 calm = False
                 continue
             won = False
-            if clocks.low[arm] < np.inf and not holds(clocks, arm, m):  # the leader's mean has left it: a wider one
-                desk.width[arm] *= _WIDEN
+            if desk.lost[arm] < 0 and not holds(clocks, arm, m) and state.means[arm] < m:
+                if clocks.low[arm] < np.inf:  # the leader's mean has left the interval: a wider one
+                    desk.width[arm] *= _WIDEN
                 seek_certificate(policy, state, desk, clocks, arm, m)
                 wind(clocks, arm, now - 1, rng)
             if holds(clocks, arm, m):
