@@ -36,7 +36,7 @@ def test_believed_means_right(n: int) -> None:
                 believed += 1
                 assert math.expm1(log_p - exact) == pytest.approx(0.0, abs=1e-10)
             for new in x[size : min(size + max(1, n // 20), x.size)]:
-                contour.append(contours, 0, new)
+                contour.append(contours, 0, new, 1)
     # A kept contour is of use from some fifty observations on; below, it must only be honest.
     assert believed > (0.4 * asked if n >= 50 else 0)
 
@@ -62,7 +62,7 @@ def test_nothing_is_believed_when_it_should_not_be() -> None:
     x = np.arange(60.0)
     contour.build(contours, 0, x, ONES, 70.0, 35.0)
     assert contour.covers(contours, 0, 35.0, 70.0)
-    contour.append(contours, 0, 1e6)  # a pole on the wrong side of the line
+    contour.append(contours, 0, 1e6, 1)  # a pole on the wrong side of the line
     assert not contour.covers(contours, 0, 35.0, 70.0)
 
 

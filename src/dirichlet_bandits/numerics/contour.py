@@ -34,9 +34,9 @@ _REFERENCE, _UNIT, _CENTRE, _HEIGHT, _TOTAL = range(5)
 class Contours(NamedTuple):
     """One row an arm: the nodes' imaginary parts, quadrature factors, the data's product there, scalars.
 
-    `real` and `imag` hold log prod_i (1 - i y_j b_i)^(w_i), the data's product relative to the real axis; the
+    `real` and `imag` hold prod_i (1 - i y_j b_i)^(-w_i), the data's product relative to the real axis; the
     scalars are reference, unit of length, abscissa of the line, log of the product on the real axis, and the
-    weight of the data.
+    weight of the data. `work` is scratch space.
     """
 
     y: np.ndarray
@@ -45,6 +45,7 @@ class Contours(NamedTuple):
     real: np.ndarray
     imag: np.ndarray
     scalars: np.ndarray
+    work: np.ndarray
 
 
 @jit
@@ -64,6 +65,7 @@ def make(n_arms: int) -> Contours:
         np.zeros(shape),
         np.zeros(shape),
         np.full((n_arms, 5), np.nan),
+        np.zeros((4, NODES)),
     )
 
 
@@ -102,11 +104,13 @@ def build(contours: Contours, k: int, values: np.ndarray, weights: np.ndarray, b
         factor = share / complex(centre, y[j])
         contours.weight_real[k, j] = factor.real
         contours.weight_imag[k, j] = factor.imag
-    work = np.empty((4, NODES))
+    work = contours.work
     multiply(offsets[:n], masses[:n], unit, e, y, work[0], work[1], work[2], work[3])
     for j in range(NODES):
-        contours.real[k, j] = work[2, j] + math.log(math.hypot(work[0, j], work[1, j]))
-        contours.imag[k, j] = math.atan2(work[1, j], work[0, j]) - work[3, j]
+        modulus = math.exp(-work[2, j])
+        inverse = modulus * complex(math.cos(work[3, j]), math.sin(work[3, j])) / complex(work[0, j], work[1, j])
+        contours.real[k, j] = inverse.real
+        contours.imag[k, j] = inverse.imag
     height = 0.0
     rest = 0.0
     for i in range(n):
@@ -167,28 +171,26 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
     y = contours.y[k]
     weight_real = contours.weight_real[k]
     weight_imag = contours.weight_imag[k]
-    real = contours.real[k]
-    imag = contours.imag[k]
+    real, imag = contours.work[0], contours.work[1]
+    real[:] = contours.real[k]
+    imag[:] = contours.imag[k]
+    _times_power(real, imag, y, g, power, contours.work[2], contours.work[3])
     total = 0.0
     alternate = 0.0
     slower = 0.0
     slow = 0.0
     last = 0.0
     for j in range(NODES):
-        t = y[j] * g
-        modulus = math.exp(power * 0.5 * math.log1p(t * t) - real[j])
-        turn = -power * math.atan(t) - imag[j]
         # Divide by the bonus's factor 1 - i y h: multiply by its conjugate, divide by its square modulus.
         v = y[j] * h
-        modulus /= 1.0 + v * v
         fr = weight_real[j] - weight_imag[j] * v
         fi = weight_imag[j] + weight_real[j] * v
-        term = modulus * (math.cos(turn) * fr - math.sin(turn) * fi)
+        term = (real[j] * fr - imag[j] * fi) / (1.0 + v * v)
         total += term
         alternate += term * _WAVES[0][j]
         slower += term * _WAVES[1][j]
         slow += term * _WAVES[2][j]
-        last = modulus * (abs(fr) + abs(fi))
+        last = (abs(real[j]) + abs(imag[j])) * (abs(fr) + abs(fi)) / (1.0 + v * v)
     if not total > 0.0:
         return math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
@@ -197,29 +199,77 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
 
 
 @jit
-def append(contours: Contours, k: int, x: float) -> None:
-    """One more observation of weight 1 for arm k.
+def _times_power(
+    real: np.ndarray,
+    imag: np.ndarray,
+    y: np.ndarray,
+    g: float,
+    power: float,
+    base_real: np.ndarray,
+    base_imag: np.ndarray,
+) -> None:
+    """Multiply each node by (1 - i y g)^power: by repeated squaring for a whole power, which needs no logarithms."""
+    whole = int(power)
+    if whole != power:
+        for j in range(NODES):
+            t = y[j] * g
+            modulus = math.exp(power * 0.5 * math.log1p(t * t))
+            turn = power * math.atan(t)
+            c, d = modulus * math.cos(turn), -modulus * math.sin(turn)
+            real[j], imag[j] = real[j] * c - imag[j] * d, real[j] * d + imag[j] * c
+        return
+    for j in range(NODES):
+        base_real[j] = 1.0
+        base_imag[j] = -y[j] * g
+    while whole > 0:
+        if whole % 2 == 1:
+            for j in range(NODES):
+                r, i = real[j], imag[j]
+                real[j] = r * base_real[j] - i * base_imag[j]
+                imag[j] = r * base_imag[j] + i * base_real[j]
+        for j in range(NODES):
+            r, i = base_real[j], base_imag[j]
+            base_real[j] = r * r - i * i
+            base_imag[j] = 2.0 * r * i
+        whole //= 2
+
+
+@jit
+def append(contours: Contours, k: int, x: float, weight: int) -> None:
+    """An observation of whole weight for arm k; a negative weight takes it away again.
 
     >>> contours = make(1)
-    >>> build(contours, 0, np.array([0.0, 1.0]), np.empty(0), 4.0, 1.5)
-    >>> append(contours, 0, 1.0)
+    >>> build(contours, 0, np.arange(50.0), np.empty(0), 60.0, 30.0)
+    >>> log_p, _ = evaluate(contours, 0, 30.1, 60.1)
+    >>> append(contours, 0, 7.5, 2)
+    >>> append(contours, 0, 7.5, -2)
+    >>> abs(evaluate(contours, 0, 30.1, 60.1)[0] - log_p) < 1e-12
+    True
 
     Reference: the head of this file.
     """
     scalars = contours.scalars[k]
-    centre = scalars[_CENTRE]
     shifted = (x - scalars[_REFERENCE]) / scalars[_UNIT]
-    left = 1.0 - centre * shifted
+    left = 1.0 - scalars[_CENTRE] * shifted
     if not left > 0.0:  # beyond the line: nothing is covered from now on
         scalars[:] = np.nan
         return
-    scalars[_TOTAL] += 1.0
-    g = shifted / left
-    scalars[_HEIGHT] += math.log(left)
+    scalars[_TOTAL] += weight
+    scalars[_HEIGHT] += weight * math.log(left)
+    real, imag = contours.real[k], contours.imag[k]
+    factor_real, factor_imag = contours.work[0], contours.work[1]
+    factor_real[:] = 1.0
+    factor_imag[:] = 0.0
+    _times_power(
+        factor_real, factor_imag, contours.y[k], shifted / left, abs(weight), contours.work[2], contours.work[3]
+    )
     for j in range(NODES):
-        t = contours.y[k, j] * g
-        contours.real[k, j] += 0.5 * math.log1p(t * t)
-        contours.imag[k, j] -= math.atan(t)
+        r, i, c, d = real[j], imag[j], factor_real[j], factor_imag[j]
+        size = 1.0
+        if weight > 0:  # the product holds inverses
+            d, size = -d, c * c + d * d
+        real[j] = (r * c - i * d) / size
+        imag[j] = (r * d + i * c) / size
 
 
 @jit

@@ -35,12 +35,6 @@ def new_clocks(n_arms: int) -> Clocks:
 
 
 @jit
-def holds(clocks: Clocks, arm: int, m: float) -> bool:
-    """Whether the arm has a certificate for this mean of the leader."""
-    return clocks.low[arm] <= m <= clocks.high[arm]
-
-
-@jit
 def void(clocks: Clocks, arm: int) -> None:
     """Take the certificate away."""
     clocks.low[arm], clocks.high[arm] = np.inf, -np.inf

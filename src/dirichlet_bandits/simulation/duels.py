@@ -17,18 +17,19 @@ from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
+from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
-from dirichlet_bandits.simulation.clocks import Clocks, certify, holds, new_clocks, void, wind
+from dirichlet_bandits.simulation.clocks import Clocks, certify, new_clocks, void, wind
 from dirichlet_bandits.simulation.run import Run, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
+_FEW = 12  # with fewer rewards a contour of its own is not worth keeping
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
 _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
@@ -70,14 +71,15 @@ def log_chance(policy: Any, state: History, desk: Desk, arm: int, m: float, m_bo
     b = bonus(policy, x.size, state.tops[arm], excess(x, m_bonus), m_bonus)
     if desk.known[arm] == x.size:
         log_p, error = contour.evaluate(desk.contours, arm, m, b)
-        if error <= CONTOUR_ERROR:
+        if error <= CLOCK_ERROR:
             return log_p
     values, weights = resampled(policy, x)
-    contour.build(desk.contours, arm, values, weights, b, m)
-    desk.known[arm] = x.size
-    log_p, error = contour.evaluate(desk.contours, arm, m, b)
-    if error <= CONTOUR_ERROR:
-        return log_p
+    if x.size >= _FEW:
+        contour.build(desk.contours, arm, values, weights, b, m)
+        desk.known[arm] = x.size
+        log_p, error = contour.evaluate(desk.contours, arm, m, b)
+        if error <= CLOCK_ERROR:
+            return log_p
     offsets = np.append(values, b) - m
     return log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights)
 
@@ -119,8 +121,8 @@ def pull_challenger(
     reward = pull(run, arm)
     if over(run):
         return state
-    if desk.known[arm] == state.pulls[arm] and simply_grows(policy):
-        contour.append(desk.contours, arm, reward)
+    if desk.known[arm] == state.pulls[arm]:
+        learn(policy, desk.contours, arm, rewards(state, arm), reward)
         desk.known[arm] += 1
     void(clocks, arm)
     desk.lost[arm] = min(desk.lost[arm], 0)
@@ -128,18 +130,30 @@ def pull_challenger(
 
 
 @verb
-def simply_grows(policy: Any) -> Any:
-    """Whether a new reward leaves the other resampled values as they are."""
+def learn(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> Any:
+    """Bring the contour of an arm with rewards x up to date with one more."""
 
 
-@implements(simply_grows, BDSParams, RDSParams)
-def _grows(policy: Any) -> bool:
-    return True
+@implements(learn, BDSParams, RDSParams)
+def learn_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+    """One more value."""
+    contour.append(contours, arm, reward, 1)
 
 
-@implements(simply_grows, QDSParams)
-def _changes(policy: QDSParams) -> bool:
-    return False
+@implements(learn, QDSParams)
+def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+    """At most one value changes sides, and the tail gets a new mean and size."""
+    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
+    longer = np.append(x, reward)
+    new_below, new_mean, new_size = summarise_tail(longer, policy.alpha)
+    if new_below.size == below.size:
+        if below.size > 0 and reward < below.max():
+            contour.append(contours, arm, reward, 1)
+            contour.append(contours, arm, below.max(), -1)
+    else:
+        contour.append(contours, arm, new_below.max() if reward >= new_below.max() else reward, 1)
+    contour.append(contours, arm, tail_mean, -tail_size)
+    contour.append(contours, arm, new_mean, new_size)
 
 
 @implements(play, BDSParams, RDSParams, QDSParams)
@@ -150,43 +164,44 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     desk = Desk(contour.make(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
     winners = np.empty(n_arms, np.int64)
     now = 0
+    pulls, means, lows, highs, ring, lost = state.pulls, state.means, clocks.low, clocks.high, clocks.ring, desk.lost
     while not over(run):
-        leader = leader_of(state.pulls, state.means, rng)
-        m = state.means[leader]
+        leader = leader_of(pulls, means, rng)
+        m = means[leader]
         n_winners, next_ring, low, high = 0, now + left(run), -np.inf, np.inf
         calm = True  # every other arm stands under a certificate
         for arm in range(n_arms):
             if arm == leader:
                 continue
-            if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round, but will in the next
+            if pulls[arm] == pulls[leader]:  # does not duel in this round, but will in the next
                 calm = False
                 continue
             won = False
-            if desk.lost[arm] < 0 and not holds(clocks, arm, m) and state.means[arm] < m:
-                if clocks.low[arm] < np.inf:  # the leader's mean has left the interval: a wider one
+            if lost[arm] < 0 and not lows[arm] <= m <= highs[arm] and means[arm] < m:
+                if lows[arm] < np.inf:  # the leader's mean has left the interval: a wider one
                     desk.width[arm] *= _WIDEN
                 seek_certificate(policy, state, desk, clocks, arm, m)
                 wind(clocks, arm, now - 1, rng)
-            if holds(clocks, arm, m):
-                if clocks.ring[arm] < now:  # it rang while the arm did not duel
+            if lows[arm] <= m <= highs[arm]:
+                if ring[arm] < now:  # it rang while the arm did not duel
                     wind(clocks, arm, now - 1, rng)
-                if clocks.ring[arm] == now:
+                if ring[arm] == now:
                     won = rings(policy, state, desk, clocks, arm, m, rng)
                     if not won:
                         wind(clocks, arm, now, rng)
             else:
                 won = verbs.duel(policy, state, arm, leader, rng)
                 if not won:
-                    desk.lost[arm] += 1
-                    if desk.lost[arm] * (state.pulls[arm] + 12) >= _PRICE:
+                    lost[arm] += 1
+                    if lost[arm] * (pulls[arm] + 12) >= _PRICE:
                         seek_certificate(policy, state, desk, clocks, arm, m)
                         wind(clocks, arm, now, rng)
-                    calm = calm and holds(clocks, arm, m)
+                    calm = calm and lows[arm] <= m <= highs[arm]
             if won:
                 winners[n_winners] = arm
                 n_winners += 1
-            low, high = max(low, clocks.low[arm]), min(high, clocks.high[arm])
-            next_ring = min(next_ring, clocks.ring[arm])
+            low, high = max(low, lows[arm]), min(high, highs[arm])
+            next_ring = min(next_ring, ring[arm])
         now += 1
         if n_winners > 0:
             shuffle(winners[:n_winners], rng)
