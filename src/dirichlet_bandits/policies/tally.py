@@ -40,17 +40,44 @@ def new_tally(n_arms: int) -> Tally:
 
 
 @jit
+def one_more(
+    total: float, carry: float, low: float, top: float, n: int, reward: float
+) -> tuple[float, float, float, float, float]:
+    """Sum, carry, extremes and mean after the n-th reward, by Neumaier's compensated sum."""
+    new = total + reward
+    carry += (total - new) + reward if abs(total) >= abs(reward) else (reward - new) + total
+    low, top = min(low, reward), max(top, reward)
+    return new, carry, low, top, min(max((new + carry) / n, low), top)
+
+
+@jit
 def count(tally: Any, arm: int, reward: float) -> None:
-    """One more reward, by Neumaier's compensated sum; for a Tally or any state with its fields."""
-    old = tally.sums[arm]
-    new = old + reward
-    tally.carry[arm] += (old - new) + reward if abs(old) >= abs(reward) else (reward - new) + old
-    tally.sums[arm] = new
+    """One more reward, for a Tally or any state with its fields."""
+    sums, carry, lows, tops = tally.sums, tally.carry, tally.lows, tally.tops
     tally.pulls[arm] += 1
-    tally.lows[arm] = min(tally.lows[arm], reward)
-    tally.tops[arm] = max(tally.tops[arm], reward)
-    mean = (new + tally.carry[arm]) / tally.pulls[arm]
-    tally.means[arm] = min(max(mean, tally.lows[arm]), tally.tops[arm])
+    sums[arm], carry[arm], lows[arm], tops[arm], tally.means[arm] = one_more(
+        sums[arm], carry[arm], lows[arm], tops[arm], tally.pulls[arm], reward
+    )
+
+
+@jit
+def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) -> tuple[int, float]:
+    """Count rewards one after the other while the mean before each lies in [low, high]; how many, and their sum.
+
+    The same as :func:`count` again and again, with everything in registers.
+    """
+    total, carry, least, top = tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.tops[arm]
+    n, mean, before = tally.pulls[arm], tally.means[arm], tally.pulls[arm]
+    paid = 0.0
+    for reward in rewards:
+        if not low <= mean <= high:
+            break
+        n += 1
+        total, carry, least, top, mean = one_more(total, carry, least, top, n, reward)
+        paid += reward
+    tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.tops[arm] = total, carry, least, top
+    tally.pulls[arm], tally.means[arm] = n, mean
+    return n - before, paid
 
 
 @jit

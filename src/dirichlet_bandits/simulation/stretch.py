@@ -7,7 +7,7 @@ from typing import Any
 
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.history import reserve
-from dirichlet_bandits.policies.tally import count
+from dirichlet_bandits.policies.tally import Floats, count_while
 from dirichlet_bandits.simulation.run import HIGH, LOW, Run, ahead, left, over, pull, take
 
 
@@ -20,20 +20,24 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
     done = 0
     while done < limit and not over(run) and low <= state.means[arm] <= high:
         block = ahead(run, arm)
-        most = min(block.size, limit - done, left(run))
-        state = reserve(state, arm, most)
+        allowed = allowed_of(run, block[: min(block.size, limit - done, left(run))])
+        if allowed.size == 0:
+            pull(run, arm)  # an offending reward: ends the run
+            break
+        state = reserve(state, arm, allowed.size)
         first = state.start[arm] + state.pulls[arm]
-        n, total = 0, 0.0
-        while n < most and low <= state.means[arm] <= high:
-            reward = block[n]
-            if not run.sums[LOW] <= reward <= run.sums[HIGH]:
-                break
-            state.pool[first + n] = reward
-            count(state, arm, reward)
-            total += reward
-            n += 1
+        n, total = count_while(state, arm, allowed, low, high)
+        state.pool[first : first + n] = allowed[:n]
         take(run, arm, n, total)
         done += n
-        if n < most and low <= state.means[arm] <= high:
-            pull(run, arm)  # the offending reward: ends the run
     return state, done
+
+
+@jit
+def allowed_of(run: Run, rewards: Floats) -> Floats:
+    """The rewards up to the first that breaks the bounds."""
+    low, high = run.sums[LOW], run.sums[HIGH]
+    for i in range(rewards.size):
+        if not low <= rewards[i] <= high:
+            return rewards[:i]
+    return rewards
