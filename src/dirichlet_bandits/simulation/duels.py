@@ -36,9 +36,8 @@ _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, i
 
 
 class Desk(NamedTuple):
-    """What the challengers' chances are computed with."""
+    """What is noted of each challenger."""
 
-    contours: Contours
     known: Ints  # rewards that an arm's contour has been told
     lost: Ints  # duels lost in a row without a certificate; -1 for an arm whose last chance was worth one
     width: Floats  # half-width of the next certificate
@@ -65,19 +64,21 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
 
 
 @jit
-def log_chance(policy: Any, state: History, desk: Desk, arm: int, m: float, m_bonus: float) -> float:
+def log_chance(
+    policy: Any, state: History, contours: Contours, desk: Desk, arm: int, m: float, m_bonus: float
+) -> float:
     """log P(index >= m) with the bonus that belongs to a leader's mean of ``m_bonus``."""
     x = rewards(state, arm)
     b = bonus(policy, x.size, state.tops[arm], excess(x, m_bonus), m_bonus)
     if desk.known[arm] == x.size:
-        log_p, error = contour.evaluate(desk.contours, arm, m, b)
+        log_p, error = contour.evaluate(contours, arm, m, b)
         if error <= CLOCK_ERROR:
             return log_p
     values, weights = resampled(policy, x)
     if x.size >= _FEW:
-        contour.build(desk.contours, arm, values, weights, b, m)
+        contour.build(contours, arm, values, weights, b, m)
         desk.known[arm] = x.size
-        log_p, error = contour.evaluate(desk.contours, arm, m, b)
+        log_p, error = contour.evaluate(contours, arm, m, b)
         if error <= CLOCK_ERROR:
             return log_p
     offsets = np.append(values, b) - m
@@ -85,7 +86,9 @@ def log_chance(policy: Any, state: History, desk: Desk, arm: int, m: float, m_bo
 
 
 @jit
-def seek_certificate(policy: Any, state: History, desk: Desk, clocks: Clocks, arm: int, m: float) -> None:
+def seek_certificate(
+    policy: Any, state: History, contours: Contours, desk: Desk, clocks: Clocks, arm: int, m: float
+) -> None:
     """A certificate around m, as wide as the arm's experience suggests."""
     void(clocks, arm)
     desk.lost[arm] = 0
@@ -96,7 +99,7 @@ def seek_certificate(policy: Any, state: History, desk: Desk, clocks: Clocks, ar
     reach = min(desk.width[arm], 0.5 * gap)
     if not m - reach > state.means[arm]:
         return
-    ceiling = log_chance(policy, state, desk, arm, m - reach, m + reach)
+    ceiling = log_chance(policy, state, contours, desk, arm, m - reach, m + reach)
     if ceiling < _OFTEN or n > _PRICE:
         certify(clocks, arm, m - reach, m + reach, ceiling)
         desk.lost[arm] = -1
@@ -104,10 +107,17 @@ def seek_certificate(policy: Any, state: History, desk: Desk, clocks: Clocks, ar
 
 @jit
 def rings(
-    policy: Any, state: History, desk: Desk, clocks: Clocks, arm: int, m: float, rng: np.random.Generator
+    policy: Any,
+    state: History,
+    contours: Contours,
+    desk: Desk,
+    clocks: Clocks,
+    arm: int,
+    m: float,
+    rng: np.random.Generator,
 ) -> bool:
     """The clock of a challenger rings: does it really win?"""
-    short = log_chance(policy, state, desk, arm, m, m) - clocks.ceiling[arm]
+    short = log_chance(policy, state, contours, desk, arm, m, m) - clocks.ceiling[arm]
     # Next time a width for which the ceiling lies as far above the chance as we like.
     desk.width[arm] = 0.5 * (clocks.high[arm] - clocks.low[arm]) * min(max(-_ROOM / min(short, -1e-3), 0.25), 2.0)
     return rng.random() < math.exp(short)
@@ -115,14 +125,21 @@ def rings(
 
 @jit
 def pull_challenger(
-    policy: Any, state: History, desk: Desk, clocks: Clocks, run: Run, arm: int, rng: np.random.Generator
+    policy: Any,
+    state: History,
+    contours: Contours,
+    desk: Desk,
+    clocks: Clocks,
+    run: Run,
+    arm: int,
+    rng: np.random.Generator,
 ) -> History:
     """A new reward: the arm's certificate is void, its contour learns."""
     reward = pull(run, arm)
     if over(run):
         return state
     if desk.known[arm] == state.pulls[arm]:
-        learn(policy, desk.contours, arm, rewards(state, arm), reward)
+        learn(policy, contours, arm, rewards(state, arm), reward)
         desk.known[arm] += 1
     void(clocks, arm)
     desk.lost[arm] = min(desk.lost[arm], 0)
@@ -161,7 +178,8 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     """Rounds of duels until the run is over."""
     n_arms = state.pulls.size
     clocks = new_clocks(n_arms)
-    desk = Desk(contour.make(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
+    contours = contour.make(n_arms)
+    desk = Desk(np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
     winners = np.empty(n_arms, np.int64)
     now = 0
     pulls, means, lows, highs, ring, lost = state.pulls, state.means, clocks.low, clocks.high, clocks.ring, desk.lost
@@ -180,13 +198,13 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
             if lost[arm] < 0 and not lows[arm] <= m <= highs[arm] and means[arm] < m:
                 if lows[arm] < np.inf:  # the leader's mean has left the interval: a wider one
                     desk.width[arm] *= _WIDEN
-                seek_certificate(policy, state, desk, clocks, arm, m)
+                seek_certificate(policy, state, contours, desk, clocks, arm, m)
                 wind(clocks, arm, now - 1, rng)
             if lows[arm] <= m <= highs[arm]:
                 if ring[arm] < now:  # it rang while the arm did not duel
                     wind(clocks, arm, now - 1, rng)
                 if ring[arm] == now:
-                    won = rings(policy, state, desk, clocks, arm, m, rng)
+                    won = rings(policy, state, contours, desk, clocks, arm, m, rng)
                     if not won:
                         wind(clocks, arm, now, rng)
             else:
@@ -194,7 +212,7 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
                 if not won:
                     lost[arm] += 1
                     if lost[arm] * (pulls[arm] + 12) >= _PRICE:
-                        seek_certificate(policy, state, desk, clocks, arm, m)
+                        seek_certificate(policy, state, contours, desk, clocks, arm, m)
                         wind(clocks, arm, now, rng)
                     calm = calm and lows[arm] <= m <= highs[arm]
             if won:
@@ -207,7 +225,7 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
             shuffle(winners[:n_winners], rng)
             for arm in winners[:n_winners]:
                 if not over(run):
-                    state = pull_challenger(policy, state, desk, clocks, run, arm, rng)
+                    state = pull_challenger(policy, state, contours, desk, clocks, run, arm, rng)
         elif calm:
             state, done = stretch(run, state, leader, low, high, next_ring - now + 1)
             now += done - 1
