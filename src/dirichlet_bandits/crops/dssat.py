@@ -110,15 +110,17 @@ def find_model() -> Model:
     system = f"{platform.system()} {platform.machine()}"
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
         raise CropModelError(
-            f"The crop model's binary runs on Linux x86_64, not on {system}; on Windows the Linux subsystem (WSL) "
-            f"works; {still}"
+            f"The crop model's binary runs on Linux x86_64, not on {system} "
+            f"(on Windows, use the Linux subsystem, WSL); {still}"
         )
     # Given a name, resources.files() would import the package; an unexecuted module tells it the place.
     root = Path(str(resources.files(importlib.util.module_from_spec(spec))))
     model = Model(root / "bin" / BINARY, root / "dssat-csm-os" / "Data", _version())
     for path in (model.binary, model.data / "Genotype" / "MZCER048.CUL"):
         if not path.is_file():
-            raise CropModelError(f"The package {PACKAGE} has no file {path.name}: tried with version 3.0.2 ({still})")
+            raise CropModelError(
+                f"The package {PACKAGE} has no file {path.name}: tried with version 3.0.2 ({still})"
+            )
     return model
 
 
@@ -204,7 +206,9 @@ class Workspace:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise CropModelError(f"The crop model did not finish in {timeout:.0f} s. {_complaint(work)}") from None
+            raise CropModelError(
+                f"The crop model did not finish in {timeout:.0f} s. {_complaint(work)}"
+            ) from None
         except OSError as error:
             raise CropModelError(f"The crop model's binary does not start: {error}") from None
         if done.returncode != 0 or (work / "ERROR.OUT").exists():
@@ -224,8 +228,8 @@ def _short_base() -> str:
         if len(base) <= room and " " not in base and os.access(base, os.W_OK | os.X_OK):
             return base
     raise CropModelError(
-        f"The crop model needs a writable temporary folder of at most {room} characters and no space, such as /tmp "
-        f"(got {tempfile.gettempdir()!r}): set TMPDIR"
+        f"The crop model needs a writable temporary folder of at most {room} characters and no space, "
+        f"such as /tmp (got {tempfile.gettempdir()!r}): set TMPDIR"
     )
 
 
@@ -260,7 +264,7 @@ def sweep(base: str) -> None:
 
 
 def _runnable(binary: Path, root: Path) -> Path:
-    """The binary itself, or a copy with the run bit that installers drop: the installation is not ours to change."""
+    """The binary, or a copy with the run bit that installers drop: the installation is not ours to change."""
     if os.access(binary, os.X_OK):
         return binary
     copy = root / "m"
@@ -278,7 +282,8 @@ def _complaint(work: Path) -> str:
     kept = [
         line.strip()
         for line in text.splitlines()
-        if line.strip() and not line.lstrip().startswith(("*", "EXPERIMENT", "DATA PATH", "TREATMENT", "MODEL"))
+        if line.strip()
+        and not line.lstrip().startswith(("*", "EXPERIMENT", "DATA PATH", "TREATMENT", "MODEL"))
     ]
     return "It says: " + " ".join(kept)
 
@@ -293,7 +298,7 @@ def _read_version(work: Path) -> str:
 
 
 def read_summary(path: Path, day: int, years: int) -> NDArray[np.int16]:
-    """The yields in the model's summary, one row a season, each row checked to be the season that was asked for."""
+    """The yields in the model's summary, a row a season, each checked to be the season that was asked for."""
     try:
         with open(path, encoding="latin-1", newline="") as file:
             rows = list(csv.DictReader(file))

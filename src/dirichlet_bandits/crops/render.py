@@ -3,7 +3,9 @@
 The model reads fixed columns, so every number is written with as many digits as its column holds.
 """
 
-from dirichlet_bandits.crops.season import Case, Climate, Soil
+from dirichlet_bandits.crops.climate import Climate
+from dirichlet_bandits.crops.season import Case
+from dirichlet_bandits.crops.soil import Soil
 from dirichlet_bandits.errors import ArgumentError
 
 EXPERIMENT = "DBAN0001.MZX"
@@ -42,7 +44,7 @@ def row(*cells: str | int | float, width: int = 5) -> str:
 
 
 def experiment(case: Case, day: int, rseed: int, years: int) -> str:
-    """The experiment file: ``years`` seasons in a row, planted on ``day``, with the weather of seed ``rseed``."""
+    """The experiment file: ``years`` seasons in a row, planted on ``day``, with the weather of ``rseed``."""
     year = case.first_year % 100
     start = f"{year:02d}{case.first_day:03d}"
     plant = f"{year:02d}{day:03d}"
@@ -83,7 +85,9 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
         "*PLANTING DETAILS",
         "@P PDATE EDATE  PPOP  PPOE  PLME  PLDS  PLRS  PLRD  PLDP  PLWT  PAGE  PENV  PLPH  SPRL",
         f" 1 {plant}   -99"
-        + row(float(case.density), float(case.density), "S", "R", float(case.row_spacing), 0, float(case.depth))
+        + row(
+            float(case.density), float(case.density), "S", "R", float(case.row_spacing), 0, float(case.depth)
+        )
         + row(-99, -99, -99, -99, 0),
     ]
     if case.fertiliser:
@@ -129,13 +133,16 @@ def soil_file(soil: Soil) -> str:
         row("BK", float(soil.albedo), float(soil.evaporation_limit), float(soil.drainage_rate))
         + row(float(soil.runoff_curve), float(soil.mineralisation), float(soil.photosynthesis))
         + row("SA001", "SA001", "SA001"),
-        "@  SLB  SLMH  SLLL  SDUL  SSAT  SRGF  SSKS  SBDM  SLOC  SLCL  SLSI  SLCF  SLNI  SLHW  SLHB  SCEC  SADC",
+        "@  SLB  SLMH  SLLL  SDUL  SSAT  SRGF  SSKS  SBDM  SLOC  SLCL  SLSI  SLCF  SLNI"
+        "  SLHW  SLHB  SCEC  SADC",
     ]
     for layer in soil.layers:
         lines.append(
             row(float(layer.bottom), "-99", float(layer.lower_limit), float(layer.upper_limit))
             + row(float(layer.saturation), float(layer.root_factor), float(layer.conductivity))
-            + row(float(layer.bulk_density), float(layer.organic_carbon), float(layer.clay), float(layer.silt))
+            + row(
+                float(layer.bulk_density), float(layer.organic_carbon), float(layer.clay), float(layer.silt)
+            )
             + row(-99, float(layer.nitrogen), float(layer.ph), -99, -99, -99)
         )
     return "\n".join([*lines, ""])
@@ -180,7 +187,7 @@ def climate_file(climate: Climate) -> str:
 
 
 def profile(data: str, work: str) -> str:
-    """The profile file: where the model finds its data and ours. Paths must be short, or the model cuts them."""
+    """The profile file: where the model finds its data and ours. Paths must be short: the model cuts them."""
     # What stands in columns 5 and 6 is read as a drive: the path starts after them.
     folders = {
         "WED": work,

@@ -4,7 +4,6 @@ import functools
 import io
 import json
 import os
-import zipfile
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -56,7 +55,7 @@ def yields(dates: Literal["all", "spring"] = "all") -> dict[str, NDArray[np.floa
 
 
 def load(path: str | Path | None = None) -> Samples:
-    """Read samples: the shipped ones, or a file that ``crops sample`` made. Anything else is a ``FormatError``.
+    """Read samples: the shipped ones, or a file that ``crops sample`` made; anything else is a ``FormatError``.
 
     >>> load().provenance["seed"]
     0
@@ -92,10 +91,12 @@ def _read(content: bytes, name: str) -> Samples:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {key: file[key] for key in ("days", "yields", "rseeds", "provenance")}
         provenance = json.loads(str(arrays["provenance"]))
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        samples = Samples(arrays["days"], arrays["yields"], arrays["rseeds"], provenance)
+        _check(samples, name)
+    except FormatError:
+        raise
+    except Exception as error:  # a corrupt archive makes its readers raise almost anything
         raise FormatError(f"{name} is not a file of crop yields, or is corrupt ({error})") from None
-    samples = Samples(arrays["days"], arrays["yields"], arrays["rseeds"], provenance)
-    _check(samples, name)
     for array in (samples.days, samples.yields, samples.rseeds):
         array.flags.writeable = False  # the shipped ones are shared
     return samples

@@ -1,24 +1,30 @@
 """Samples yields with the crop model: in parallel, resumable, and the same numbers from the same seed.
 
-How a seed becomes seasons. The model's weather generator is the recurrence s <- 100003 s mod 10^10 started from its
-five-digit seed, so a seed divisible by 2 or 5 has a shorter period: of the 99 999 seeds only the 40 000 others
-are used. For each planting day, :func:`weather_seeds` puts these in an order that depends on ``(seed, day)`` alone;
-chunk j of that day is one call of the model with the j-th of them, for :data:`CHUNK` seasons in a row. So a sample of
-1000 seasons is the beginning of one of 20 000, whatever the number of workers.
+How a seed becomes seasons. The model's weather generator is the recurrence s <- 100003 s mod 10^10, started from
+a seed of five digits (its published source, WGEN, says so). A start divisible by 2 or 5 has a shorter period, so
+of the 99 999 seeds only the 40 000 others are used. For each planting day, :func:`weather_seeds` puts these in an
+order that depends on ``(seed, day)`` alone; chunk j of that day is one call of the model with the j-th of them,
+for :data:`CHUNK` seasons in a row. So a sample of 1000 seasons is the beginning of one of 20 000, whatever the
+number of workers.
 
-The carbon dioxide of the air follows the measured record year by year from the first year on, which adds a few
-kg/ha to later seasons of a call: this is why calls are short.
+The air's carbon dioxide follows the measured record from the first year on, which adds a few kg/ha to the later
+seasons of a call: this is why calls are short.
+
+References
+----------
+Richardson and Wright (1984), WGEN: a model for generating daily weather variables, USDA ARS-8.
 """
 
 import hashlib
 import json
 import os
+import re
 import shlex
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dirichlet_bandits.crops import render
-from dirichlet_bandits.crops.dssat import CropModelError, Model, Workspace, find_model
+from dirichlet_bandits.crops.casefile import case_from_mapping
+from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
 from dirichlet_bandits.crops.samples import FORMAT, Samples, save
 from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
 from dirichlet_bandits.errors import ArgumentError
@@ -69,7 +76,7 @@ def sample(
     Parameters
     ----------
     seasons
-        Seasons a date; rounded to nothing: the last chunk is cut.
+        Seasons a date.
     dates
         Planting dates, as days of the year.
     seed
@@ -79,8 +86,8 @@ def sample(
     workers
         Model processes at a time; the number of processors unless told otherwise.
     out
-        Where to save. Finished chunks wait in the folder ``<out>.parts``: killed and started again, sampling goes on
-        from there, and the file is the same to the byte. A truncated or foreign chunk is found and made again.
+        Where to save. Finished chunks wait in the folder ``<out>.parts``: killed and started again, sampling
+        goes on from there, and the file is the same to the byte. A truncated or foreign chunk is made again.
     progress
         Show a progress bar; by default only on a terminal.
 
@@ -96,7 +103,7 @@ def sample(
     _check(seasons, dates, seed, workers, case)
     model = find_model()
     model.check(case)
-    store = _Parts(Path(f"{out}.parts")) if out is not None else _Memory()
+    store: _Store = _Memory() if out is None else _Parts(Path(f"{out}.parts"))
     if out is not None and not Path(out).parent.is_dir():
         raise ArgumentError("out", "a path in a folder that exists", str(out))
     chunks = -(-seasons // CHUNK)
@@ -115,9 +122,11 @@ def sample(
                 store.put(name, key, made)
             return made
 
-        for (row, j), made in _in_parallel(make, tasks, workers or os.cpu_count() or 1):
-            parts[row, j] = made
-            advance()
+        # Closed before the workspace goes, or an interruption would pull it from under running models.
+        with closing(_in_parallel(make, tasks, workers or os.cpu_count() or 1)) as results:
+            for (row, j), made in results:
+                parts[row, j] = made
+                advance()
         version = space.read_version(case, int(dates[0]))
     samples = Samples(
         days=np.array(dates, dtype=np.int16),
@@ -149,8 +158,8 @@ def _check(seasons: int, dates: Sequence[int], seed: int, workers: int | None, c
 
 
 def _in_parallel(
-    make: "Any", tasks: list[tuple[int, int]], workers: int
-) -> Iterator[tuple[tuple[int, int], NDArray[np.int16]]]:
+    make: Callable[[int, int], NDArray[np.int16]], tasks: list[tuple[int, int]], workers: int
+) -> Generator[tuple[tuple[int, int], NDArray[np.int16]]]:
     """Results as they come. Threads suffice: each waits for a process of the model."""
     pending: dict[Future[NDArray[np.int16]], tuple[int, int]] = {}
     left = iter(tasks)
@@ -198,6 +207,7 @@ class _Parts:
     """Finished chunks in a folder: magic, key, yields, and a digest of all three."""
 
     MAGIC = b"dban-crops-1"
+    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.\d+")
     BODY = struct.Struct(f"<{CHUNK}h")
 
     def __init__(self, folder: Path) -> None:
@@ -223,9 +233,10 @@ class _Parts:
         os.replace(new, self.folder / name)
 
     def clear(self) -> None:
-        for path in self.folder.glob("*") if self.folder.is_dir() else ():
-            path.unlink(missing_ok=True)
-        if self.folder.is_dir():
+        for path in self.folder.glob("*"):
+            if self.OURS.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):  # never there, or holds files that are not ours
             self.folder.rmdir()
 
 
@@ -234,15 +245,14 @@ def _digest(content: bytes) -> bytes:
 
 
 @contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Any]:
+def _bar(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
     """A progress bar on a terminal; silence elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(file=sys.stderr)
     if not (console.is_terminal if progress is None else progress):
-        with nullcontext():
-            yield lambda: None
+        yield lambda: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as bar:
@@ -251,9 +261,15 @@ def _bar(progress: bool | None, total: int) -> Iterator[Any]:
 
 
 def _provenance(
-    seasons: int, dates: Sequence[int], seed: int, case: Case, out: str | Path | None, model: Model, version: str
+    seasons: int,
+    dates: Sequence[int],
+    seed: int,
+    case: Case,
+    out: str | Path | None,
+    model: Model,
+    version: str,
 ) -> dict[str, Any]:
-    """What makes the samples again. Nothing here depends on the machine, the time or the number of workers."""
+    """What makes the samples again: nothing that depends on the machine, the time or the number of workers."""
     name = Path(out).name if out is not None else "yields.npz"
     days = ",".join(str(day) for day in dates)
     command = ["dirichlet-bandits", "crops", "sample", "--seasons", str(seasons), "--dates", days]
@@ -275,21 +291,16 @@ def _provenance(
     }
 
 
-def reproduce(samples: Samples, row: int, chunk: int, *, case: Case | None = None) -> NDArray[np.int16]:
-    """Run the model again for one chunk of a sample: ``yields[row, chunk * 20 : (chunk + 1) * 20]``, bit for bit.
+def reproduce(samples: Samples, row: int, chunk: int) -> NDArray[np.int16]:
+    """Run the model again for one chunk: ``yields[row, 20 * chunk : 20 * (chunk + 1)]``, bit for bit.
 
     >>> from dirichlet_bandits.crops import load
     >>> reproduce(load(), row=2, chunk=0).size  # doctest: +SKIP
     20
     """
-    from dirichlet_bandits.crops.season import case_from_mapping
-
     rows, chunks = samples.rseeds.shape
     if not (0 <= row < rows and 0 <= chunk < chunks):
         raise ArgumentError("row, chunk", f"below {rows} and {chunks}", (row, chunk))
-    told = case_from_mapping(samples.provenance["case"]) if case is None else case
+    case = case_from_mapping(samples.provenance["case"])
     with Workspace() as space:
-        return space.run(told, int(samples.days[row]), int(samples.rseeds[row, chunk]), CHUNK)
-
-
-__all__ = ["CHUNK", "MAX_SEASONS", "CropModelError", "reproduce", "sample", "weather_seeds"]
+        return space.run(case, int(samples.days[row]), int(samples.rseeds[row, chunk]), CHUNK)
