@@ -26,7 +26,9 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except (DirichletBanditsError, OSError) as error:
-        Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False)
+        Console(stderr=True).print(
+            f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
         raise typer.Exit(1) from None
 
 
@@ -38,7 +40,9 @@ def sample_command(
     ),
     dates: Annotated[str, typer.Option(help="Planting dates: days of the year, 'all' or 'spring'.")] = "all",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal samples.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Model processes at a time [default: all].")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Model processes at a time; as many as processors if not given.")
+    ] = None,
     cultivar: Annotated[str | None, typer.Option(help="A code of the model's genotype file.")] = None,
     case: Annotated[
         Path | None, typer.Option(help="TOML file that changes soil, climate, fertiliser...")
@@ -69,7 +73,7 @@ def sample_command(
 @app.command("show")
 def show_command(
     file: Annotated[
-        Path | None, typer.Argument(help="A file of samples [default: the shipped ones].")
+        Path | None, typer.Argument(help="A file of samples; the shipped ones if not given.")
     ] = None,
     provenance: Annotated[bool, typer.Option("--provenance", help="Also print how they were made.")] = False,
 ) -> None:
@@ -90,7 +94,7 @@ def show_command(
 
 @app.command("case")
 def case_command(
-    file: Annotated[Path | None, typer.Argument(help="TOML file [default: the published case].")] = None,
+    file: Annotated[Path | None, typer.Argument(help="TOML file; the published case if not given.")] = None,
 ) -> None:
     """Check a case file, and print the whole case with its defaults.
 

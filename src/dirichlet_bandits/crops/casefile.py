@@ -33,7 +33,7 @@ def case_from_mapping(values: Mapping[str, Any]) -> Case:
 
 
 def case_from_toml(path: str | Path) -> Case:
-    """A case from a TOML file with the fields of :class:`Case`; a list such as ``[[fertiliser]]`` replaces whole.
+    """A case from a TOML file with the fields of :class:`Case`; lists (``[[fertiliser]]``) replace whole.
 
     A file that says ``cultivar = "PC0001"`` and nothing else changes the cultivar and nothing else.
     """

@@ -55,7 +55,7 @@ def yields(dates: Literal["all", "spring"] = "all") -> dict[str, NDArray[np.floa
 
 
 def load(path: str | Path | None = None) -> Samples:
-    """Read samples: the shipped ones, or a file that ``crops sample`` made; anything else is a ``FormatError``.
+    """Read samples: the shipped ones, or a file of ``crops sample``; anything else is a ``FormatError``.
 
     >>> load().provenance["seed"]
     0
@@ -87,6 +87,9 @@ def save(samples: Samples, path: str | Path) -> None:
 
 
 def _read(content: bytes, name: str) -> Samples:
+    # Asked first, because NumPy's answer to a file that is no archive is advice to unpickle it.
+    if not content.startswith(b"PK"):
+        raise FormatError(f"{name} is not a file of crop yields")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {key: file[key] for key in ("days", "yields", "rseeds", "provenance")}
