@@ -48,6 +48,12 @@ def test_inputs_change_the_yields(model: Model) -> None:
     assert len(set(results)) == len(cases)
 
 
+@pytest.mark.parametrize("year", [1960, 2000])
+def test_first_years(model: Model, year: int) -> None:
+    with Workspace(model) as space:
+        assert space.run(crops.Case(first_year=year), 57, 1, 2).size == 2
+
+
 def test_unknown_codes_are_refused_with_the_known(model: Model) -> None:
     with pytest.raises(ArgumentError, match="'cultivar' must be one of 'PC0001', 'PC0002'"):
         model.check(crops.Case(cultivar="XX0000"))
@@ -117,7 +123,7 @@ SUMMARY = "RUNNO,PDAT,HWAM\n1,1982057,604\n2,1983057,{}\n"
         (SUMMARY.format("40000"), "no yield"),
         (SUMMARY.format("nan"), "no whole number"),
         (SUMMARY.format("").replace("HWAM", "HWAH"), "no whole number"),
-        (SUMMARY.format("1").replace("1983057", "1983058"), "planted on day 58"),
+        (SUMMARY.format("1").replace("1983057", "1983058"), "planted on 1983058"),
         ("RUNNO,PDAT,HWAM\n1,1982057,604\n", "1 seasons where 2"),
         ("", "0 seasons where 2"),
     ],
@@ -126,7 +132,7 @@ def test_summaries_are_not_believed(tmp_path: Path, text: str, says: str) -> Non
     path = tmp_path / "summary.csv"
     path.write_text(text)
     with pytest.raises(CropModelError, match=says):
-        dssat.read_summary(path, 57, 2)
+        dssat.read_summary(path, 1982, 57, 2)
 
 
 def test_folders_of_killed_processes_are_swept(

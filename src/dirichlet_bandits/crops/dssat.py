@@ -185,7 +185,7 @@ class Workspace:
             (work / "DSSATPRO.L48").write_text(render.profile(f"{self.root}/d", str(work)), encoding="ascii")
             self._call(work, SECONDS_PER_SEASON * years + 30.0)
             self.version = self.version or _read_version(work)
-            return read_summary(work / "summary.csv", day, years)
+            return read_summary(work / "summary.csv", case.first_year, day, years)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -299,7 +299,7 @@ def _read_version(work: Path) -> str:
     return found[0] if found else "unknown"
 
 
-def read_summary(path: Path, day: int, years: int) -> NDArray[np.int16]:
+def read_summary(path: Path, first: int, day: int, years: int) -> NDArray[np.int16]:
     """The yields in the model's summary, a row a season, each checked to be the season that was asked for."""
     try:
         with open(path, encoding="latin-1", newline="") as file:
@@ -308,16 +308,17 @@ def read_summary(path: Path, day: int, years: int) -> NDArray[np.int16]:
         raise CropModelError("The crop model wrote no summary") from None
     if len(rows) != years:
         raise CropModelError(f"The crop model wrote {len(rows)} seasons where {years} were asked for")
-    return np.array([_read_yield(row, day) for row in rows], dtype=np.int16)
+    asked = [1000 * (first + n) + day for n in range(years)]
+    return np.array([_read_yield(row, date) for row, date in zip(rows, asked, strict=True)], dtype=np.int16)
 
 
-def _read_yield(row: dict[str, str], day: int) -> int:
+def _read_yield(row: dict[str, str], date: int) -> int:
     try:
         harvest, planted = int(row["HWAM"]), int(row["PDAT"])
     except (KeyError, TypeError, ValueError):
         raise CropModelError("The crop model's summary has no whole number under HWAM and PDAT") from None
-    if planted % 1000 != day:
-        raise CropModelError(f"The crop model planted on day {planted % 1000} where {day} was asked for")
+    if planted != date:
+        raise CropModelError(f"The crop model planted on {planted} (year and day) where {date} was asked for")
     # -99 stands for a missing value: it is never a yield.
     if not 0 <= harvest <= np.iinfo(np.int16).max:
         raise CropModelError(f"The crop model gave no yield for a season (HWAM is {harvest})")

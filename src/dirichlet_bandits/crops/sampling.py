@@ -305,5 +305,6 @@ def reproduce(samples: Samples, row: int, chunk: int) -> NDArray[np.int16]:
     if not (0 <= row < rows and 0 <= chunk < chunks):
         raise ArgumentError("row, chunk", f"below {rows} and {chunks}", (row, chunk))
     case = case_from_mapping(samples.provenance["case"])
+    years = int(samples.provenance["seasons_per_call"])
     with Workspace() as space:
-        return space.run(case, int(samples.days[row]), int(samples.rseeds[row, chunk]), CHUNK)
+        return space.run(case, int(samples.days[row]), int(samples.rseeds[row, chunk]), years)
