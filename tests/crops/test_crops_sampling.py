@@ -57,7 +57,7 @@ def test_shipped_samples_come_again(model: Model, row: int, chunk: int) -> None:
 
 def test_any_workers_and_any_length(model: Model, tmp_path: Path) -> None:
     one = crops.sample(45, dates=(87, 57), workers=1, out=tmp_path / "one.npz")
-    two = crops.sample(25, dates=(57,), workers=3)
+    two = crops.sample(25, dates=crops.load().days[:1], workers=3)
     np.testing.assert_array_equal(one.yields[1, :25], two.yields[0])
     shipped = crops.load()
     np.testing.assert_array_equal(one.yields[1], shipped.yields[0, :45])

@@ -101,6 +101,8 @@ def sample(
     ----------
     Jones et al. (2003), The DSSAT cropping system model, European Journal of Agronomy 18.
     """
+    # NumPy's integers are as good as ours: the days of a sample can be given back.
+    dates = tuple(int(day) if isinstance(day, np.integer) else day for day in dates)
     _check(seasons, dates, seed, workers, case)
     model = find_model()
     model.check(case)
@@ -114,7 +116,7 @@ def sample(
     with Workspace(model) as space, _bar(progress, len(tasks)) as advance:
 
         def make(row: int, j: int) -> NDArray[np.int16]:
-            day, rseed = int(dates[row]), int(rseeds[row, j])
+            day, rseed = dates[row], int(rseeds[row, j])
             key = _key(model, case, day, rseed)
             name = f"{day:03d}-{j:05d}"
             made = store.get(name, key)
@@ -128,7 +130,7 @@ def sample(
             for (row, j), made in results:
                 parts[row, j] = made
                 advance()
-        version = space.read_version(case, int(dates[0]))
+        version = space.read_version(case, dates[0])
     samples = Samples(
         days=np.array(dates, dtype=np.int16),
         yields=parts.reshape(len(dates), -1)[:, :seasons].copy(),
