@@ -1,0 +1,312 @@
+"""Samples yields with the crop model: in parallel, resumable, and the same numbers from the same seed.
+
+How a seed becomes seasons. The model's weather generator is the recurrence s <- 100003 s mod 10^10, started
+from a seed of five digits (its published source, WGEN, says so). A start divisible by 2 or 5 has a shorter
+period, so of the 99 999 seeds only the 40 000 others are used. For each planting day, :func:`weather_seeds`
+puts these in an order that depends on ``(seed, day)`` alone; chunk j of that day is one call of the model
+with the j-th of them, for :data:`CHUNK` seasons in a row. So a sample of 1000 seasons is the beginning of
+one of 20 000, whatever the number of workers.
+
+The air's carbon dioxide follows the measured record from the first year on, which adds a few kg/ha to the
+later seasons of a call: this is why calls are short.
+
+References
+----------
+Richardson and Wright (1984), WGEN: a model for generating daily weather variables, USDA ARS-8.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import struct
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dirichlet_bandits.crops import render
+from dirichlet_bandits.crops.casefile import case_from_mapping
+from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
+from dirichlet_bandits.crops.samples import FORMAT, Samples, save
+from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
+from dirichlet_bandits.errors import ArgumentError
+
+CHUNK = 20
+"""Seasons in one call of the model. Changing it changes every sample."""
+
+GOOD_SEEDS: NDArray[np.int32] = np.array([s for s in range(1, 100_000) if s % 2 and s % 5], dtype=np.int32)
+"""Seeds of the weather generator with the full period: coprime to ten."""
+
+MAX_SEASONS = CHUNK * len(GOOD_SEEDS)
+"""Most seasons a date: then every weather seed has been used."""
+
+
+def weather_seeds(seed: int, day: int) -> NDArray[np.int32]:
+    """Weather seeds of a planting day, in the order its chunks use them.
+
+    Only the raw bits of PCG64 are used, which NumPy keeps the same for ever.
+
+    >>> weather_seeds(0, 57).size
+    40000
+    """
+    bits = np.random.PCG64(np.random.SeedSequence([seed, day])).random_raw(len(GOOD_SEEDS))
+    return GOOD_SEEDS[np.argsort(bits, kind="stable")]
+
+
+def sample(
+    seasons: int = 1000,
+    *,
+    dates: Sequence[int] = DATES,
+    seed: int = 0,
+    case: Case = PUBLISHED,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+) -> Samples:
+    """Simulate ``seasons`` seasons for each planting date with the real crop model (extra ``dssat``).
+
+    Parameters
+    ----------
+    seasons
+        Seasons a date.
+    dates
+        Planting dates, as days of the year.
+    seed
+        Root of all randomness; equal seeds give equal samples, for any number of workers.
+    case
+        Soil, climate, fertiliser, cultivar...: the published case unless told otherwise.
+    workers
+        Model processes at a time; the number of processors unless told otherwise.
+    out
+        Where to save. Finished chunks wait in the folder ``<out>.parts``: killed and started again, sampling
+        goes on from there, and the file is the same to the byte. A truncated or foreign chunk is made again.
+    progress
+        Show a progress bar; by default only on a terminal.
+
+    Examples
+    --------
+    The first forty seasons of two dates of the shipped samples, made again::
+
+        sample(40, dates=(57, 72), seed=0).yields
+
+    References
+    ----------
+    Jones et al. (2003), The DSSAT cropping system model, European Journal of Agronomy 18.
+    """
+    # NumPy's integers are as good as ours: the days of a sample can be given back.
+    dates = tuple(int(day) if isinstance(day, np.integer) else day for day in dates)
+    _check(seasons, dates, seed, workers, case)
+    model = find_model()
+    model.check(case)
+    store: _Store = _Memory() if out is None else _Parts(Path(f"{out}.parts"))
+    if out is not None and not Path(out).parent.is_dir():
+        raise ArgumentError("out", "a path in a folder that exists", str(out))
+    chunks = -(-seasons // CHUNK)
+    rseeds = np.stack([weather_seeds(seed, day)[:chunks] for day in dates])
+    tasks = [(row, j) for j in range(chunks) for row in range(len(dates))]
+    parts = np.zeros((len(dates), chunks, CHUNK), dtype=np.int16)
+    with Workspace(model) as space, _bar(progress, len(tasks)) as advance:
+
+        def make(row: int, j: int) -> NDArray[np.int16]:
+            day, rseed = dates[row], int(rseeds[row, j])
+            key = _key(model, case, day, rseed)
+            name = f"{day:03d}-{j:05d}"
+            made = store.get(name, key)
+            if made is None:
+                made = space.run(case, day, rseed, CHUNK)
+                store.put(name, key, made)
+            return made
+
+        # Closed before the workspace goes, or an interruption would pull it from under running models.
+        with closing(_in_parallel(make, tasks, workers or os.cpu_count() or 1)) as results:
+            for (row, j), made in results:
+                parts[row, j] = made
+                advance()
+        version = space.read_version(case, dates[0])
+    samples = Samples(
+        days=np.array(dates, dtype=np.int16),
+        yields=parts.reshape(len(dates), -1)[:, :seasons].copy(),
+        rseeds=rseeds,
+        provenance=_provenance(seasons, dates, seed, case, out, model, version),
+    )
+    if out is not None:
+        save(samples, out)
+        store.clear()
+    return samples
+
+
+def _check(seasons: int, dates: Sequence[int], seed: int, workers: int | None, case: Case) -> None:
+    if isinstance(seasons, bool) or not isinstance(seasons, int) or not 1 <= seasons <= MAX_SEASONS:
+        raise ArgumentError("seasons", f"a whole number from 1 to {MAX_SEASONS}", seasons)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ArgumentError("seed", "a whole number from 0 to 2**63 - 1", seed)
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ArgumentError("workers", "a positive whole number", workers)
+    if not isinstance(case, Case):
+        raise ArgumentError("case", "a Case", case)
+    if not dates:
+        raise ArgumentError("dates", "at least one day of the year", dates)
+    for day in dates:
+        case.check_day(day, "dates")
+    if len(set(dates)) != len(dates):
+        raise ArgumentError("dates", "different days", tuple(dates))
+
+
+def _in_parallel(
+    make: Callable[[int, int], NDArray[np.int16]], tasks: list[tuple[int, int]], workers: int
+) -> Generator[tuple[tuple[int, int], NDArray[np.int16]]]:
+    """Results as they come. Threads suffice: each waits for a process of the model."""
+    pending: dict[Future[NDArray[np.int16]], tuple[int, int]] = {}
+    left = iter(tasks)
+    pool = ThreadPoolExecutor(workers)
+    try:
+        while True:
+            # Few tasks wait in the pool, so that an interruption has little to undo.
+            while len(pending) < 2 * workers and (task := next(left, None)) is not None:
+                pending[pool.submit(make, *task)] = task
+            if not pending:
+                return
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield pending.pop(future), future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _key(model: Model, case: Case, day: int, rseed: int) -> bytes:
+    """Fingerprint of all that decides a chunk: the text of every input file, and the binary."""
+    files = sorted(render.files(case, day, rseed, CHUNK).items())
+    return hashlib.blake2b(json.dumps([files, model.sha256]).encode(), digest_size=16).digest()
+
+
+class _Store(Protocol):
+    def get(self, name: str, key: bytes) -> NDArray[np.int16] | None: ...
+    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None: ...
+    def clear(self) -> None: ...
+
+
+class _Memory:
+    """No store: what is not saved is not resumed."""
+
+    def get(self, name: str, key: bytes) -> None:
+        return None
+
+    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
+        pass
+
+    def clear(self) -> None:
+        pass
+
+
+class _Parts:
+    """Finished chunks in a folder: magic, key, yields, and a digest of all three."""
+
+    MAGIC = b"dban-crops-1"
+    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.\d+")
+    BODY = struct.Struct(f"<{CHUNK}h")
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str, key: bytes) -> NDArray[np.int16] | None:
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError:
+            return None
+        head = self.MAGIC + key
+        body, digest = content[len(head) : -16], content[-16:]
+        if not content.startswith(head) or len(body) != self.BODY.size or digest != _digest(head + body):
+            return None
+        return np.array(self.BODY.unpack(body), dtype=np.int16)
+
+    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
+        self.folder.mkdir(exist_ok=True)
+        content = self.MAGIC + key + self.BODY.pack(*made.tolist())
+        # Renamed into place: a chunk is whole or not there.
+        new = self.folder / f".{name}.{os.getpid()}"
+        new.write_bytes(content + _digest(content))
+        os.replace(new, self.folder / name)
+
+    def clear(self) -> None:
+        for path in self.folder.glob("*"):
+            if self.OURS.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):  # never there, or holds files that are not ours
+            self.folder.rmdir()
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+@contextmanager
+def _bar(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar on a terminal; silence elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(file=sys.stderr)
+    if not (console.is_terminal if progress is None else progress):
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(f"seasons (x {CHUNK})", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _provenance(
+    seasons: int,
+    dates: Sequence[int],
+    seed: int,
+    case: Case,
+    out: str | Path | None,
+    model: Model,
+    version: str,
+) -> dict[str, Any]:
+    """What makes the samples again; the same on any machine, at any time, with any number of workers."""
+    name = Path(out).name if out is not None else "yields.npz"
+    days = ",".join(str(day) for day in dates)
+    command = ["dirichlet-bandits", "crops", "sample", "--seasons", str(seasons), "--dates", days]
+    command += ["--seed", str(seed), *([] if case == PUBLISHED else ["--case", "case.toml"]), "--out", name]
+    told = {
+        "format": FORMAT,
+        "unit": "kg/ha, dry grain yield at maturity (HWAM)",
+        "model": {
+            "name": "DSSAT-CSM, CERES-Maize",
+            "version": version,
+            "package": model.package,
+            "sha256": model.sha256,
+        },
+        "seed": seed,
+        "seasons": seasons,
+        "seasons_per_call": CHUNK,
+        "command": shlex.join(command),
+        "case": asdict(case),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(told))  # as it will be read again: lists, not tuples
+    return plain
+
+
+def reproduce(samples: Samples, row: int, chunk: int) -> NDArray[np.int16]:
+    """Run the model again for one chunk: ``yields[row, 20 * chunk : 20 * (chunk + 1)]``, bit for bit.
+
+    Example::
+
+        reproduce(load(), row=2, chunk=0)
+    """
+    rows, chunks = samples.rseeds.shape
+    if not (0 <= row < rows and 0 <= chunk < chunks):
+        raise ArgumentError("row, chunk", f"below {rows} and {chunks}", (row, chunk))
+    case = case_from_mapping(samples.provenance["case"])
+    years = int(samples.provenance["seasons_per_call"])
+    with Workspace() as space:
+        return space.run(case, int(samples.days[row]), int(samples.rseeds[row, chunk]), years)

@@ -1,0 +1,108 @@
+"""A maize season as data: what is planted where, with the published case as the default of every field.
+
+The published case is a rain-fed maize field on a generic shallow sand near Gainesville, Florida; its weather
+comes from the station's own generator. Every class refuses values that the model would misread.
+"""
+
+from dataclasses import dataclass, field
+
+from dirichlet_bandits.crops.checks import code, number, tuple_of, whole
+from dirichlet_bandits.crops.climate import MONTH_LENGTHS, Climate, published_climate
+from dirichlet_bandits.crops.soil import Soil, Start
+from dirichlet_bandits.errors import ArgumentError
+
+DATES: tuple[int, ...] = (57, 72, 87, 102, 117, 132, 147)
+"""The seven planting dates, as days of the year."""
+
+SPRING: tuple[int, ...] = DATES[:4]
+"""The four early dates: the hard problem, where the third is best by a small gap."""
+
+LAST_DAY = 300
+"""Latest planting day: a season must be over before the simulation of the next year starts."""
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Fertiliser:
+    """One application of nitrogen, ``day`` days after planting.
+
+    >>> Fertiliser(40, 27.0).material
+    'FE001'
+    """
+
+    day: int
+    nitrogen: float
+    depth: float = 10.0
+    material: str = "FE001"
+    application: str = "AP001"
+
+    def __post_init__(self) -> None:
+        whole("fertiliser.day", self.day, 0, 300)
+        number("fertiliser.nitrogen", self.nitrogen, 0, 2000)
+        number("fertiliser.depth", self.depth, 0, 200)
+        code("fertiliser.material", self.material, r"FE\d{3}", "a code such as 'FE001'")
+        code("fertiliser.application", self.application, r"AP0(0[1-9]|1\d|20)", "a code 'AP001' to 'AP020'")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything the model is told but the planting day and the seed of the weather.
+
+    >>> Case().cultivar
+    'PC0005'
+    >>> Case(density=0)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'density' must be a number from 0.1 to 100 (got 0)
+
+    References
+    ----------
+    Jones et al. (2003), The DSSAT cropping system model, European Journal of Agronomy 18.
+    """
+
+    cultivar: str = "PC0005"
+    density: float = 7.2
+    row_spacing: float = 61.0
+    depth: float = 7.0
+    first_day: int = 56
+    first_year: int = 1982
+    soil: Soil = field(default_factory=Soil)
+    start: Start = field(default_factory=Start)
+    fertiliser: tuple[Fertiliser, ...] = (Fertiliser(40, 27.0), Fertiliser(45, 35.0), Fertiliser(80, 54.0))
+    climate: Climate = field(default_factory=published_climate)
+
+    def __post_init__(self) -> None:
+        code("cultivar", self.cultivar, "[A-Z0-9]{6}", "six capital letters or digits, such as 'PC0005'")
+        number("density", self.density, 0.1, 100)
+        number("row_spacing", self.row_spacing, 1, 300)
+        number("depth", self.depth, 0.5, 50)
+        whole("first_day", self.first_day, 1, LAST_DAY)
+        whole("first_year", self.first_year, 1960, 2000)
+        for name, kind in (("soil", Soil), ("start", Start), ("climate", Climate)):
+            if not isinstance(getattr(self, name), kind):
+                raise ArgumentError(name, f"a {kind.__name__}", getattr(self, name))
+        tuple_of("fertiliser", self.fertiliser, Fertiliser, 0, 100)
+
+    def check_day(self, day: object, name: str = "day") -> int:
+        """The planting day, refused unless it lies in the simulated part of the year."""
+        whole(name, day, self.first_day, LAST_DAY)
+        assert isinstance(day, int)
+        return day
+
+
+PUBLISHED = Case()
+"""The published case."""
+
+
+def date_label(day: int) -> str:
+    """The date of a day of the year, in a year that is not a leap year.
+
+    >>> date_label(57), date_label(147)
+    ('26 Feb', '27 May')
+    """
+    whole("day", day, 1, 365)
+    for month, length in zip(MONTHS, MONTH_LENGTHS, strict=True):
+        if day <= length:
+            return f"{day} {month}"
+        day -= length
+    raise AssertionError("unreachable: 365 days are twelve months")
