@@ -37,6 +37,7 @@ NAMES = {
     "Result",
     "load",
     "simulate",
+    "crops",
     "experiments",
     "testing",
 }

@@ -7,7 +7,7 @@
 True
 """
 
-from dirichlet_bandits import experiments, testing
+from dirichlet_bandits import crops, experiments, testing
 from dirichlet_bandits.arms import (
     Bandit,
     Bernoulli,
@@ -82,6 +82,7 @@ __all__ = [
     "RewardError",
     "ThompsonSampling",
     "Uniform",
+    "crops",
     "experiments",
     "load",
     "simulate",

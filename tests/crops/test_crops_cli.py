@@ -21,9 +21,7 @@ def test_show_shipped() -> None:
 
 def test_sample_show_and_again(model: Model, tmp_path: Path) -> None:
     out = tmp_path / "yields.npz"
-    done = runner.invoke(
-        app, ["sample", "--seasons", "5", "--dates", "57,87", "--workers", "1", "--out", str(out)]
-    )
+    done = runner.invoke(app, ["sample", "--seasons", "5", "--dates", "57,87", "--workers", "1", "--out", str(out)])
     assert done.exit_code == 0, done.output
     samples = crops.load(out)
     assert samples.provenance["command"] == (

@@ -105,9 +105,7 @@ def test_other_systems(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
         crops.sample(1)
 
 
-def test_long_temporary_folders_are_avoided(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_temporary_folders_are_avoided(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("x" * 60)))
     with Workspace(model) as space:
         assert len(str(space.root)) <= dssat.LONGEST_FOLDER
@@ -135,16 +133,12 @@ def test_summaries_are_not_believed(tmp_path: Path, text: str, says: str) -> Non
         dssat.read_summary(path, 1982, 57, 2)
 
 
-def test_folders_of_killed_processes_are_swept(
-    model: Model, tmp_path: Path, child_env: dict[str, str]
-) -> None:
+def test_folders_of_killed_processes_are_swept(model: Model, tmp_path: Path, child_env: dict[str, str]) -> None:
     code = (
         "import os; from dirichlet_bandits.crops.dssat import Workspace; space = Workspace().__enter__();"
         "print(space.root, flush=True); os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=child_env, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=child_env, check=False)
     left = Path(done.stdout.strip())
     assert left.is_dir()
     with Workspace(model) as space, Workspace(model) as other:

@@ -26,27 +26,21 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except (DirichletBanditsError, OSError) as error:
-        Console(stderr=True).print(
-            f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
+        Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
 
 
 @app.command("sample")
 def sample_command(
     seasons: Annotated[int, typer.Option(help="Seasons a date.")] = 1000,
-    out: Annotated[Path, typer.Option(help="File to write; unfinished work waits in OUT.parts.")] = Path(
-        "yields.npz"
-    ),
+    out: Annotated[Path, typer.Option(help="File to write; unfinished work waits in OUT.parts.")] = Path("yields.npz"),
     dates: Annotated[str, typer.Option(help="Planting dates: days of the year, 'all' or 'spring'.")] = "all",
     seed: Annotated[int, typer.Option(help="Equal seeds give equal samples.")] = 0,
     workers: Annotated[
         int | None, typer.Option(help="Model processes at a time; as many as processors if not given.")
     ] = None,
     cultivar: Annotated[str | None, typer.Option(help="A code of the model's genotype file.")] = None,
-    case: Annotated[
-        Path | None, typer.Option(help="TOML file that changes soil, climate, fertiliser...")
-    ] = None,
+    case: Annotated[Path | None, typer.Option(help="TOML file that changes soil, climate, fertiliser...")] = None,
 ) -> None:
     """Simulate seasons with the real crop model (extra 'dssat').
 
@@ -72,9 +66,7 @@ def sample_command(
 
 @app.command("show")
 def show_command(
-    file: Annotated[
-        Path | None, typer.Argument(help="A file of samples; the shipped ones if not given.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="A file of samples; the shipped ones if not given.")] = None,
     provenance: Annotated[bool, typer.Option("--provenance", help="Also print how they were made.")] = False,
 ) -> None:
     """Print mean, standard deviation, share of zero harvests and largest yield by planting date.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import demo, example, policies, simulate
+from dirichlet_bandits.cli import crops, demo, example, policies, simulate
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 # A command is a function; a group of commands is a Typer of its own: app.add_typer(group, name="study").
 for command in (simulate.simulate, example.example, policies.policies, demo.demo):
     app.command()(command)
+app.add_typer(crops.app, name="crops")
 
 
 def _show_version(asked: bool) -> None:

@@ -7,6 +7,7 @@ from dirichlet_bandits.crops.arm import DssatArm
 from dirichlet_bandits.crops.casefile import case_from_mapping, case_from_toml
 from dirichlet_bandits.crops.climate import Climate, Month, published_climate
 from dirichlet_bandits.crops.dssat import CropModelError
+from dirichlet_bandits.crops.problem import maize_planting
 from dirichlet_bandits.crops.samples import Samples, load, yields
 from dirichlet_bandits.crops.sampling import reproduce, sample, weather_seeds
 from dirichlet_bandits.crops.season import DATES, PUBLISHED, SPRING, Case, Fertiliser, date_label
@@ -30,6 +31,7 @@ __all__ = [
     "case_from_toml",
     "date_label",
     "load",
+    "maize_planting",
     "published_climate",
     "reproduce",
     "sample",

@@ -108,11 +108,7 @@ class DssatArm:
         if random_state is None:
             self._own = np.random.default_rng() if self._own is None else self._own
             return self._own
-        if (
-            isinstance(random_state, bool)
-            or not isinstance(random_state, int | np.integer)
-            or random_state < 0
-        ):
+        if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
             raise ArgumentError("random_state", "a numpy Generator, a seed from 0 on, or None", random_state)
         return np.random.default_rng(int(random_state))
 

@@ -119,9 +119,7 @@ def find_model() -> Model:
     model = Model(root / "bin" / BINARY, root / "dssat-csm-os" / "Data", _version())
     for path in (model.binary, model.data / "Genotype" / "MZCER048.CUL"):
         if not path.is_file():
-            raise CropModelError(
-                f"The package {PACKAGE} has no file {path.name}: tried with version 3.0.2 ({still})"
-            )
+            raise CropModelError(f"The package {PACKAGE} has no file {path.name}: tried with version 3.0.2 ({still})")
     return model
 
 
@@ -208,16 +206,12 @@ class Workspace:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise CropModelError(
-                f"The crop model did not finish in {timeout:.0f} s. {_complaint(work)}"
-            ) from None
+            raise CropModelError(f"The crop model did not finish in {timeout:.0f} s. {_complaint(work)}") from None
         except OSError as error:
             raise CropModelError(f"The crop model's binary does not start: {error}") from None
         if done.returncode != 0 or (work / "ERROR.OUT").exists():
             tail = done.stdout.decode("latin-1", "replace")[-300:]
-            raise CropModelError(
-                f"The crop model failed (exit status {done.returncode}). {_complaint(work) or tail}"
-            )
+            raise CropModelError(f"The crop model failed (exit status {done.returncode}). {_complaint(work) or tail}")
 
 
 _PREFIX = "dban"
@@ -284,8 +278,7 @@ def _complaint(work: Path) -> str:
     kept = [
         line.strip()
         for line in text.splitlines()
-        if line.strip()
-        and not line.lstrip().startswith(("*", "EXPERIMENT", "DATA PATH", "TREATMENT", "MODEL"))
+        if line.strip() and not line.lstrip().startswith(("*", "EXPERIMENT", "DATA PATH", "TREATMENT", "MODEL"))
     ]
     return "It says: " + " ".join(kept)
 

@@ -38,9 +38,7 @@ def row(*cells: str | int | float, width: int = 5) -> str:
     >>> row("A", 1, 0.5)
     '     A     1    .5'
     """
-    return "".join(
-        " " + (column(cell, width) if isinstance(cell, float) else str(cell).rjust(width)) for cell in cells
-    )
+    return "".join(" " + (column(cell, width) if isinstance(cell, float) else str(cell).rjust(width)) for cell in cells)
 
 
 def experiment(case: Case, day: int, rseed: int, years: int) -> str:
@@ -76,8 +74,7 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
         "@C  ICBL  SH2O  SNH4  SNO3",
     ]
     lines += [
-        " 1"
-        + row(float(layer.bottom), layer.field_water, float(case.start.ammonium), float(case.start.nitrate))
+        " 1" + row(float(layer.bottom), layer.field_water, float(case.start.ammonium), float(case.start.nitrate))
         for layer in case.soil.layers
     ]
     lines += [
@@ -85,9 +82,7 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
         "*PLANTING DETAILS",
         "@P PDATE EDATE  PPOP  PPOE  PLME  PLDS  PLRS  PLRD  PLDP  PLWT  PAGE  PENV  PLPH  SPRL",
         f" 1 {plant}   -99"
-        + row(
-            float(case.density), float(case.density), "S", "R", float(case.row_spacing), 0, float(case.depth)
-        )
+        + row(float(case.density), float(case.density), "S", "R", float(case.row_spacing), 0, float(case.depth))
         + row(-99, -99, -99, -99, 0),
     ]
     if case.fertiliser:
@@ -133,16 +128,13 @@ def soil_file(soil: Soil) -> str:
         row("BK", float(soil.albedo), float(soil.evaporation_limit), float(soil.drainage_rate))
         + row(float(soil.runoff_curve), float(soil.mineralisation), float(soil.photosynthesis))
         + row("SA001", "SA001", "SA001"),
-        "@  SLB  SLMH  SLLL  SDUL  SSAT  SRGF  SSKS  SBDM  SLOC  SLCL  SLSI  SLCF  SLNI"
-        "  SLHW  SLHB  SCEC  SADC",
+        "@  SLB  SLMH  SLLL  SDUL  SSAT  SRGF  SSKS  SBDM  SLOC  SLCL  SLSI  SLCF  SLNI  SLHW  SLHB  SCEC  SADC",
     ]
     for layer in soil.layers:
         lines.append(
             row(float(layer.bottom), "-99", float(layer.lower_limit), float(layer.upper_limit))
             + row(float(layer.saturation), float(layer.root_factor), float(layer.conductivity))
-            + row(
-                float(layer.bulk_density), float(layer.organic_carbon), float(layer.clay), float(layer.silt)
-            )
+            + row(float(layer.bulk_density), float(layer.organic_carbon), float(layer.clay), float(layer.silt))
             + row(-99, float(layer.nitrogen), float(layer.ph), -99, -99, -99)
         )
     return "\n".join([*lines, ""])
