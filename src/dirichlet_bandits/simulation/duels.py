@@ -20,16 +20,16 @@ from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
-from dirichlet_bandits.policies.history import History, rewards
+from dirichlet_bandits.policies.history import History, reserve, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
 from dirichlet_bandits.simulation.clocks import Clocks, certify, new_clocks, void, wind
-from dirichlet_bandits.simulation.run import Run, left, over, pull
+from dirichlet_bandits.simulation.run import BLOCK, Run, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
-_FEW = 12  # with fewer rewards a contour of its own is not worth keeping
+_FEW = 32  # with fewer rewards a contour of its own is not worth keeping
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
 _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
@@ -218,7 +218,8 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
             if won:
                 winners[n_winners] = arm
                 n_winners += 1
-            low, high = max(low, lows[arm]), min(high, highs[arm])
+            if lows[arm] < highs[arm]:
+                low, high = max(low, lows[arm]), min(high, highs[arm])
             next_ring = min(next_ring, ring[arm])
         now += 1
         if n_winners > 0:
@@ -226,8 +227,8 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
             for arm in winners[:n_winners]:
                 if not over(run):
                     state = pull_challenger(policy, state, contours, desk, clocks, run, arm, rng)
-        elif calm:
-            state, done = stretch(run, state, leader, low, high, next_ring - now + 1)
-            now += done - 1
         else:
-            state, _ = stretch(run, state, leader, m, m, 1)
+            if state.room[leader] - pulls[leader] < BLOCK:
+                state = reserve(state, leader, BLOCK)
+            # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
+            now += stretch(run, state, leader, low, high, next_ring - now + 1 if calm else 1) - 1

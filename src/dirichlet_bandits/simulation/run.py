@@ -19,7 +19,7 @@ DONE, CANCEL = range(2)  # the words of a control: replications done so far; som
 _CLOCK, _HORIZON, _SLOT, _STATUS = range(4)  # rows of Run.marks
 _TOTAL, LOW, HIGH, _OFFENDER, _OFFENCE = range(5)  # rows of Run.sums
 _HEAD, _FILLED, _DRAWN = range(3)  # rows of Run.stock
-_BLOCK = 256  # rewards drawn at most in one go for one arm
+BLOCK = 256  # rewards drawn at most in one go for one arm
 _FIRST_BLOCK = 8
 
 
@@ -78,7 +78,7 @@ def start(
         table.first,
         table.last,
         table.data,
-        np.empty((n_arms, _BLOCK)),
+        np.empty((n_arms, BLOCK)),
         np.zeros((3, n_arms), np.int64),
         problem.times,
         problem.gaps,
@@ -173,7 +173,7 @@ def _record(run: Run) -> None:
 def refill(run: Run, arm: int) -> None:
     """Draw the arm's next block of rewards; NaN when the data of a foreign law are exhausted."""
     done = run.stock[_DRAWN, arm]
-    n = min(max(done, _FIRST_BLOCK), _BLOCK)
+    n = min(max(done, _FIRST_BLOCK), BLOCK)
     block = run.buffer[arm, :n]
     if run.kinds[arm] == FOREIGN:
         left = run.data[run.first[arm] + done : run.last[arm]]

@@ -6,35 +6,33 @@ This is where a settled policy spends its time, so it costs little more than the
 from typing import Any
 
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.policies.history import reserve
 from dirichlet_bandits.policies.tally import Floats, count_while
-from dirichlet_bandits.simulation.run import HIGH, LOW, Run, ahead, left, over, pull, take
+from dirichlet_bandits.simulation.run import HIGH, LOW, Run, ahead, left, pull, take
 
 
 @jit
-def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> tuple[Any, int]:
-    """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high].
+def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
+    """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; how many times.
 
-    Returns the state and the number of pulls. The state is a history of rewards.
+    At most a block of rewards: the caller looks around and comes again. The state is a history
+    with room for a block.
     """
-    done = 0
-    while done < limit and not over(run) and low <= state.means[arm] <= high:
-        block = ahead(run, arm)
-        allowed = allowed_of(run, block[: min(block.size, limit - done, left(run))])
-        if allowed.size == 0:
-            pull(run, arm)  # an offending reward: ends the run
-            break
-        state = reserve(state, arm, allowed.size)
-        first = state.start[arm] + state.pulls[arm]
-        n, total = count_while(state, arm, allowed, low, high)
-        state.pool[first : first + n] = allowed[:n]
-        take(run, arm, n, total)
-        done += n
-    return state, done
+    block = ahead(run, arm)
+    rewards = allowed(run, block[: min(block.size, limit, left(run))])
+    if rewards.size == 0:
+        pull(run, arm)  # an offending reward: ends the run
+        return 0
+    first = state.start[arm] + state.pulls[arm]
+    n, total = count_while(state, arm, rewards, low, high)
+    pool = state.pool
+    for i in range(n):
+        pool[first + i] = rewards[i]
+    take(run, arm, n, total)
+    return n
 
 
 @jit
-def allowed_of(run: Run, rewards: Floats) -> Floats:
+def allowed(run: Run, rewards: Floats) -> Floats:
     """The rewards up to the first that breaks the bounds."""
     low, high = run.sums[LOW], run.sums[HIGH]
     for i in range(rewards.size):
