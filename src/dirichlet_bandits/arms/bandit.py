@@ -1,5 +1,6 @@
 """A bandit: several laws, each with a name."""
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -62,6 +63,7 @@ class Bandit:
         ends = [_support(arm) for arm in self.arms]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
+    @functools.cached_property
     def table(self) -> ArmTable:
         """The laws as plain arrays for the compiled sampler."""
         laws = [arm if isinstance(arm, Law) else None for arm in self.arms]

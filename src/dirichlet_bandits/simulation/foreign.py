@@ -21,7 +21,7 @@ class ForeignRewards:
 
     def __init__(self, bandit: Bandit, seeds: Words) -> None:
         self.names = bandit.names
-        self.table = bandit.table()
+        self.table = bandit.table
         self.laws: dict[int, tuple[RewardLaw, np.random.Generator]] = {
             arm: (law, generator(seeds[arm]))
             for arm, (law, kind) in enumerate(zip(bandit.arms, self.table.kinds, strict=True))

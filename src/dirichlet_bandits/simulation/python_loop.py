@@ -36,7 +36,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error
 
 def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
     """For each arm the very rewards that the compiled loop would see."""
-    table = bandit.table()
+    table = bandit.table
     foreign = ForeignRewards(bandit, seeds)
 
     def built_in(arm: int) -> Iterator[float]:

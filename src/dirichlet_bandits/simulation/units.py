@@ -45,10 +45,10 @@ class Unit:
         seeds = np.stack([self._seeds(replication) for replication in range(self.first, self.last)])
         if not isinstance(self.policy, Policy):
             self._run_python(self.policy, seeds)
-        elif (self.bandit.table().kinds == FOREIGN).any():
+        elif (self.bandit.table.kinds == FOREIGN).any():
             self._run_foreign(self.policy, seeds)
         else:
-            self._run_compiled(self.policy, seeds, self.bandit.table(), self.outcome)
+            self._run_compiled(self.policy, seeds, self.bandit.table, self.outcome)
 
     def _seeds(self, replication: int) -> Words:
         return stream_seeds(self.root, replication, len(self.bandit) + 1)
