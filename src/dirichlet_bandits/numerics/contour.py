@@ -20,7 +20,7 @@ from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, CONTOUR_REACH
 
-NODES: Final = 32
+NODES: Final = 48
 _SHORTEST: Final = 2.4
 _TRIAL_STEP: Final = 0.2
 _TRIALS: Final = 16

@@ -29,7 +29,7 @@ from dirichlet_bandits.simulation.run import BLOCK, Run, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
-_FEW = 32  # with fewer rewards a contour of its own is not worth keeping
+_FEW = 12  # with fewer rewards a contour of its own is not worth keeping
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
 _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
