@@ -42,3 +42,6 @@ CONTOUR_REACH: Final = 1e-15
 
 OFFSET_RATIO: Final = 1e-150
 """Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
+
+INDEX_SLACK: Final = 1e-9
+"""A bound on an index must clear it by this share before the index itself is left out: rounding cannot bridge it."""

@@ -2,18 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.numerics.checks import finite_number
-from dirichlet_bandits.numerics.divergences import divergence
+from dirichlet_bandits.numerics.divergences import divergence, divergence_slope
 from dirichlet_bandits.numerics.kinf import kinf_dual
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.history import History, keeps_rewards, rewards
 from dirichlet_bandits.policies.tally import Tally
-from dirichlet_bandits.policies.verbs import implements, index
+from dirichlet_bandits.policies.verbs import implements, index, verb
 
 _PAPER = "Honda and Takemura (2015)"
 
@@ -75,22 +75,40 @@ class EmpiricalIMED(Policy):
         return -math.inf, float(self.upper)
 
 
-@implements(index, IMEDParams)
-def imed(policy: IMEDParams, state: Tally, arm: int, total: int, top: float, rng: np.random.Generator) -> float:
-    """N_k d(mu_k, max mu) + log N_k, with its sign turned."""
-    n = state.pulls[arm]
-    return -(n * divergence(policy.family, policy.sigma, state.means[arm], top) + math.log(n))
-
-
 keeps_rewards(EmpiricalIMEDParams)
 
 
-@implements(index, EmpiricalIMEDParams)
-def empirical_imed(
-    policy: EmpiricalIMEDParams, state: History, arm: int, total: int, top: float, rng: np.random.Generator
-) -> float:
-    """N_k Kinf(F_k, max mu; upper) + log N_k, with its sign turned."""
+@verb
+def evidence(policy: Any, state: Any, arm: int, target: float, guess: float) -> Any:
+    """Evidence a reward against a mean of at least ``target``, and its slope there: a convex function of the target.
+
+    ``guess`` is a slope to start the search from; NaN for none.
+    """
+
+
+@implements(evidence, IMEDParams)
+def family_evidence(policy: IMEDParams, state: Tally, arm: int, target: float, guess: float) -> tuple[float, float]:
+    """d(mu_k, target), and (target - mu_k) / V(target) with the family's variance V."""
+    mean = state.means[arm]
+    return (
+        divergence(policy.family, policy.sigma, mean, target),
+        divergence_slope(policy.family, policy.sigma, mean, target),
+    )
+
+
+@implements(evidence, EmpiricalIMEDParams)
+def empirical_evidence(
+    policy: EmpiricalIMEDParams, state: History, arm: int, target: float, guess: float
+) -> tuple[float, float]:
+    """Kinf(F_k, target; upper), whose slope is the optimal multiplier."""
+    if state.means[arm] >= target:
+        return 0.0, 0.0
+    value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, guess)
+    return value, multiplier
+
+
+@implements(index, IMEDParams, EmpiricalIMEDParams)
+def imed_index(policy: Any, state: Any, arm: int, total: int, top: float, rng: np.random.Generator) -> float:
+    """N_k times the evidence plus log N_k, with its sign turned."""
     n = state.pulls[arm]
-    if state.means[arm] >= top:
-        return -math.log(n)
-    return -(n * kinf_dual(rewards(state, arm), top, policy.upper, math.nan)[0] + math.log(n))
+    return -(n * evidence(policy, state, arm, top, math.nan)[0] + math.log(n))

@@ -20,13 +20,13 @@ from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
-from dirichlet_bandits.policies.history import History, reserve, rewards
+from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
 from dirichlet_bandits.simulation.clocks import Clocks, certify, new_clocks, void, wind
-from dirichlet_bandits.simulation.run import BLOCK, Run, left, over, pull
-from dirichlet_bandits.simulation.stretch import stretch
+from dirichlet_bandits.simulation.run import Run, left, over, pull
+from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
 _FEW = 12  # with fewer rewards a contour of its own is not worth keeping
@@ -228,7 +228,6 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
                 if not over(run):
                     state = pull_challenger(policy, state, contours, desk, clocks, run, arm, rng)
         else:
-            if state.room[leader] - pulls[leader] < BLOCK:
-                state = reserve(state, leader, BLOCK)
+            state = with_room(state, leader)
             # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
             now += stretch(run, state, leader, low, high, next_ring - now + 1 if calm else 1) - 1
