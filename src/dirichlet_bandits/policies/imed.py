@@ -80,7 +80,7 @@ keeps_rewards(EmpiricalIMEDParams)
 
 @verb
 def evidence(policy: Any, state: Any, arm: int, target: float, guess: float) -> Any:
-    """Evidence a reward against a mean of at least ``target``, and its slope there: a convex function of the target.
+    """Evidence a reward against a mean of at least ``target``, and its slope there.
 
     ``guess`` is a slope to start the search from; NaN for none.
     """

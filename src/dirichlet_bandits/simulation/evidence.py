@@ -1,11 +1,14 @@
 """IMED by tangents: an arm is looked at again only when it may be the one to pull.
 
-The evidence against an arm, N_k d(mu_k, m) or N_k Kinf(F_k, m), is a convex function of the largest mean m. Its
-tangent at the m of the last look lies below it, at every m and whoever leads, until the arm is pulled. While all
-tangents lie above the leader's log N, the leader is pulled without asking anybody.
+The evidence against an arm, N_k d(mu_k, m) or N_k Kinf(F_k, m), is a convex function of the largest mean m (of its
+logarithm in the exponential family). Its tangent at the m of the last look lies below it, at every m and whoever
+leads, until the arm is pulled. While all tangents lie above the leader's log N, the leader is pulled without asking
+anybody.
 
 Kinf is convex in its target because it is the least divergence under a linear constraint, and its slope is the
-optimal multiplier (Honda and Takemura, 2010).
+optimal multiplier (Honda and Takemura, 2010). d(x, y) is y - x log y + const in the Poisson family, a sum of
+-log y and -log(1 - y) in the Bernoulli one, a parabola in the Gaussian one: convex; x/y + log y + const in the
+exponential one: convex in log y only.
 """
 
 import math
@@ -13,28 +16,77 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.numerics.divergences import EXPONENTIAL
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.imed import EmpiricalIMEDParams, IMEDParams, evidence
 from dirichlet_bandits.policies.tally import Floats
-from dirichlet_bandits.policies.verbs import implements, play
+from dirichlet_bandits.policies.verbs import implements, play, verb
 from dirichlet_bandits.simulation.run import BLOCK, Run, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 
 class Tangents(NamedTuple):
-    """For each arm where the tangent touches, its value and its slope there; NaN where none is known."""
+    """For each arm where the tangent touches, its value and its slope there; NaN where none is known.
+
+    Places are coordinates of means, see :func:`coordinate`.
+    """
 
     at: Floats
     value: Floats
     slope: Floats
 
 
+@verb
+def coordinate(policy: Any, m: float) -> Any:
+    """The function of a mean in which the evidence is convex."""
+
+
+@verb
+def mean_at(policy: Any, c: float) -> Any:
+    """The mean with this coordinate."""
+
+
+@verb
+def stretched(policy: Any, slope: float, m: float) -> Any:
+    """A slope in the mean, turned into a slope in the coordinate."""
+
+
+@implements(coordinate, EmpiricalIMEDParams)
+def _mean_itself(policy: EmpiricalIMEDParams, m: float) -> float:
+    return m
+
+
+@implements(mean_at, EmpiricalIMEDParams)
+def _itself(policy: EmpiricalIMEDParams, c: float) -> float:
+    return c
+
+
+@implements(stretched, EmpiricalIMEDParams)
+def _slope_itself(policy: EmpiricalIMEDParams, slope: float, m: float) -> float:
+    return slope
+
+
+@implements(coordinate, IMEDParams)
+def _logarithm_if_exponential(policy: IMEDParams, m: float) -> float:
+    return math.log(m) if policy.family == EXPONENTIAL else m
+
+
+@implements(mean_at, IMEDParams)
+def _power_if_exponential(policy: IMEDParams, c: float) -> float:
+    return math.exp(c) if policy.family == EXPONENTIAL else c
+
+
+@implements(stretched, IMEDParams)
+def _times_mean_if_exponential(policy: IMEDParams, slope: float, m: float) -> float:
+    return slope * m if policy.family == EXPONENTIAL else slope
+
+
 @jit
-def below(tangents: Tangents, arm: int, n: int, m: float) -> float:
+def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
     """A number that the arm's index N d + log N cannot be below; minus infinity if nothing is known."""
-    bound = n * (tangents.value[arm] + tangents.slope[arm] * (m - tangents.at[arm])) + math.log(n)
+    bound = n * (tangents.value[arm] + tangents.slope[arm] * (c - tangents.at[arm])) + math.log(n)
     return -math.inf if math.isnan(bound) else bound
 
 
@@ -43,12 +95,13 @@ def look(policy: Any, state: Any, tangents: Tangents, arm: int, m: float) -> flo
     """The arm's index at m; its tangent is drawn anew."""
     n = state.pulls[arm]
     value, slope = evidence(policy, state, arm, m, tangents.slope[arm])
-    tangents.at[arm], tangents.value[arm], tangents.slope[arm] = m, value, slope
+    tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
+    tangents.slope[arm] = stretched(policy, slope, m)
     return n * value + math.log(n)
 
 
 @jit
-def safe_mean(tangents: Tangents, state: Any, leader: int, more: int) -> float:
+def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, more: int) -> float:
     """A mean of the leader above which no other arm can be pulled for so many pulls; infinite if there is none."""
     pulls, means = state.pulls, state.means
     level = math.log(pulls[leader] + more) * (1.0 + INDEX_SLACK) + INDEX_SLACK
@@ -59,7 +112,8 @@ def safe_mean(tangents: Tangents, state: Any, leader: int, more: int) -> float:
             if not slope > 0.0:
                 return math.inf
             lift = (level - math.log(pulls[arm])) / pulls[arm] - tangents.value[arm]
-            safe = max(safe, tangents.at[arm] + lift / slope, np.nextafter(means[arm], math.inf))
+            least = mean_at(policy, tangents.at[arm] + lift / slope)
+            safe = max(safe, least, np.nextafter(means[arm], math.inf))
     return safe
 
 
@@ -71,10 +125,11 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
     pulls, means = state.pulls, state.means
     while not over(run):
         m = means.max()
+        c = coordinate(policy, m)
         chosen, least, ties = 0, math.inf, 0
         for arm in range(n_arms):
             slack = INDEX_SLACK * (1.0 + abs(least))
-            if below(tangents, arm, pulls[arm], m) > least + slack:
+            if below(tangents, arm, pulls[arm], c) > least + slack:
                 continue
             found = look(policy, state, tangents, arm, m)
             if found < least or ties == 0:
@@ -86,9 +141,9 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
         if means[chosen] == m:
             state = with_room(state, chosen)
             more = BLOCK
-            while more > 1 and not safe_mean(tangents, state, chosen, more) <= m:
+            while more > 1 and not safe_mean(policy, tangents, state, chosen, more) <= m:
                 more //= 16
-            low = safe_mean(tangents, state, chosen, more) if more > 1 else m
+            low = safe_mean(policy, tangents, state, chosen, more) if more > 1 else m
             stretch(run, state, chosen, low, math.inf if more > 1 else m, more)
         else:
             reward = pull(run, chosen)
