@@ -38,3 +38,28 @@ CONTOUR_REACH: Final = 1e-15
 
 OFFSET_RATIO: Final = 1e-150
 """Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
+
+CONDENSED_NODES: Final = 32
+"""Weighted points that stand for a large sample: 24 gave crossing probabilities above exp(-60) to 1e-12."""
+
+LANCZOS_END: Final = 1e-13
+"""A coupling below this share of the data's half range is rounding: the sample has no more distinct values.
+Also the least weight of a condensed point: positive, and far too small to count."""
+
+PANEL_AGREEMENT: Final = 1e-11
+"""Share of a probability by which the last coefficients of a panel may move it."""
+
+PANEL_ROUNDING: Final = 128.0
+"""Rounding errors in the last coefficients of a derivative taken from 16 values: 16^2/2 times that of a value."""
+
+PANEL_NEGLIGIBLE: Final = 1e-17
+"""A panel that can add no more than this share to any probability is left out: below the last bit."""
+
+PANEL_LIMIT: Final = 3000
+"""Panels beyond which none is halved: the sum is taken as it is, and its defect tells; 120 are the most seen."""
+
+PROPENSITY_DEFECT: Final = 1e-9
+"""Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
+
+RARE_COUNT: Final = 1e-18
+"""Numbers of heads less probable than this are left out of a mixture: a million of them are below the last bit."""
