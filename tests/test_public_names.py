@@ -39,6 +39,20 @@ NAMES = {
     "simulate",
     "experiments",
     "testing",
+    "Bound",
+    "CrossingBounds",
+    "KinfResult",
+    "LowerBound",
+    "QDSCondition",
+    "crossing_bounds",
+    "crossing_probability",
+    "kinf",
+    "lower_bound",
+    "necessary_bonus",
+    "propensities",
+    "propensity_of",
+    "qds_condition",
+    "state_propensities",
 }
 
 

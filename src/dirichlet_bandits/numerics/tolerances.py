@@ -60,6 +60,3 @@ PANEL_LIMIT: Final = 3000
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
-
-RARE_COUNT: Final = 1e-18
-"""Numbers of heads less probable than this are left out of a mixture: a million of them are below the last bit."""

@@ -8,6 +8,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 from scipy import signal, special
@@ -16,17 +17,18 @@ from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.condense import condense
 from dirichlet_bandits.numerics.contour import build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.numerics.jit import entry, fingerprint
 from dirichlet_bandits.numerics.largest import Tails, Variable, chances_of_largest, constant
-from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, PROPENSITY_DEFECT, RARE_COUNT
+from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, PROPENSITY_DEFECT
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.propensity import propensity_of
 from dirichlet_bandits.policies.tally import Tally
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling, coin_posterior, posterior
 
-_FEW = 16  # with fewer distinct values the index's law is a spline with knots that matter
+_LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
+_NO_CHANCE: Final = 1e-300
+_FEW: Final = 16  # with fewer distinct values the index's law is a spline with knots that matter
 
 
 def shares(indices: Sequence[Variable]) -> Floats:
@@ -114,29 +116,29 @@ def _inverse_gamma(total: float, shape: float) -> Variable:
 
 
 def _mixture(coins: Floats) -> Variable:
-    """Beta posteriors mixed over the number of heads of coins with these probabilities."""
+    """Beta posteriors mixed over the number H of heads of coins with these probabilities.
+
+    A Beta(1 + h, 1 + n - h) variable is at most x when a binomial B(n + 1, x) one exceeds h, so the mixture is
+    P(B > H) = sum over j of P(B = j) P(H < j).
+    """
     chances = heads_law(coins)
-    heads = np.flatnonzero(chances > RARE_COUNT)
-    chances = chances[heads] / chances[heads].sum()
-    parts = [_beta(*coin_posterior(coins.size, float(h))) for h in heads]
-    centres, widths = np.array([part.centre for part in parts]), np.array([part.width for part in parts])
-    centre = float(chances @ centres)
+    fewer = np.append(0.0, np.minimum(np.cumsum(chances), 1.0))  # P(H < j), j = 0 .. n + 1
+    more = np.append(np.minimum(np.cumsum(chances[::-1]), 1.0)[::-1], 0.0)  # P(H >= j)
 
     def tails(v: Floats) -> tuple[Floats, Floats]:
-        below, above = np.zeros_like(v), np.zeros_like(v)
-        for chance, part in zip(chances, parts, strict=True):
-            less, more = part.tails(v)
-            below += chance * less
-            above += chance * more
+        below, above = np.empty(v.shape), np.empty(v.shape)
+        _mix(fewer, more, v.ravel(), below.ravel(), above.ravel())
         return below, above
 
-    return Variable(centre, math.sqrt(chances @ (widths**2 + (centres - centre) ** 2)), tails)
+    mean = _beta(*coin_posterior(coins.size, float(coins.sum())))
+    # The log-odds move by about width^2 with each head.
+    return mean._replace(width=mean.width * math.sqrt(1.0 + (coins @ (1.0 - coins)) * mean.width**2), tails=tails)
 
 
 def heads_law(coins: Floats) -> Floats:
     """Probabilities of 0, 1, ..., n heads (Poisson-binomial): laws of halves convolved, halves of halves first.
 
-    >>> heads_law(np.array([0.5, 0.5, 1.0]))
+    >>> heads_law(np.array([0.5, 0.5, 1.0])).round(12)
     array([0.  , 0.25, 0.5 , 0.25])
 
     Reference: Hong (2013), On computing the distribution function for the Poisson binomial distribution.
@@ -173,11 +175,9 @@ def _crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -
     return np.exp(log_below), np.exp(log_above)
 
 
-def _build(stamp: str) -> Callable[..., None]:
+def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None]]:
     @entry
-    def fill(
-        points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats
-    ) -> None:
+    def fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
         stamp  # noqa: B018 - the closure ties the cached code to the sources
         contours = make(1)
         n = points.size - 1
@@ -198,7 +198,28 @@ def _build(stamp: str) -> Callable[..., None]:
                 log_above[row, j] = log_p if sign > 0.0 else rest
                 log_below[row, j] = rest if sign > 0.0 else log_p
 
-    return fill
+    @entry
+    def mix(fewer: Floats, more: Floats, log_odds: Floats, below: Floats, above: Floats) -> None:
+        stamp  # noqa: B018
+        n = fewer.size - 1  # of the binomial law, whose probabilities follow from each other, the mode being 1
+        for i in range(log_odds.size):
+            odds = np.exp(min(log_odds[i], _LARGEST_LOG_ODDS))
+            mode = int(min((n + 1.0) * (odds / (1.0 + odds)), n))
+            low = high = total = 0.0
+            for step in (1, -1):
+                j, chance = mode, 1.0
+                if step < 0:
+                    chance = mode / (n - mode + 1.0) / odds
+                    j -= 1
+                while 0 <= j <= n and chance > _NO_CHANCE:
+                    low += chance * fewer[j]
+                    high += chance * more[j]
+                    total += chance
+                    chance *= (n - j) / (j + 1.0) * odds if step > 0 else j / (n - j + 1.0) / odds
+                    j += step
+            below[i], above[i] = low / total, high / total
+
+    return fill, mix
 
 
-_fill = _build(fingerprint())
+_fill, _mix = _build(fingerprint())
