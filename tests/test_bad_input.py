@@ -11,6 +11,7 @@ BAD_DATA = [[], [math.nan, 1.0], [math.inf, 0.0], [-math.inf], np.array([]), [[1
 BAD_NUMBERS = [math.nan, math.inf, -math.inf, None, "1"]
 LAW = db.Exponential(2.0)
 COINS = [db.Bernoulli(0.4), db.Bernoulli(0.5)]
+BELLS = [db.Gaussian(0.0, 1.0), db.Gaussian(1.0, 1.0)]
 
 DATA = {
     "kinf values": ("values", lambda x: db.kinf(x, 0.5, 2.0)),
