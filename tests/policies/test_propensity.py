@@ -197,6 +197,15 @@ def test_npts_with_many_rewards_is_almost_gaussian_and_sums_to_one():
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("upper", [1.0, 3.0])
+def test_npts_sums_to_one_when_rewards_almost_agree(upper):
+    """The law of the index then has a layer far narrower than the rest of it: no panel may overlook it."""
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        data = [0.9 * rng.random() + 1e-6 * rng.random(n) for n in (46, 946, 3)]
+        assert db.propensities(db.NPTS(upper), data).sum() == pytest.approx(1.0, abs=1e-12)  # no warning either
+
+
 @pytest.mark.parametrize("shape", ["gamma", "pareto", "coin", "two clusters"])
 @pytest.mark.parametrize("n", [65, 1000, 20_000])
 def test_condensed_samples_cross_like_the_full_ones(shape, n):

@@ -2,7 +2,7 @@
 
     P(X_k is the largest) = integral of  prod_{j != k} F_j(v)  dF_k(v)
 
-from the distribution functions alone: on a panel of Gauss-Legendre nodes F_k is differentiated as the
+from the distribution functions alone: on a panel of Gauss-Lobatto nodes F_k is differentiated as the
 polynomial through its values (or through those of 1 - F_k, whichever is the smaller and so keeps its digits).
 Panels are halved until their last coefficients no longer count.
 """
@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.tolerances import (
@@ -114,15 +113,18 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats) -> tuple
     """Integral over each panel for each variable, an estimate of its error, and how much of it is rounding."""
     nodes, weights, slope, last = _RULE
     half = 0.5 * (right - left)[:, None]
-    below, above = _tails(variables, 0.5 * (left + right)[:, None] + half * nodes)
+    v = 0.5 * (left + right)[:, None] + half * nodes
+    below, above = _tails(variables, v)
     others = _product_of_others(below)
     upper_half = below[:, :, :1] >= 0.5
     height = np.where(upper_half, above, below)
     density = np.where(upper_half, -1.0, 1.0) * (height @ slope.T)  # in units of the half width, which cancels
     integrand = density * others
     error = np.abs(integrand @ last.T).sum(axis=2)
-    rounding = PANEL_ROUNDING * np.array([variable.rounding for variable in variables])
-    return integrand @ weights, error, rounding[:, None] * (height * others).max(axis=2)
+    # Two sources: the rounding of a tail, and that of v where the tail is steep.
+    of_tails = np.array([variable.rounding for variable in variables])[:, None, None] * height
+    of_v = np.finfo(np.float64).eps * np.abs(v) / half * np.abs(density)
+    return integrand @ weights, error, PANEL_ROUNDING * ((of_tails + of_v) * others).max(axis=2)
 
 
 def _tails(variables: Sequence[Variable], v: Floats) -> tuple[Floats, Floats]:
@@ -139,14 +141,16 @@ def _product_of_others(below: Floats) -> Floats:
 
 
 def _rule() -> tuple[Floats, Floats, Floats, Floats]:
-    """Nodes and weights on [-1, 1], the matrix that differentiates, and the one of the last two coefficients."""
-    nodes, weights = special.roots_legendre(_NODES)
-    degree = np.arange(_NODES)
+    """Nodes and weights on [-1, 1], the matrix that differentiates, and the one of the last two coefficients.
+
+    Gauss-Lobatto nodes: they include the ends, so no layer at an end of a panel goes unseen.
+    """
     legendre = np.polynomial.legendre
-    # Coefficients from values: (l + 1/2) sum_i w_i P_l(x_i) f(x_i).
-    coefficients = (degree[:, None] + 0.5) * legendre.legvander(nodes, _NODES - 1).T * weights
+    last = legendre.Legendre.basis(_NODES - 1)
+    nodes = np.concatenate([[-1.0], np.sort(last.deriv().roots().real), [1.0]])
+    coefficients = np.linalg.inv(legendre.legvander(nodes, _NODES - 1))
     derivatives = np.array([legendre.legval(nodes, legendre.legder(row)) for row in np.eye(_NODES)])
-    return nodes, weights, derivatives.T @ coefficients, coefficients[-2:]
+    return nodes, 2.0 * coefficients[0], derivatives.T @ coefficients, coefficients[-2:]
 
 
 _RULE: Final = _rule()

@@ -55,8 +55,9 @@ PANEL_ROUNDING: Final = 128.0
 PANEL_NEGLIGIBLE: Final = 1e-17
 """A panel that can add no more than this share to any probability is left out: below the last bit."""
 
-PANEL_LIMIT: Final = 3000
-"""Panels beyond which none is halved: the sum is taken as it is, and its defect tells; 120 are the most seen."""
+PANEL_LIMIT: Final = 500
+"""Panels beyond which none is halved: the sum is taken as it is, and its defect tells. Of a thousand random
+histories one got there, with rewards that agree to seven digits; its defect was 6e-11. 195 was the next."""
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
