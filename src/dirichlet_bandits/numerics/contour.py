@@ -53,7 +53,7 @@ def make(n_arms: int) -> Contours:
     """Room for the contours of so many arms; none covers anything before it is built.
 
     >>> make(3).y.shape
-    (3, 32)
+    (3, 48)
 
     Reference: the head of this file.
     """

@@ -242,7 +242,7 @@ def kl_ucb_index(values: np.ndarray, level: float, upper: float, guess: float) -
         return math.nan, math.nan, 0, False
     level = min(level, LARGEST_LEVEL)
     goal = 1.0 / math.sqrt(math.expm1(2.0 * level))
-    e = (guess - upper) / width if guess >= upper else math.sqrt(variance / 2.0 / level) - 1.0
+    e = (guess - upper) / width if upper <= guess < math.inf else math.sqrt(variance / 2.0 / level) - 1.0
     low = 0.0
     low_seen = v_least == 0.0  # an observation at `upper` makes Kinf infinite there
     high = math.inf

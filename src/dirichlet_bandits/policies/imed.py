@@ -79,15 +79,15 @@ keeps_rewards(EmpiricalIMEDParams)
 
 
 @verb
-def evidence(policy: Any, state: Any, arm: int, target: float, guess: float) -> Any:
+def evidence(policy: Any, state: Any, arm: int, target: float) -> Any:
     """Evidence a reward against a mean of at least ``target``, and its slope there.
 
-    ``guess`` is a slope to start the search from; NaN for none.
+    It depends on the rewards and the target alone, so that arms with the same rewards tie exactly.
     """
 
 
 @implements(evidence, IMEDParams)
-def family_evidence(policy: IMEDParams, state: Tally, arm: int, target: float, guess: float) -> tuple[float, float]:
+def family_evidence(policy: IMEDParams, state: Tally, arm: int, target: float) -> tuple[float, float]:
     """d(mu_k, target), and (target - mu_k) / V(target) with the family's variance V."""
     mean = state.means[arm]
     return (
@@ -97,13 +97,11 @@ def family_evidence(policy: IMEDParams, state: Tally, arm: int, target: float, g
 
 
 @implements(evidence, EmpiricalIMEDParams)
-def empirical_evidence(
-    policy: EmpiricalIMEDParams, state: History, arm: int, target: float, guess: float
-) -> tuple[float, float]:
+def empirical_evidence(policy: EmpiricalIMEDParams, state: History, arm: int, target: float) -> tuple[float, float]:
     """Kinf(F_k, target; upper), whose slope is the optimal multiplier."""
     if state.means[arm] >= target:
         return 0.0, 0.0
-    value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, guess)
+    value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, math.nan)
     return value, multiplier
 
 
@@ -111,4 +109,4 @@ def empirical_evidence(
 def imed_index(policy: Any, state: Any, arm: int, total: int, top: float, rng: np.random.Generator) -> float:
     """N_k times the evidence plus log N_k, with its sign turned."""
     n = state.pulls[arm]
-    return -(n * evidence(policy, state, arm, top, math.nan)[0] + math.log(n))
+    return -(n * evidence(policy, state, arm, top)[0] + math.log(n))

@@ -94,7 +94,7 @@ def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
 def look(policy: Any, state: Any, tangents: Tangents, arm: int, m: float) -> float:
     """The arm's index at m; its tangent is drawn anew."""
     n = state.pulls[arm]
-    value, slope = evidence(policy, state, arm, m, tangents.slope[arm])
+    value, slope = evidence(policy, state, arm, m)
     tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
     tangents.slope[arm] = stretched(policy, slope, m)
     return n * value + math.log(n)
@@ -109,7 +109,7 @@ def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, more: in
     for arm in range(pulls.size):
         if arm != leader:
             slope = tangents.slope[arm]
-            if not slope > 0.0:
+            if not 0.0 < slope < math.inf:  # unknown, flat, or vertical: nothing to hold on to
                 return math.inf
             lift = (level - math.log(pulls[arm])) / pulls[arm] - tangents.value[arm]
             least = mean_at(policy, tangents.at[arm] + lift / slope)
