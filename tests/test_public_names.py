@@ -40,6 +40,20 @@ NAMES = {
     "crops",
     "experiments",
     "testing",
+    "Bound",
+    "CrossingBounds",
+    "KinfResult",
+    "LowerBound",
+    "QDSCondition",
+    "crossing_bounds",
+    "crossing_probability",
+    "kinf",
+    "lower_bound",
+    "necessary_bonus",
+    "propensities",
+    "propensity_of",
+    "qds_condition",
+    "state_propensities",
 }
 
 

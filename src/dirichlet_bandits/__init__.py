@@ -28,6 +28,8 @@ from dirichlet_bandits.errors import (
     PolicyError,
     RewardError,
 )
+from dirichlet_bandits.numerics.crossing import crossing_probability
+from dirichlet_bandits.numerics.kinf import KinfResult, kinf
 from dirichlet_bandits.policies import (
     BDS,
     IMED,
@@ -43,9 +45,15 @@ from dirichlet_bandits.policies import (
     EmpiricalKLUCB,
     Policy,
     ThompsonSampling,
+    propensities,
+    propensity_of,
+    state_propensities,
 )
 from dirichlet_bandits.results import Comparison, Result, load
 from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.theory.bounds import Bound, CrossingBounds, crossing_bounds
+from dirichlet_bandits.theory.conditions import QDSCondition, necessary_bonus, qds_condition
+from dirichlet_bandits.theory.lower_bound import LowerBound, lower_bound
 
 __version__ = "0.1.0"
 
@@ -64,8 +72,10 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "BinarizedTS",
+    "Bound",
     "ClippedGaussian",
     "Comparison",
+    "CrossingBounds",
     "DirichletBanditsError",
     "Empirical",
     "EmpiricalIMED",
@@ -74,17 +84,29 @@ __all__ = [
     "FormatError",
     "Gaussian",
     "GaussianMixture",
+    "KinfResult",
+    "LowerBound",
     "MissingExtraError",
     "Poisson",
     "Policy",
     "PolicyError",
+    "QDSCondition",
     "Result",
     "RewardError",
     "ThompsonSampling",
     "Uniform",
     "crops",
+    "crossing_bounds",
+    "crossing_probability",
     "experiments",
+    "kinf",
     "load",
+    "lower_bound",
+    "necessary_bonus",
+    "propensities",
+    "propensity_of",
+    "qds_condition",
     "simulate",
+    "state_propensities",
     "testing",
 ]

@@ -82,7 +82,23 @@ def test_the_picture_shows_every_policy_and_the_bound(result, tmp_path):
     figure = result.plot(tmp_path / "regret.png", log_time=True, lower_bound=2.0, title="Two Gaussians")
     assert (tmp_path / "regret.png").stat().st_size > 10_000
     axes = figure.axes[0]
-    assert [line.get_label() for line in axes.lines] == ["narrow", "wide", "lower bound"]
-    np.testing.assert_allclose(axes.lines[1].get_ydata(), result.regret.sel(policy="wide").mean("replication"))
+    lines = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+    assert list(lines) == ["narrow", "wide", "lower bound"]
+    np.testing.assert_allclose(lines["wide"].get_ydata(), result.regret.sel(policy="wide").mean("replication"))
     assert axes.get_xscale() == "log"
     assert axes.get_xlabel() == "number of pulls"
+
+
+def test_the_evident_lower_bound_is_kept_and_drawn(result, tmp_path):
+    assert result.lower_bound == 2.0  # 2 sigma^2 / gap
+    lines = {line.get_label(): line for line in result.plot().axes[0].lines}
+    np.testing.assert_allclose(lines["lower bound"].get_ydata(), 2.0 * np.log(result.data["time"]))
+    assert "lower bound" not in [line.get_label() for line in result.plot(lower_bound=False).axes[0].lines]
+    result.save(tmp_path / "runs.zarr")
+    assert db.load(tmp_path / "runs.zarr").lower_bound == 2.0
+    with pytest.raises(db.ArgumentError, match="'lower_bound' must be a finite number"):
+        result.plot(lower_bound=np.nan)
+    unknown = db.Bandit([db.Gaussian(0.0, 1.0), db.Uniform(0.0, 1.0)])
+    other = db.simulate(unknown, {"narrow": db.UCB1(sigma=0.5)}, horizon=10, replications=2, seed=0)
+    assert other.lower_bound is None
+    assert "lower bound" not in [line.get_label() for line in other.plot().axes[0].lines]

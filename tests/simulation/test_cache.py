@@ -53,6 +53,8 @@ def test_an_edited_policy_of_the_users_is_compiled_again(tmp_path):
     best, hits = play(tmp_path, "Mine()", "from mine import Mine\n")
     assert hits == 0
     assert play(tmp_path, "Mine()", "from mine import Mine\n") == [best, 1]
+    source.rename(tmp_path / "hidden.py")
+    play(tmp_path, "db.UCB1(sigma=0.1)")  # a policy that can no longer be imported does not spoil the others
     source.write_text(MINE.format(sign="-"))
     worst, hits = play(tmp_path, "Mine()", "from mine import Mine\n")
     assert hits == 0

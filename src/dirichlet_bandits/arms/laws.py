@@ -1,7 +1,8 @@
 """The built-in reward laws.
 
 Each knows its mean, standard deviation and support, and draws samples; the verbs are those of frozen
-``scipy.stats`` laws, so both can stand in one bandit.
+``scipy.stats`` laws, so both can stand in one bandit. For the theory, discrete laws with finitely many values
+tell them (``atoms``) and continuous ones have ``cdf`` and ``ppf``.
 """
 
 import math
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import betainc, betaincinv, ndtr, ndtri
 
 from dirichlet_bandits.arms import sampler
 from dirichlet_bandits.arms.sampler import Floats
@@ -24,6 +25,7 @@ class Law:
     """A reward law of the library: ``parameters`` as the user gave them, and its row for the compiled sampler."""
 
     kind: ClassVar[int]
+    family: ClassVar[str | None] = None  # the one-parameter family it belongs to
 
     def __init__(self, parameters: dict[str, Any], row: Sequence[float] = (), data: Floats = _NO_DATA) -> None:
         self.parameters = parameters
@@ -78,6 +80,7 @@ class Bernoulli(Law):
     """
 
     kind = sampler.BERNOULLI
+    family = "bernoulli"
 
     def __init__(self, p: float) -> None:
         self.p = finite_number("p", p)
@@ -94,6 +97,11 @@ class Bernoulli(Law):
     def support(self) -> tuple[float, float]:
         return (0.0 if self.p < 1 else 1.0), (1.0 if self.p > 0 else 0.0)
 
+    def atoms(self) -> tuple[Floats, Floats]:
+        """Values and their probabilities."""
+        values, chances = np.array([0.0, 1.0]), np.array([1.0 - self.p, self.p])
+        return values[chances > 0.0], chances[chances > 0.0]
+
 
 class Gaussian(Law):
     """Normal law with this mean and standard deviation.
@@ -103,6 +111,7 @@ class Gaussian(Law):
     """
 
     kind = sampler.GAUSSIAN
+    family = "gaussian"
 
     def __init__(self, mean: float, std: float) -> None:
         mu, sigma = finite_number("mean", mean), positive_number("std", std)
@@ -114,6 +123,14 @@ class Gaussian(Law):
     def std(self) -> float:
         return float(self.row[1])
 
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+        return np.asarray(ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Quantile of level q."""
+        return np.asarray(self.row[0] + self.row[1] * ndtri(q))
+
 
 class Exponential(Law):
     """Exponential law with this mean.
@@ -123,6 +140,7 @@ class Exponential(Law):
     """
 
     kind = sampler.EXPONENTIAL
+    family = "exponential"
 
     def __init__(self, mean: float) -> None:
         theta = positive_number("mean", mean)
@@ -136,6 +154,14 @@ class Exponential(Law):
 
     def support(self) -> tuple[float, float]:
         return 0.0, math.inf
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+        return -np.expm1(-np.maximum(x, 0.0) / self.row[0])
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Quantile of level q."""
+        return -self.row[0] * np.log1p(-np.asarray(q))
 
 
 class Uniform(Law):
@@ -162,6 +188,14 @@ class Uniform(Law):
     def support(self) -> tuple[float, float]:
         return float(self.row[0]), float(self.row[1])
 
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+        return np.clip((np.asarray(x) - self.row[0]) / (self.row[1] - self.row[0]), 0.0, 1.0)
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Quantile of level q."""
+        return np.asarray(self.row[0] + (self.row[1] - self.row[0]) * np.asarray(q))
+
 
 class Beta(Law):
     """Beta law with shapes a and b.
@@ -186,6 +220,14 @@ class Beta(Law):
     def support(self) -> tuple[float, float]:
         return 0.0, 1.0
 
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+        return np.asarray(betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Quantile of level q."""
+        return np.asarray(betaincinv(self.a, self.b, q))
+
 
 class Poisson(Law):
     """Poisson law with this mean.
@@ -195,6 +237,7 @@ class Poisson(Law):
     """
 
     kind = sampler.POISSON
+    family = "poisson"
 
     def __init__(self, mean: float) -> None:
         rate = positive_number("mean", mean)
@@ -245,6 +288,21 @@ class ClippedGaussian(Law):
 
     def support(self) -> tuple[float, float]:
         return float(self.row[2]), float(self.row[3])
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+        return np.where(np.asarray(x) < self.row[2], 0.0, np.where(np.asarray(x) < self.row[3], self._level(x), 1.0))
+
+    def ppf(self, q: ArrayLike) -> Floats:
+        """Quantile of level q."""
+        return np.clip(self.row[0] + self.row[1] * ndtri(q), self.row[2], self.row[3])
+
+    def kinks(self) -> tuple[float, float]:
+        """Levels at which the quantile function stops, and begins, to be flat."""
+        return float(self._level(self.row[2])), float(self._level(self.row[3]))
+
+    def _level(self, x: ArrayLike) -> Floats:
+        return np.asarray(ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
 
 
 def _density(z: float) -> float:
@@ -300,3 +358,8 @@ class Empirical(Law):
 
     def support(self) -> tuple[float, float]:
         return float(self.data.min()), float(self.data.max())
+
+    def atoms(self) -> tuple[Floats, Floats]:
+        """Values and their probabilities."""
+        values, counts = np.unique(self.data, return_counts=True)
+        return values, counts / self.data.size

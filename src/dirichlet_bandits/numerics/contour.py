@@ -194,7 +194,7 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
     if not total > 0.0:
         return math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_p = power * math.log(m_left) - math.log(b_left) - scalars[_HEIGHT] + math.log(total)
+    log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - scalars[_HEIGHT] + math.log(total)
     return log_p, error + last / total
 
 

@@ -84,8 +84,16 @@ def _doors(policy_type: type) -> tuple[Callable[..., Any], Callable[..., Any], C
 
 
 def keeper(policy_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """How to compile a function specialised on a policy type: a type of ``__main__`` has no stable name to cache by."""
-    return jit if policy_type.__module__ == "__main__" else entry
+    """How to compile a function specialised on a policy type, and keep it on disk if the type has a stable name.
+
+    Each type gets a cache file of its own: one that a later process cannot import must not spoil the others'.
+    """
+
+    def compile_for_type(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__qualname__ = f"{function.__name__}_{policy_type.__module__}_{policy_type.__qualname__}"
+        return jit(function) if policy_type.__module__ == "__main__" else entry(function)
+
+    return compile_for_type
 
 
 def choice(name: str, value: str, choices: dict[str, int]) -> int:

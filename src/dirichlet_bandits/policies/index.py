@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.tally import Tally, count, new_tally
 
@@ -24,13 +25,20 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
     return state
 
 
-@verbs.implements(verbs.select)
-def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
-    """The arm with the largest index."""
+@jit
+def overview(state: Any) -> tuple[int, float]:
+    """What an index may know of the other arms: the number of all pulls and the largest mean."""
     total, top = 0, -np.inf
     for arm in range(state.pulls.size):
         total += state.pulls[arm]
         top = max(top, state.means[arm])
+    return total, top
+
+
+@verbs.implements(verbs.select)
+def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
+    """The arm with the largest index."""
+    total, top = overview(state)
     best, best_index, ties = 0, -np.inf, 0
     for arm in range(state.pulls.size):
         value = verbs.index(policy, state, arm, total, top, rng)

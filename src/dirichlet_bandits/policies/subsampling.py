@@ -5,9 +5,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.policies.history import History, append, new_history, rewards
 from dirichlet_bandits.policies.rounds import duel_round
+from dirichlet_bandits.policies.tally import Floats
 from dirichlet_bandits.policies.verbs import duel, implements, init, select, update
 
 
@@ -50,14 +52,20 @@ def remember(policy: RBSDAParams, state: History, arm: int, reward: float, rng: 
     return append(state, arm, reward, state.sums[arm] + reward)
 
 
+@jit
+def beats_block(state: History, challenger: int, running: Floats, start: int) -> bool:
+    """Whether the challenger's mean reaches that of the leader's block with this start."""
+    n = state.pulls[challenger]
+    before = running[start - 1] if start > 0 else 0.0
+    return state.means[challenger] >= (running[start + n - 1] - before) / n
+
+
 @implements(duel, RBSDAParams)
 def block_duel(policy: RBSDAParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
     """The challenger's sum against that of as many consecutive rewards of the leader."""
-    n = state.pulls[challenger]
     running = rewards(state, leader)
-    start = int(rng.random() * (running.size - n + 1))
-    before = running[start - 1] if start > 0 else 0.0
-    return state.means[challenger] >= (running[start + n - 1] - before) / n
+    start = int(rng.random() * (running.size - state.pulls[challenger] + 1))
+    return beats_block(state, challenger, running, start)
 
 
 implements(select, RBSDAParams)(duel_round)

@@ -9,6 +9,7 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.checks import finite_number
 from dirichlet_bandits.numerics.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN
+from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.tally import Tally, count
@@ -81,20 +82,35 @@ class BinarizedTS(Policy):
         return float(self.lower), float(self.upper)
 
 
+@jit
+def posterior(policy: ThompsonParams, n: int, mean: float) -> tuple[float, float]:
+    """Beta's two shapes; the Gaussian mean and deviation; the exponential S and n; the Poisson shape and rate."""
+    if policy.family == BERNOULLI:
+        return 1.0 + n * mean, 1.0 + n * (1.0 - mean)
+    if policy.family == GAUSSIAN:
+        return mean, policy.sigma / math.sqrt(n)
+    return n * mean + (0.0 if policy.family == EXPONENTIAL else 0.5), float(n)
+
+
+@jit
+def coin_posterior(n: int, heads: float) -> tuple[float, float]:
+    """Beta's two shapes after n coins."""
+    return 1.0 + heads, 1.0 + n - heads
+
+
 @implements(index, ThompsonParams)
 def posterior_draw(
     policy: ThompsonParams, state: Tally, arm: int, total: int, top: float, rng: np.random.Generator
 ) -> float:
     """A draw from the posterior of the mean."""
-    n = state.pulls[arm]
-    mean = state.means[arm]
+    first, second = posterior(policy, state.pulls[arm], state.means[arm])
     if policy.family == BERNOULLI:
-        return rng.beta(1.0 + n * mean, 1.0 + n * (1.0 - mean))
+        return rng.beta(first, second)
     if policy.family == GAUSSIAN:
-        return mean + policy.sigma / math.sqrt(n) * rng.standard_normal()
+        return first + second * rng.standard_normal()
     if policy.family == EXPONENTIAL:
-        return n * mean / rng.standard_gamma(n)
-    return rng.standard_gamma(n * mean + 0.5) / n
+        return first / rng.standard_gamma(second)
+    return rng.standard_gamma(first) / second
 
 
 @implements(update, BinarizedTSParams)
@@ -110,5 +126,5 @@ def coin_posterior_draw(
     policy: BinarizedTSParams, state: Tally, arm: int, total: int, top: float, rng: np.random.Generator
 ) -> float:
     """A draw from the posterior of the coins' mean."""
-    heads = state.sums[arm]
-    return rng.beta(1.0 + heads, 1.0 + state.pulls[arm] - heads)
+    first, second = coin_posterior(state.pulls[arm], state.sums[arm])
+    return rng.beta(first, second)

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.numerics.checks import number_between
+from dirichlet_bandits.numerics.checks import finite_number, number_between
 from dirichlet_bandits.results import plot, store
 
 Floats = NDArray[np.float64]
@@ -61,8 +61,9 @@ class Result:
         means: Floats,
         times: Ints,
         seed: np.random.SeedSequence,
+        lower_bound: float | None = None,
     ) -> "Result":
-        """Label the arrays of a simulation."""
+        """Label the arrays of a simulation; ``lower_bound`` is the constant of :attr:`lower_bound`, if known."""
         data = xr.Dataset(
             {
                 "regret": (("policy", "replication", "time"), regret, {"long_name": "pseudo-regret"}),
@@ -84,7 +85,15 @@ class Result:
                 "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
             },
         )
+        if lower_bound is not None:
+            data.attrs["lower_bound"] = lower_bound
         return cls(data)
+
+    @property
+    def lower_bound(self) -> float | None:
+        """The constant c of the asymptotic lower bound c log(t), where the family of the arms is evident."""
+        found = self.data.attrs.get("lower_bound")
+        return None if found is None else float(found)
 
     @property
     def regret(self) -> xr.DataArray:
@@ -157,14 +166,16 @@ class Result:
         policies: Sequence[str] | None = None,
         log_time: bool = False,
         log_regret: bool = False,
-        lower_bound: float | None = None,
+        lower_bound: float | Literal[False] | None = None,
         title: str | None = None,
         unit: str = "",
     ) -> Any:
         """Mean regret over time with its 5-95 % band; saved if a path is given. Returns the matplotlib figure.
 
-        ``lower_bound`` is the constant c of an asymptotic lower bound c log(t), drawn as a dashed line.
+        ``lower_bound`` is the constant c of an asymptotic lower bound c log(t), drawn as a dashed line: by default
+        that of :attr:`lower_bound`, if the simulation knew it; False draws none.
         """
+        constant = self.lower_bound if lower_bound is None else lower_bound
         chosen = self.policies if policies is None else list(policies)
         for policy in chosen:
             self.final_regret(policy)
@@ -174,7 +185,7 @@ class Result:
             path,
             log_time=log_time,
             log_regret=log_regret,
-            lower_bound=lower_bound,
+            lower_bound=finite_number("lower_bound", constant) if constant else None,
             title=title,
             unit=unit,
         )

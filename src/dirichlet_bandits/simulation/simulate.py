@@ -23,6 +23,7 @@ from dirichlet_bandits.simulation.progress import Bars, bars
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.simulation.run import Outcome, Problem
 from dirichlet_bandits.simulation.units import Unit
+from dirichlet_bandits.theory.lower_bound import evident_lower_bound
 
 AnyPolicy = Policy | PythonPolicy
 _POLL_SECONDS = 0.1
@@ -115,6 +116,7 @@ def simulate(
         means=bandit.means,
         times=times,
         seed=root,
+        lower_bound=evident_lower_bound(bandit.arms),
     )
 
 

@@ -1,26 +1,14 @@
 """What the theory asks of a law: the quantile condition of QDS, and the bonus that exploration needs."""
 
-import functools
 import math
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.checks import Floats, finite_number, number_between, positive_number
-from dirichlet_bandits.numerics.divergences import EXPONENTIAL, GAUSSIAN, divergence
 from dirichlet_bandits.numerics.kinf import kinf
-
-_POINTS = 400  # Gauss-Legendre nodes in the quantile: smooth integrands, errors far below 1e-9
-
-
-class Law(Protocol):
-    """What is asked of a law; the frozen distributions of SciPy have it."""
-
-    def ppf(self, q: Floats) -> Floats: ...
-    def cdf(self, x: float) -> float: ...
-    def mean(self) -> float: ...
+from dirichlet_bandits.theory.laws import Law, continuous, deviation, divergence_in_family, family_of, nodes
 
 
 class QDSCondition(NamedTuple):
@@ -42,9 +30,10 @@ def qds_condition(
     The law is cut at its quantile of level 1 - alpha and its tail replaced by an atom at the tail's mean C;
     the bound is upper = max(C, target + rho E[(target - X)^+]). The paper writes the quantile instead of C in
     the main text, C in the appendix: the truncated law has an atom at C, so only C makes sense. The family's
-    side is the divergence to the member of mean `target`: known for SciPy's `expon` and `norm`, to be given
-    as `family_divergence` for others. Another misprint: the tail mean of a Gaussian law is
-    theta + sigma/(alpha sqrt(2 pi)) exp(-z^2/2), z = Phi^-1(1 - alpha); the paper lost the square.
+    side is the divergence to the member of mean `target`: known for exponential and Gaussian laws, ours or
+    SciPy's `expon` and `norm`, to be given as `family_divergence` for others. Another misprint: the tail mean
+    of a Gaussian law is theta + sigma/(alpha sqrt(2 pi)) exp(-z^2/2), z = Phi^-1(1 - alpha); the paper lost
+    the square.
 
     >>> from scipy import stats
     >>> condition = qds_condition(stats.expon(scale=2), target=3, rho=8, alpha=0.05)
@@ -57,12 +46,12 @@ def qds_condition(
     mu = finite_number("target", target)
     level = number_between("alpha", alpha, 0, 1)
     leverage = positive_number("rho", rho)
-    mean = float(law.mean())
+    mean = float(continuous("law", law).mean())
     if not mu > mean:
         raise ArgumentError("target", f"above the law's mean, {mean}", mu)
-    family = _family_divergence(law, mean, mu) if family_divergence is None else family_divergence
+    family = _family_divergence(law, mean, mu) if family_divergence is None else _given(family_divergence)
     quantile = float(law.ppf(np.array([1.0 - level]))[0])
-    x, w = _nodes(law, 0.0, 1.0 - level)
+    x, w = nodes(law, 0.0, 1.0 - level)
     tail_mean = (mean - float(w @ x)) / level  # what the body leaves of the mean
     upper = max(tail_mean, mu + leverage * _shortfall(law, mu))
     truncated = _kinf_of_law(np.append(x, tail_mean), np.append(w, level), mu, upper)
@@ -82,26 +71,8 @@ def necessary_bonus(law: Law, mu: float) -> float:
     in stochastic bandits, lemma on the necessary condition with a data-independent bonus.
     """
     threshold = finite_number("mu", mu)
-    above = 1.0 - float(law.cdf(threshold))
+    above = 1.0 - float(continuous("law", law).cdf(threshold))
     return threshold + _shortfall(law, threshold) / above if above > 0.0 else math.inf
-
-
-def _nodes(law: Law, low: float, high: float) -> tuple[Floats, Floats]:
-    """Points and weights that integrate over the law between two quantile levels.
-
-    Levels are level = low + (high - low) sin^2(angle), which gathers the points at both ends, where a
-    quantile function may be steep.
-    """
-    t, w = _legendre()
-    angle = (t + 1.0) * math.pi / 4.0
-    level = low + (high - low) * np.sin(angle) ** 2
-    return np.asarray(law.ppf(level)), w * math.pi / 4.0 * (high - low) * np.sin(2.0 * angle)
-
-
-@functools.cache
-def _legendre() -> tuple[Floats, Floats]:
-    t, w = special.roots_legendre(_POINTS)
-    return t, w
 
 
 def _shortfall(law: Law, mu: float) -> float:
@@ -109,7 +80,7 @@ def _shortfall(law: Law, mu: float) -> float:
     below = float(law.cdf(mu))
     if below <= 0.0:
         return 0.0
-    x, w = _nodes(law, 0.0, below)
+    x, w = nodes(law, 0.0, below)
     return float(w @ (mu - x))
 
 
@@ -119,11 +90,12 @@ def _kinf_of_law(x: Floats, w: Floats, mu: float, upper: float) -> float:
 
 
 def _family_divergence(law: Law, mean: float, mu: float) -> float:
-    """Divergence to the member of mean mu of the family, for SciPy's exponential and Gaussian laws."""
-    family = getattr(getattr(law, "dist", None), "name", None)
-    if family == "expon" and float(law.ppf(np.array([0.0]))[0]) == 0.0:
-        return float(divergence(EXPONENTIAL, 1.0, mean, mu))
-    if family == "norm":
-        sigma = float(law.ppf(np.array([0.8413447460685429]))[0]) - mean  # the quantile of one standard deviation
-        return float(divergence(GAUSSIAN, sigma, mean, mu))
-    raise ArgumentError("family_divergence", "given, for a law that is neither expon(scale=...) nor norm", None)
+    """Divergence to the member of mean mu of the law's family, exponential or Gaussian."""
+    family = family_of(law)
+    if family not in ("exponential", "gaussian"):
+        raise ArgumentError("family_divergence", "given, for a law that is neither exponential nor Gaussian", None)
+    return divergence_in_family(family, deviation(law), mean, mu)
+
+
+def _given(family_divergence: float) -> float:
+    return positive_number("family_divergence", family_divergence)

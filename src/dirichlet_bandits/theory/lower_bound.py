@@ -1,0 +1,120 @@
+"""How much regret no good policy can avoid: the constants of Lai and Robbins, Burnetas and Katehakis."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.numerics.checks import Floats, finite_number, positive_number
+from dirichlet_bandits.numerics.divergences import FAMILIES
+from dirichlet_bandits.numerics.kinf import kinf
+from dirichlet_bandits.theory.laws import as_atoms, deviation, divergence_in_family, family_of
+
+BoundFamily = Literal["bernoulli", "gaussian", "exponential", "poisson", "bounded"]
+
+
+class LowerBound(NamedTuple):
+    """The constant, each arm's term gap/Kinf (0 for the best arms), and each arm's Kinf."""
+
+    constant: float
+    terms: Floats
+    kinf: Floats
+    family: str
+
+
+def lower_bound(
+    bandit: Any, family: BoundFamily, *, sigma: float | None = None, upper: float | None = None
+) -> LowerBound:
+    """The constant c of the asymptotic lower bound c log(t) on the regret of any uniformly good policy.
+
+    c = sum over arms k with gap_k > 0 of  gap_k / Kinf_k,
+
+    Kinf_k being the smallest divergence from arm k to a law of the family whose mean reaches the best one: the
+    family's own divergence d(mu_k, max mu), or for "bounded", the laws on (-inf, upper], Kinf of the arm's law
+    (discrete laws exactly, continuous ones by quadrature over their quantiles).
+
+    ``bandit`` is a Bandit or a sequence of laws. ``sigma`` goes with "gaussian" (by default the arms' common
+    standard deviation), ``upper`` with "bounded" (by default the upper end of the arms' support).
+
+    >>> from dirichlet_bandits import Bandit, Bernoulli, Gaussian
+    >>> bound = lower_bound(Bandit([Gaussian(0.0, 1.0), Gaussian(0.5, 1.0)]), "gaussian")
+    >>> bound.constant, bound.terms  # 2 sigma^2 / gap
+    (4.0, array([4., 0.]))
+    >>> round(lower_bound([Bernoulli(0.4), Bernoulli(0.5)], "bounded").constant, 6)
+    4.96635
+
+    Reference: Lai and Robbins (1985), Asymptotically efficient adaptive allocation rules; Burnetas and
+    Katehakis (1996), Optimal adaptive policies for sequential allocation problems.
+    """
+    laws = getattr(bandit, "arms", bandit)
+    arms = tuple(laws) if isinstance(laws, list | tuple) else ()
+    if not arms or not all(callable(getattr(arm, "mean", None)) for arm in arms):
+        raise ArgumentError("bandit", "a Bandit, or a non-empty sequence of laws", bandit)
+    if family not in (*FAMILIES, "bounded"):
+        raise ArgumentError("family", one_of([*FAMILIES, "bounded"]), family)
+    if sigma is not None and family != "gaussian":
+        raise ArgumentError("sigma", "left out unless family is 'gaussian'", sigma)
+    if upper is not None and family != "bounded":
+        raise ArgumentError("upper", "left out unless family is 'bounded'", upper)
+    means = np.array([finite_number(f"mean of arms[{k}]", arm.mean()) for k, arm in enumerate(arms)])
+    divergences = _bounded(arms, means, upper) if family == "bounded" else _parametric(arms, means, family, sigma)
+    gaps = means.max() - means
+    terms = np.zeros(means.size)
+    terms[gaps > 0.0] = gaps[gaps > 0.0] / divergences[gaps > 0.0]
+    return LowerBound(float(terms.sum()), terms, divergences, family)
+
+
+def evident_lower_bound(arms: Sequence[Any]) -> float | None:
+    """The constant, if all arms are of one of the four families (Gaussian ones with one deviation), else None.
+
+    >>> from dirichlet_bandits import Gaussian, Poisson
+    >>> evident_lower_bound([Gaussian(0.0, 1.0), Gaussian(0.5, 1.0)])
+    4.0
+    >>> evident_lower_bound([Gaussian(0.0, 1.0), Poisson(0.5)]) is None
+    True
+    """
+    families = {family_of(arm) for arm in arms}
+    family = families.pop()
+    if families or family is None:
+        return None
+    if family == "gaussian" and len({deviation(arm) for arm in arms}) > 1:
+        return None
+    return lower_bound(arms, family).constant  # type: ignore[arg-type] # one of the four
+
+
+def _parametric(arms: Sequence[Any], means: Floats, family: str, sigma: float | None) -> Floats:
+    for k, arm in enumerate(arms):
+        if family_of(arm) != family and not (family == "bernoulli" and _is_coin(arm)):
+            raise ArgumentError(f"arms[{k}]", f"a law of the family '{family}'", arm)
+    if family != "gaussian":
+        scale = 1.0
+    elif sigma is not None:
+        scale = positive_number("sigma", sigma)
+    else:
+        deviations = {deviation(arm) for arm in arms}
+        if len(deviations) > 1:
+            raise ArgumentError("sigma", "given when the arms' deviations differ", None)
+        scale = deviations.pop()
+    return np.array([divergence_in_family(family, scale, mean, means.max()) for mean in means])
+
+
+def _is_coin(arm: Any) -> bool:
+    """Rewards of 0 and 1 only, whatever the law is called."""
+    return hasattr(arm, "atoms") and bool(np.isin(arm.atoms()[0], (0.0, 1.0)).all())
+
+
+def _bounded(arms: Sequence[Any], means: Floats, upper: float | None) -> Floats:
+    ends = [float(arm.support()[1]) if hasattr(arm, "support") else math.inf for arm in arms]
+    bound = max(ends) if upper is None else finite_number("upper", upper)
+    if bound == math.inf:
+        raise ArgumentError("upper", "given, or else every arm's support bounded above", upper)
+    result = np.zeros(means.size)
+    for k, arm in enumerate(arms):
+        values, chances = as_atoms(f"arms[{k}]", arm)
+        if ends[k] > bound and values.max() > bound:
+            raise ArgumentError(f"arms[{k}]", f"a law whose rewards do not exceed upper = {bound}", arm)
+        if means[k] < means.max():
+            result[k] = kinf(values, float(means.max()), bound, chances).value
+    return result

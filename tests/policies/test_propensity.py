@@ -1,0 +1,280 @@
+"""Propensities against the frequencies of the policies' own choices, and against closed forms.
+
+Seeds are fixed; with other seeds a correct program would fail one comparison of frequencies in a million.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import dirichlet_bandits as db
+from dirichlet_bandits.numerics.condense import condense
+from dirichlet_bandits.policies import POLICIES, random_index
+from dirichlet_bandits.policies.verbs import implements, index
+from tests import naive
+from tests.policies.test_policies import told
+from tests.policies.twins import PAIRS
+
+ALARM = 1e-6
+ROUNDS = {"BDS known", "BDS detectable", "RDS sqrt-log", "RDS log", "RDS log2", "QDS", "RBSDA"}
+RNG = np.random.default_rng(5)
+HISTORIES = {
+    "unit": {
+        "one observation each": [[0.25], [0.5], [1.0]],
+        "one against many": [[0.5], list(RNG.random(12).round(3)), list(RNG.random(40).round(3))],
+        "equal rewards": [[0.5] * 3, [0.5] * 3, [0.5] * 3],
+        "equal means": [[0.5] * 2, [0.25, 0.75, 0.5], [0.5]],
+        "tied leaders": [[0.25, 0.75, 0.5], [0.5, 0.5, 0.5], [0.0, 0.5], [0.25]],
+        "tied in pulls": [[1.0, 0.5], [0.0, 0.5], [0.25]],
+        "at the bounds": [[1.0, 1.0], [1.0], [0.0, 0.0, 0.0]],
+        "one below": [[1.0] * 4, [1.0, 1.0, 0.75], [0.0, 1.0]],
+    },
+    "positive": {
+        "one observation each": [[1.0], [2.0], [4.0]],
+        "unequal": [[2.0, 3.0], [1.0, 4.0, 2.0, 2.0, 1.0], [3.0]],
+        "equal rewards": [[2.0] * 3, [2.0] * 3],
+        "no events": [[0.0, 0.0], [1.0, 0.0], [0.0]],
+        "nothing at all": [[0.0], [0.0, 0.0]],
+    },
+}
+CASES = [(name, case) for name, pair in PAIRS.items() for case in HISTORIES[pair.rewards]]
+
+
+def frequencies_agree(counts, chances, draws):
+    for count, chance in zip(counts, chances, strict=True):
+        assert 0.0 <= chance <= 1.0
+        if chance in (0.0, 1.0):
+            assert count == chance * draws
+        else:
+            assert stats.binomtest(int(count), draws, chance).pvalue > ALARM
+
+
+def counted(draw, arms, draws):
+    counts = np.zeros(arms)
+    for _ in range(draws):
+        counts[draw()] += 1
+    return counts
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_frequencies_of_select(name, case):
+    policy, histories = PAIRS[name].policy, HISTORIES[PAIRS[name].rewards][case]
+    state = told(policy, histories, seed=3)
+    chances = db.state_propensities(policy, state)
+    if name not in ROUNDS:
+        assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    if name != "BinarizedTS":
+        np.testing.assert_array_equal(db.propensities(policy, histories), chances)
+    rng = np.random.default_rng(4)
+    draws = 4000
+    frequencies_agree(counted(lambda: policy.select(state, rng), len(histories), draws), chances, draws)
+
+
+def test_every_policy_has_a_propensity():
+    covered = {type(PAIRS[name].policy) for name, _ in CASES}
+    assert covered == set(POLICIES.values())
+
+
+@pytest.mark.parametrize("case", ["one observation each", "one against many", "tied leaders"])
+def test_coins_are_averaged_over(case):
+    policy, histories = db.BinarizedTS(0.0, 1.0), HISTORIES["unit"][case]
+    chances = db.propensities(policy, histories)
+    rng = np.random.default_rng(8)
+    draws = 1500
+
+    def draw():
+        state = policy.init(len(histories))
+        for arm, history in enumerate(histories):
+            for reward in history:
+                state = policy.update(state, arm, reward, rng)
+        return policy.select(state, rng)
+
+    frequencies_agree(counted(draw, len(histories), draws), chances, draws)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_law_of_the_heads():
+    coins = np.random.default_rng(0).random(9)
+    law = np.zeros(10)
+    for outcome in range(2**9):
+        shown = (outcome >> np.arange(9)) & 1
+        law[shown.sum()] += np.prod(np.where(shown, coins, 1 - coins))
+    np.testing.assert_allclose(random_index.heads_law(coins), law, atol=1e-15)
+    many = random_index.heads_law(np.full(1000, 0.3))
+    np.testing.assert_allclose(many, stats.binom(1000, 0.3).pmf(np.arange(1001)), atol=1e-14)
+
+
+def test_the_opening_pulls_every_new_arm():
+    for name in ("RDS sqrt-log", "UCB1", "NPTS", "BinarizedTS", "TS bernoulli"):
+        chances = db.propensities(PAIRS[name].policy, {"a": [0.5], "b": [], "c": []})
+        np.testing.assert_array_equal(chances, [0.0, 1.0, 1.0])
+
+
+PAIRS_OF_SIZES = [(1, 1), (3, 8), (40, 400), (100_000, 99_000), (2, 100_000)]
+
+
+@pytest.mark.parametrize("sizes", PAIRS_OF_SIZES)
+@pytest.mark.parametrize("factor", [1.0, 1.02, 1.5])
+def test_two_arms_of_thompson_sampling_have_closed_forms(sizes, factor):
+    """Relative errors: small probabilities too."""
+    n1, n2 = sizes
+    first, second = 0.3, 0.3 * factor
+    total1, total2 = n1 * first, n2 * second
+
+    def chance(family, **more):
+        policy = db.ThompsonSampling(family, **more)
+        state = policy.init(2)
+        state.pulls[:], state.means[:], state.sums[:] = (n1, n2), (first, second), (total1, total2)
+        chances = db.state_propensities(policy, state)
+        assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+        return chances[0]
+
+    gap = (first - second) / math.sqrt(4 / n1 + 4 / n2)
+    assert chance("gaussian", sigma=2.0) == pytest.approx(special.ndtr(gap), rel=1e-9)
+    # S1/G1 > S2/G2: a share of two Gammas is Beta.
+    share = special.betainc(n1, n2, total1 / (total1 + total2))
+    assert chance("exponential") == pytest.approx(share, rel=1e-9, abs=1e-300)
+    share = special.betaincc(total1 + 0.5, total2 + 0.5, n1 / (n1 + n2))
+    assert chance("poisson") == pytest.approx(share, rel=1e-9, abs=1e-300)
+
+
+def test_two_coins_in_high_precision():
+    policy = db.BinarizedTS(0.0, 1.0)
+    state = policy.init(2)
+    for n1, h1, n2, h2 in ((1, 0, 1, 1), (5, 2, 9, 6), (30, 2, 60, 50), (200, 150, 3, 3)):
+        state.pulls[:], state.sums[:] = (n1, n2), (h1, h2)
+        with mp.workdps(60):  # P(second > first) = sum over i of B(1 + h1 + i, ...) terms, all positive
+            a1, b1, a2, b2 = 1 + h1, 1 + n1 - h1, 1 + h2, 1 + n2 - h2
+            terms = (mp.beta(a1 + i, b1 + b2) / ((b2 + i) * mp.beta(1 + i, b2) * mp.beta(a1, b1)) for i in range(a2))
+            want = float(mp.fsum(terms))
+        chances = db.state_propensities(policy, state)
+        assert chances[1] == pytest.approx(want, rel=1e-10)
+        assert chances[0] == pytest.approx(1 - want, rel=1e-9)
+
+
+def test_npts_of_one_reward_is_uniform():
+    chances = db.propensities(db.NPTS(upper=1.0), [[0.0], [0.5]])
+    np.testing.assert_allclose(chances, [0.25, 0.75], rtol=1e-12)
+    np.testing.assert_array_equal(db.propensities(db.NPTS(upper=1.0), [[1.0, 1.0], [0.0], [1.0]]), [0.5, 0, 0.5])
+
+
+@pytest.mark.parametrize("shift", [0.0, 5.0])
+def test_npts_against_the_closed_form(shift):
+    first, second, upper = [0.1, 0.35, 0.6, 0.2], [0.3 - shift, 0.5 - shift, 0.9 - shift], 1.0
+
+    def density(x, v):  # the derivative of the closed form
+        total = 0.0
+        for i, xi in enumerate(x):
+            if xi > v:
+                rest = math.prod(xi - xj for j, xj in enumerate(x) if j != i)
+                total += (len(x) - 1) * (xi - v) ** (len(x) - 2) / rest
+        return total
+
+    knots = sorted({*first, *(v for v in second if v > min(first)), upper})
+    want = 0.0
+    nodes, weights = special.roots_legendre(8)  # exact for the polynomials between knots
+    for low, high in itertools.pairwise(knots):
+        for node, weight in zip(nodes, weights, strict=True):
+            v = low + (node + 1) / 2 * (high - low)
+            below = 1 - naive.crossing_closed_form([*second, upper], v)
+            want += weight * (high - low) / 2 * density([*first, upper], v) * float(below)
+    assert db.propensities(db.NPTS(upper), [first, second])[0] == pytest.approx(want, rel=1e-10)
+
+
+def test_npts_with_many_rewards_is_almost_gaussian_and_sums_to_one():
+    rng = np.random.default_rng(1)
+    data = [rng.beta(2, 3, 30_000), rng.beta(2, 3, 20_000) + 0.002]
+    chances = db.propensities(db.NPTS(upper=2.0), data)
+    gap = data[0].mean() - data[1].mean() + 1.6 / 30_000 - 1.6 / 20_000
+    about = special.ndtr(gap / math.sqrt(sum(x.var() / x.size for x in data)))
+    assert chances[0] == pytest.approx(about, abs=0.01)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("upper", [1.0, 3.0])
+def test_npts_sums_to_one_when_rewards_almost_agree(upper):
+    """The law of the index then has a layer far narrower than the rest of it: no panel may overlook it."""
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        data = [0.9 * rng.random() + 1e-6 * rng.random(n) for n in (46, 946, 3)]
+        assert db.propensities(db.NPTS(upper), data).sum() == pytest.approx(1.0, abs=1e-12)  # no warning either
+
+
+@pytest.mark.parametrize("shape", ["gamma", "pareto", "coin", "two clusters"])
+@pytest.mark.parametrize("n", [65, 1000, 20_000])
+def test_condensed_samples_cross_like_the_full_ones(shape, n):
+    rng = np.random.default_rng(n)
+    x = {
+        "gamma": rng.gamma(0.5, 2.0, n),
+        "pareto": rng.pareto(1.5, n),
+        "coin": (rng.random(n) < 0.1).astype(float),
+        "two clusters": np.where(rng.random(n) < 0.5, 0.0, 1.0) + 1e-3 * rng.normal(size=n),
+    }[shape]
+    points, weights = condense(x)
+    assert points.size <= 32
+    assert weights.sum() == pytest.approx(n)
+    upper = x.max() + 1.0
+    for z in (-4.0, -1.0, 0.0, 1.0, 4.0, 8.0):
+        v = x.mean() + z * x.std() / math.sqrt(n)
+        if not x.min() < v < upper:
+            continue
+        full = db.crossing_probability(np.append(x, upper), v, log=True)
+        few = db.crossing_probability(np.append(points, upper), v, np.append(weights, 1.0), log=True)
+        if full > -60:
+            assert few == pytest.approx(full, rel=1e-10, abs=1e-11)
+
+
+def test_a_defect_is_reported_not_hidden():
+    lame = random_index._normal(0.0, 1.0)._replace(tails=lambda v: (0.5 * special.ndtr(v), special.ndtr(-v)))
+    with pytest.warns(UserWarning, match="propensities sum to 1"):
+        chances = random_index.shares([lame, random_index._normal(0.0, 1.0)])
+    assert chances.sum() != pytest.approx(1.0, abs=1e-3)
+
+
+class GreedyParams(NamedTuple):
+    unused: float = 0.0
+
+
+@dataclass(frozen=True)
+class Greedy(db.Policy):
+    @property
+    def params(self):
+        return GreedyParams()
+
+
+@implements(index, GreedyParams)
+def greedy(policy, state, arm, total, top, rng):
+    return state.means[arm]
+
+
+def test_a_policy_of_ones_own_joins_by_registration():
+    histories = [[0.0], [1.0], [1.0]]
+    with pytest.raises(db.ArgumentError, match=r"'policy' must be BDS, .*NPTS.* propensity_of"):
+        db.propensities(Greedy(), histories)
+
+    @db.propensity_of(Greedy)
+    def rule(policy, state):
+        best = state.means == state.means.max()
+        return best / best.sum()
+
+    np.testing.assert_array_equal(db.propensities(Greedy(), histories), [0.0, 0.5, 0.5])
+
+
+def test_bad_histories_are_named():
+    with pytest.raises(db.ArgumentError, match=r"'histories\[1\]' must be finite numbers"):
+        db.propensities(db.RDS(), [[1.0], [math.nan]])
+    with pytest.raises(db.ArgumentError, match=r"'histories\['b'\]'"):
+        db.propensities(db.RDS(), {"a": [1.0], "b": "text"})
+    for bad in ([], [[1.0]], 3, "ab", None):
+        with pytest.raises(db.ArgumentError, match="'histories' must be the rewards of at least two arms"):
+            db.propensities(db.RDS(), bad)
+    with pytest.raises(db.RewardError):
+        db.propensities(db.NPTS(upper=1.0), [[1.0], [1.5]])
+    with pytest.raises(db.ArgumentError, match="'policy'"):
+        db.propensities("RDS", [[1.0], [1.5]])
