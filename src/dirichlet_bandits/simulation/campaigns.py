@@ -4,7 +4,7 @@ Pick a level q a few standard deviations below the leader's mean. The leader is 
 index reaches q or the leader's own falls below it; both are rare and independent at each step, so both are waited
 for with clocks. While q stands and a challenger is not pulled, its chance to reach q does not change at all.
 
-* A challenger's clock rings: its index is drawn on the condition that it reaches q (tilted rejection), and it wins
+* A challenger's clock rings: its index is drawn on the condition that it reaches q, by inversion, and it wins
   with the probability that the leader's index is below that, a crossing probability of the leader's rewards.
 * The leader's alarm has a ceiling from Bernstein's inequality. With a_i = q - x_i <= A and z = mean - q,
 
@@ -22,30 +22,43 @@ from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
+from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR, INVERSION
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.npts import NPTSParams
 from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, play
-from dirichlet_bandits.simulation.chances import log_crossing_anew, tilt, try_above
+from dirichlet_bandits.simulation.chances import log_crossing_anew, try_above
 from dirichlet_bandits.simulation.clocks import NEVER, geometric
 from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
-_DEPTH = 6.0  # the level lies so many standard deviations of the leader's index below its mean
-_NEAREST, _FARTHEST = 5.0, 8.0  # and is chosen anew when the mean comes nearer or goes farther
-_WORTH = 0.2  # a campaign is worth while if all challengers together reach the level less often
+_NEARER, _FARTHER = 1.0, 2.0  # the level is chosen anew when the mean comes so much nearer or farther
+_RING = 1000  # an event in a campaign costs about as much as indices from so many rewards
 _LEAST = 32  # rewards of a leader
-_GROWTH = 4  # a contour serves until the leader has so many times the rewards for which it was built
+_SECANTS = 60  # five are usual
 
 
 class Challengers(NamedTuple):
-    """For each arm the chance to reach the level (a logarithm), the ring of its clock, rewards its contour knows."""
+    """For each arm the chance to reach the level (a logarithm), the ring of its clock, rewards its contour knows,
+    and how far an index goes beyond the level."""
 
     chance: Floats
     ring: Ints
     known: Ints
+    scale: Floats
+
+
+@jit
+def depth(n: int) -> float:
+    """Standard deviations of the leader's index between its mean and the level: alarms get rarer as they get dearer."""
+    return 1.5 + math.log10(n)
+
+
+@jit
+def worth(pulls: Ints) -> float:
+    """A campaign is worth while if all challengers together reach the level less often."""
+    return min(pulls.sum() / _RING, 0.9)
 
 
 @jit
@@ -71,6 +84,8 @@ def leader_beaten(
     b: float,
     q: float,
     v: float,
+    mean: float,
+    deviation: float,
     ceiling: float,
     rng: np.random.Generator,
 ) -> bool:
@@ -79,38 +94,62 @@ def leader_beaten(
     P(>= q) is one less at most exp(ceiling): that usually settles it without computing it.
     """
     u = rng.random()
-    beyond = math.exp(_leader_reach(contours, known, leader, x, b, v))
-    if u < 1.0 - beyond / -math.expm1(min(ceiling, -1e-3)):
+    # Where the index hardly ever is, its chances at the edge of that region settle nearly everything.
+    inside = min(max(v, mean - 3.0 * deviation), mean + 4.0 * deviation)
+    beyond = math.exp(_leader_reach(contours, known, leader, x, b, inside))
+    if v >= inside and u < 1.0 - beyond / -math.expm1(min(ceiling, -1e-3)):
         return True
-    if u >= 1.0 - beyond:
+    if v <= inside and u >= 1.0 - beyond:
         return False
-    return u < 1.0 - beyond / math.exp(log_crossing(np.append(x, b) - q, np.empty(0)))
+    log_beyond = log_crossing(np.append(x, b) - v, np.empty(0))
+    return u < -math.expm1(log_beyond - log_crossing(np.append(x, b) - q, np.empty(0)))
 
 
 @jit
 def _leader_reach(contours: Contours, known: Ints, leader: int, x: Floats, b: float, v: float) -> float:
     """log P(leader's index >= v), with an absolute error that no uniform number notices."""
-    if _GROWTH * known[leader] >= x.size:
-        for value in x[known[leader] :]:
-            contour.append(contours, leader, value, 1)
-    else:
-        contour.build(contours, leader, x, np.empty(0), b, x.mean())
-    known[leader] = x.size
+    for value in x[known[leader] :] if 2 * known[leader] >= x.size else x[:0]:
+        contour.append(contours, leader, value, 1)
     log_p, error = contour.evaluate(contours, leader, v, b)
+    if 2 * known[leader] < x.size or error * math.exp(log_p) > CLOCK_ERROR:
+        contour.build(contours, leader, x, np.empty(0), b, x.mean())
+        log_p, error = contour.evaluate(contours, leader, v, b)
+    known[leader] = x.size
     if error * math.exp(log_p) <= CLOCK_ERROR:
         return log_p
     return log_crossing(np.append(x, b) - v, np.empty(0))
 
 
 @jit
-def draw_above(x: Floats, b: float, q: float, rng: np.random.Generator) -> float:
-    """The index on the condition that it reaches q."""
-    offsets = np.append(x, b) - q
-    lam = 0.0 if offsets.min() >= 0.0 else tilt(offsets)
-    while True:
-        found = try_above(x, b, q, lam, rng)
-        if not math.isnan(found):
-            return found
+def draw_above(
+    contours: Contours, all_: Challengers, arm: int, x: Floats, b: float, q: float, rng: np.random.Generator
+) -> float:
+    """The index on the condition that it reaches q, by inversion: where log P(index >= v) has fallen as far as it must.
+
+    The logarithm is concave in v, nearly straight, and the secant method wants a handful of evaluations.
+    """
+    fall = math.log(1.0 - rng.random())
+    low, high = q, b
+    v, value = q, 0.0
+    step = -fall * all_.scale[arm]
+    for _ in range(_SECANTS):
+        w = v + step
+        if not low < w < high:
+            w = 0.5 * (low + high)
+        found, error = contour.evaluate(contours, arm, w, b)
+        if not error <= CLOCK_ERROR:
+            found = log_crossing(np.append(x, b) - w, np.empty(0))
+        found -= all_.chance[arm]
+        if found > fall:
+            low = w
+        else:
+            high = w
+        step = (fall - found) * (w - v) / (found - value)
+        v, value = w, found
+        if abs(found - fall) <= INVERSION:
+            break
+    all_.scale[arm] = (v - q) / max(-fall, 1e-3)
+    return v
 
 
 @jit
@@ -157,9 +196,7 @@ def pull_and_tell(policy: NPTSParams, state: History, run: Run, arm: int, rng: n
 
 
 @jit
-def muster(
-    policy: NPTSParams, state: History, contours: Contours, all_: Challengers, leader: int, q: float, worth: float
-) -> bool:
+def muster(policy: NPTSParams, state: History, contours: Contours, all_: Challengers, leader: int, q: float) -> bool:
     """Everybody's chance to reach q; False as soon as together they are too large for a campaign."""
     together = 0.0
     for arm in range(state.pulls.size):
@@ -168,7 +205,7 @@ def muster(
                 return False
             all_.chance[arm] = log_reach(contours, all_.known, arm, rewards(state, arm), policy.upper, q)
             together += math.exp(all_.chance[arm])
-            if together > worth:
+            if together > worth(state.pulls):
                 return False
     return True
 
@@ -193,7 +230,7 @@ def campaign(
     while not over(run):
         n, z, low = state.pulls[leader], state.means[leader] - q, state.lows[leader]
         deviation = math.sqrt(max(squares / n - z * z, 0.0) / n)
-        if not _NEAREST * deviation <= z <= _FARTHEST * deviation:
+        if not (depth(n) - _NEARER) * deviation <= z <= (depth(n) + _FARTHER) * deviation:
             return state
         # For the next few pulls a ceiling that holds whatever the rewards are, as long as none sets a new low.
         few = min(max(n // 64, 1), BLOCK)
@@ -221,7 +258,7 @@ def campaign(
         best, best_index = -1, -math.inf
         for arm in range(n_arms):
             if all_.ring[arm] == now:
-                value = draw_above(rewards(state, arm), upper, q, rng)
+                value = draw_above(contours, all_, arm, rewards(state, arm), upper, q, rng)
                 if value > best_index:
                     best, best_index = arm, value
                 all_.ring[arm] = now + geometric(all_.chance[arm], rng)
@@ -229,7 +266,9 @@ def campaign(
         if not math.isnan(fallen):
             if best < 0:
                 best = winner_of_all(policy, state, leader, q, fallen, rng)
-        elif best < 0 or not leader_beaten(contours, all_.known, leader, x, upper, q, best_index, ceiling, rng):
+        elif best < 0 or not leader_beaten(
+            contours, all_.known, leader, x, upper, q, best_index, q + z, deviation, ceiling, rng
+        ):
             best = leader
         state = pull_and_tell(policy, state, run, best, rng)
         if best == leader:
@@ -238,7 +277,7 @@ def campaign(
             if state.means[best] >= q:
                 return state
             all_.chance[best] = log_reach(contours, all_.known, best, rewards(state, best), upper, q)
-            if all_.chance[best] > math.log(_WORTH):
+            if all_.chance[best] > math.log(worth(state.pulls)):
                 return state
             all_.ring[best] = now + geometric(all_.chance[best], rng) - 1
     return state
@@ -249,14 +288,14 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
     """Campaigns where they are worth while, plain steps between them."""
     n_arms = state.pulls.size
     contours = contour.make(n_arms)
-    all_ = Challengers(np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64))
+    all_ = Challengers(np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
     patience, wait = 1, 0
     while not over(run):
         leader = int(state.means.argmax())
         if wait == 0 and state.pulls[leader] >= _LEAST:
             x = rewards(state, leader)
-            q = state.means[leader] - _DEPTH * x.std() / math.sqrt(x.size)
-            if q < state.means[leader] and muster(policy, state, contours, all_, leader, q, _WORTH):
+            q = state.means[leader] - depth(x.size) * x.std() / math.sqrt(x.size)
+            if q < state.means[leader] and muster(policy, state, contours, all_, leader, q):
                 before = run.pulls.sum()
                 state = campaign(policy, state, run, contours, all_, leader, q, rng)
                 patience = 1 if run.pulls.sum() > before + 8 else min(2 * patience, 64)

@@ -8,7 +8,6 @@ from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.saddle import saddle
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies.tally import Floats
 
@@ -25,14 +24,6 @@ def log_crossing_anew(contours: Contours, arm: int, values: Floats, weights: Flo
             return log_p
     offsets = np.append(values, b) - m
     return log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights)
-
-
-@jit
-def tilt(offsets: Floats) -> float:
-    """A tilt under which crossing zero is no rare event: the saddle point of :mod:`numerics.saddle`."""
-    top = offsets.max()
-    e, _ = saddle(offsets, np.empty(0), top)
-    return 1.0 / ((1.0 + e) * top)
 
 
 @jit
