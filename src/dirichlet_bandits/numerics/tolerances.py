@@ -69,3 +69,6 @@ histories one got there, with rewards that agree to six digits; no defect was ab
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
+
+INVERSION: Final = 1e-8
+"""An index is drawn by inverting its distribution function: to this share of a probability."""

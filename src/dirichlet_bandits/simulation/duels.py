@@ -15,7 +15,6 @@ import numpy as np
 
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
-from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
@@ -24,12 +23,12 @@ from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
+from dirichlet_bandits.simulation.chances import log_crossing_anew
 from dirichlet_bandits.simulation.clocks import Clocks, certify, new_clocks, void, wind
 from dirichlet_bandits.simulation.run import Run, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
-_FEW = 12  # with fewer rewards a contour of its own is not worth keeping
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
 _OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
@@ -75,14 +74,8 @@ def log_chance(
         if error <= CLOCK_ERROR:
             return log_p
     values, weights = resampled(policy, x)
-    if x.size >= _FEW:
-        contour.build(contours, arm, values, weights, b, m)
-        desk.known[arm] = x.size
-        log_p, error = contour.evaluate(contours, arm, m, b)
-        if error <= CLOCK_ERROR:
-            return log_p
-    offsets = np.append(values, b) - m
-    return log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights)
+    desk.known[arm] = x.size
+    return log_crossing_anew(contours, arm, values, weights, b, m)
 
 
 @jit

@@ -1,0 +1,146 @@
+"""Every fast path has the law of the plain loop, which has the law of the naive twin.
+
+Deterministic policies must play the same games pull by pull. For the others the pull counts are compared: by
+chi-square on small discrete problems, by Kolmogorov and Smirnov's test and the means on continuous ones. Seeds are
+fixed and fast and plain runs use different ones; a correct program with other seeds would fail one comparison in a
+million.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dirichlet_bandits as db
+from tests.policies.test_equal_law import ALARM, chi_square
+
+MAIZE = db.crops.maize_planting("spring")
+UPPER = MAIZE.support()[1]
+NEAR = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.1, 1.0)])
+SMALL = {
+    "ties": [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0], [0.5, 0.5, 1.0]],
+    "all equal": [[0.3], [0.3], [0.3]],
+    "maximum hit often": [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+}
+RANDOMISED = {
+    "RDS": lambda upper: db.RDS(),
+    "BDS": lambda upper: db.BDS(rho=4, gamma=0.3 * upper),
+    "BDS known": lambda upper: db.BDS(upper=upper),
+    "QDS": lambda upper: db.QDS(),
+    "NPTS": lambda upper: db.NPTS(upper=upper),
+}
+
+
+def counts(bandit, policy, horizon, replications, seed, fast):
+    settings = {"horizon": horizon, "replications": replications, "record": 1}
+    return db.simulate(bandit, policy, seed=seed, fast=fast, **settings).pulls.values[0]
+
+
+@pytest.mark.parametrize("problem", SMALL)
+@pytest.mark.parametrize("name", RANDOMISED)
+def test_small_problems(name, problem):
+    bandit = db.Bandit([db.Empirical(values) for values in SMALL[problem]])
+    policy = RANDOMISED[name](1.0)
+    fast, plain = (counts(bandit, policy, 60, 20_000, seed=10 + way, fast=way) for way in (True, False))
+    assert chi_square(np.minimum(fast, 25), np.minimum(plain, 25)) > ALARM
+
+
+@pytest.mark.parametrize("name", RANDOMISED)
+def test_long_runs(name):
+    policy = RANDOMISED[name](UPPER)
+    runs = 150 if name == "NPTS" else 400
+    fast, plain = (counts(MAIZE, policy, 1500, runs, seed=20 + way, fast=way) for way in (True, False))
+    check_equal(fast, plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RANDOMISED)
+def test_long_runs_at_full_scale(name):
+    policy = RANDOMISED[name](UPPER)
+    fast, plain = (counts(MAIZE, policy, 3000, 3000, seed=30 + way, fast=way) for way in (True, False))
+    check_equal(fast, plain)
+
+
+@pytest.mark.parametrize("name", ["RDS", "QDS"])
+def test_near_ties_where_leaders_change(name):
+    policy = RANDOMISED[name](1.0)
+    fast, plain = (counts(NEAR, policy, 1000, 500, seed=40 + way, fast=way) for way in (True, False))
+    check_equal(fast, plain)
+
+
+def check_equal(fast, plain):
+    for arm in range(fast.shape[1]):
+        x, y = fast[:, arm].astype(float), plain[:, arm].astype(float)
+        assert stats.ks_2samp(x, y).pvalue > ALARM
+        for power in (1, 2):
+            a, b = x**power, y**power
+            spread = np.sqrt(a.var(ddof=1) / a.size + b.var(ddof=1) / b.size)
+            assert abs(a.mean() - b.mean()) <= 4.9 * spread  # two-sided one in a million
+
+
+@pytest.mark.parametrize(
+    ("policy", "arms"),
+    [
+        (db.EmpiricalIMED(UPPER), MAIZE.arms),
+        (db.EmpiricalIMED(1.0), [db.Beta(2, 3), db.Beta(3, 3), db.Beta(1, 1)]),
+        (db.IMED("gaussian", sigma=1.0), [db.Gaussian(1, 1), db.Gaussian(1.3, 1), db.Gaussian(0.9, 2)]),
+        (db.IMED("exponential"), [db.Exponential(1), db.Exponential(1.2), db.Exponential(5)]),
+        (db.IMED("poisson"), [db.Exponential(1), db.Exponential(1.2)]),
+        (db.IMED("bernoulli"), [db.Beta(2, 3), db.Beta(3, 3), db.Beta(1, 1)]),
+    ],
+    ids=repr,
+)
+def test_deterministic_policies_play_the_same_games(policy, arms):
+    fast, plain = (
+        db.simulate(db.Bandit(arms), policy, horizon=2000, replications=60, seed=50, fast=way) for way in (True, False)
+    )
+    np.testing.assert_array_equal(fast.pulls, plain.pulls)
+    np.testing.assert_allclose(fast.regret, plain.regret, rtol=1e-12, atol=1e-9)
+
+
+MUTANTS = {
+    "a win rate 5 % too small": (
+        "duels.py",
+        "return rng.random() < math.exp(short)",
+        "return rng.random() < 0.95 * math.exp(short)",
+    ),
+    "a leader who never changes": (
+        "duels.py",
+        "leader = leader_of(pulls, means, rng)",
+        "leader = leader_of(pulls, means, rng) if now == 0 else leader",
+    ),
+    "a certificate that outlives its arm's data": (
+        "duels.py",
+        "    void(clocks, arm)\n    desk.lost[arm] = min",
+        "    desk.lost[arm] = min",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_certificate_is_caught(mutant, tmp_path):
+    package = tmp_path / "dirichlet_bandits"
+    shutil.copytree(Path(db.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    file, right, wrong = MUTANTS[mutant]
+    source = package / "simulation" / file
+    assert right in source.read_text()
+    source.write_text(source.read_text().replace(right, wrong))
+    code = (
+        "import numpy as np, dirichlet_bandits as db\n"
+        "bandit = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.3, 1.0)])\n"
+        "r = db.simulate(bandit, db.RDS(), horizon=600, replications=60_000, seed=1, record=1)\n"
+        "np.save('counts.npy', r.pulls.values[0])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=True)
+    bandit = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.3, 1.0)])
+    plain = counts(bandit, db.RDS(), 600, 60_000, seed=2, fast=False)
+    right_way = counts(bandit, db.RDS(), 600, 60_000, seed=3, fast=True)
+    assert stats.ks_2samp(right_way[:, 0], plain[:, 0]).pvalue > ALARM
+    assert stats.ks_2samp(np.load(tmp_path / "counts.npy")[:, 0], plain[:, 0]).pvalue < ALARM
