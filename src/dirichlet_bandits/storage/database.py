@@ -1,0 +1,238 @@
+"""Studies in SQLite or PostgreSQL, through SQLAlchemy.
+
+A transaction begins by taking the study: SQLite's write lock (``BEGIN IMMEDIATE``), or PostgreSQL's lock on the
+study's row. So events are numbered one after the other whoever writes, and a commit is on disk before it
+returns (SQLite: ``synchronous=FULL`` with a write-ahead log; PostgreSQL: ``synchronous_commit=on``).
+"""
+
+import json
+import os
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError as BadURL
+from sqlalchemy.exc import DatabaseError, DBAPIError, IntegrityError, OperationalError
+
+from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.storage import schema
+from dirichlet_bandits.storage.events import Event, Settings
+from dirichlet_bandits.storage.schema import events as table
+from dirichlet_bandits.storage.schema import studies
+
+PATIENCE: Final = 120.0
+"""Seconds for which a storage that is locked or cannot be reached is tried again."""
+
+OPENING: Final = 10.0
+"""The same when a storage is opened: a wrong address should be told soon."""
+
+_HOPELESS: Final = ("unable to open", "authentication failed", "does not exist", "no pg_hba.conf entry", "read-only")
+_PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
+T = TypeVar("T")
+
+
+class DatabaseStorage:
+    """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
+
+    def __init__(self, url: str, create: bool) -> None:
+        self.url = url
+        try:
+            parsed = sa.make_url(url)
+        except BadURL:
+            raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
+        self._shown = repr(parsed.render_as_string(hide_password=True))
+        sqlite = parsed.get_backend_name() == "sqlite"
+        if sqlite:
+            _check_file(parsed.database, self._shown, create)
+            # No isolation level: the driver begins nothing by itself, `transaction` does.
+            options: dict[str, Any] = {
+                "connect_args": {"isolation_level": None, "timeout": 30.0},
+                "paramstyle": "named",
+            }
+        else:
+            options = {"connect_args": {"options": "-c synchronous_commit=on", "connect_timeout": 10}}
+        self._engine = sa.create_engine(parsed, **options)
+        if sqlite:
+            sa.event.listen(self._engine, "connect", schema.on_connect)
+        self._begin = _begin_sqlite if sqlite else _begin_postgres
+        self._ids: dict[str, int] = {}
+        _forget_in_children(self._engine)
+        try:
+            self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
+        except BaseException:
+            self._engine.dispose()
+            raise
+        plain = [column for column in table.c if column.name not in ("study", "data")]
+        later = (table.c.study == sa.bindparam("study")) & (table.c.number > sa.bindparam("after"))
+        without = sa.select(*plain).where(later).order_by(table.c.number)
+        everything = sa.select(*(table.c[field] for field in Event._fields)).where(later).order_by(table.c.number)
+        # Compiled to text once: building a statement anew would cost more than SQLite needs to run it.
+        self._read, self._read_data, self._insert = (
+            statement.compile(self._engine).string for statement in (without, everything, table.insert())
+        )
+
+    def close(self) -> None:
+        """Close the connections; the storage opens new ones if it is used again."""
+        self._engine.dispose()
+
+    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+        """Add a study, unless there is one of this name."""
+
+        def attempt() -> bool:
+            with self._engine.connect() as connection:
+                if self._begin is _begin_sqlite:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                study = schema.insert_study(connection, name, json.dumps(settings))
+                if study is None:
+                    return False
+                self._append(connection, study, events)
+                connection.commit()
+                return True
+
+        events = list(events)
+        try:
+            return self._patiently(attempt)
+        except IntegrityError:  # somebody else was faster
+            return False
+
+    def names(self) -> list[str]:
+        """All studies."""
+        return [row.name for row in self._fetch(sa.select(studies.c.name).order_by(studies.c.id))]
+
+    def settings(self, name: str) -> Settings | None:
+        """The settings of a study."""
+        rows = self._fetch(sa.select(studies.c.id, studies.c.settings).where(studies.c.name == name))
+        if not rows:
+            return None
+        self._ids[name] = rows[0].id
+        loaded: Settings = json.loads(rows[0].settings)
+        return loaded
+
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+        """Later events, as of one moment: a single SELECT."""
+
+        def attempt() -> Sequence[Event]:
+            with self._engine.connect() as connection:
+                return self._select(connection, self._id(name), after, data)
+
+        return self._patiently(attempt)
+
+    @contextmanager
+    def transaction(self, name: str) -> Iterator["_Transaction"]:
+        """Take the study, then commit or roll back."""
+        study = self._id(name)
+        connection = self._patiently(lambda: self._take(study))
+        try:
+            try:
+                yield _Transaction(self, connection, study)
+            except DBAPIError as error:
+                raise StorageError(f"{self._shown} failed, nothing was written: {_reason(error)}") from error
+            try:
+                connection.commit()
+            except DBAPIError as error:
+                raise StorageError(f"{self._shown} failed, it may have been written: {_reason(error)}") from error
+        finally:
+            connection.close()
+
+    def _id(self, name: str) -> int:
+        if name not in self._ids and self.settings(name) is None:
+            raise NotFoundError(f"no study {name!r} in {self._shown}")
+        return self._ids[name]
+
+    def _take(self, study: int) -> sa.Connection:
+        connection = self._engine.connect()
+        try:
+            self._begin(connection, study)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _fetch(self, statement: sa.Executable) -> Sequence[Any]:
+        def attempt() -> Sequence[Any]:
+            with self._engine.connect() as connection:
+                return connection.execute(statement).all()
+
+        return self._patiently(attempt)
+
+    def _select(self, connection: sa.Connection, study: int, after: int, data: bool = False) -> Sequence[Event]:
+        rows = connection.exec_driver_sql(
+            self._read_data if data else self._read, {"study": study, "after": after}
+        ).all()
+        if data:
+            return [Event(*row) for row in rows]
+        return [
+            Event(number, kind, trial, arm, value, at, None, note) for number, kind, trial, arm, value, at, note in rows
+        ]
+
+    def _append(self, connection: sa.Connection, study: int, events: Iterable[Event]) -> None:
+        rows = [{"study": study, **event._asdict()} for event in events]
+        if rows:
+            connection.exec_driver_sql(self._insert, rows if len(rows) > 1 else rows[0])
+
+    def _patiently(self, attempt: Callable[[], T], patience: float = PATIENCE) -> T:
+        """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
+        limit = time.monotonic() + patience
+        for trial in range(1_000_000):
+            try:
+                return attempt()
+            except IntegrityError:
+                raise
+            except OperationalError as error:
+                hopeless = any(sign in str(error.orig) for sign in _HOPELESS)
+                if hopeless or time.monotonic() > limit:
+                    raise StorageError(f"{self._shown} cannot be used: {_reason(error)}") from error
+                time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+            except DatabaseError as error:
+                if "not a database" in str(error.orig) or "malformed" in str(error.orig):
+                    raise FormatError(f"{self._shown} is not a readable database: {_reason(error)}") from error
+                raise StorageError(f"{self._shown} failed: {_reason(error)}") from error
+        raise AssertionError("unreachable")
+
+
+class _Transaction:
+    def __init__(self, storage: DatabaseStorage, connection: sa.Connection, study: int) -> None:
+        self._storage, self._connection, self._study = storage, connection, study
+
+    def read(self, after: int) -> Sequence[Event]:
+        return self._storage._select(self._connection, self._study, after)
+
+    def append(self, events: Iterable[Event]) -> None:
+        self._storage._append(self._connection, self._study, events)
+
+
+def _begin_sqlite(connection: sa.Connection, study: int) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_postgres(connection: sa.Connection, study: int) -> None:
+    connection.exec_driver_sql(f"SELECT 1 FROM {studies.name} WHERE id = %(study)s FOR UPDATE", {"study": study})
+
+
+def _reason(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())
+
+
+def _check_file(path: str | None, shown: str, create: bool) -> None:
+    if path in (None, "", ":memory:"):
+        raise ArgumentError(
+            "storage", "the URL of a file, 'sqlite:///studies.db', or None for memory", shown.strip("'")
+        )
+    if not create and not os.path.exists(str(path)):
+        raise NotFoundError(f"no storage at {shown}")
+
+
+def _forget_in_children(engine: sa.Engine) -> None:
+    """Connections must not be shared over a fork: a child opens its own."""
+    if hasattr(os, "register_at_fork"):
+        weak = weakref.ref(engine)
+
+        def forget() -> None:
+            alive = weak()
+            if alive is not None:
+                alive.dispose(close=False)
+
+        os.register_at_fork(after_in_child=forget)
