@@ -5,7 +5,7 @@ Everything here follows from the events alone; the policy comes in only with ``d
 
 import json
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event
@@ -69,61 +69,56 @@ class Journal:
 
     def apply(self, events: Iterable[Event]) -> None:
         """Take note of the next events."""
-        for event in events:
-            if event.number != self.last + 1:
+        # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
+        number: int
+        kind: int
+        trial: Any  # which of the fields are there depends on the kind
+        arm: Any
+        value: Any
+        for number, kind, trial, arm, value, at, _, note in events:
+            if number != self.last + 1:
                 raise FormatError(f"event {self.last + 1} of the study is missing: the storage is damaged")
-            kind, trial = event.kind, event.trial
             if kind == ASK:
-                self._ask(event)
+                if self.rest:  # the round goes on
+                    del self.rest[0]
+                    self.round_of.append(self.round_of[-1])
+                else:
+                    if note is not None:
+                        self.rest = json.loads(note)
+                    self.round_of.append(trial)
+                self.arm_of.append(arm)
+                self.propensity_of.append(value)
+                self.asked_at.append(at)
+                self.pending[trial] = None
+                self.n_pending[arm] += 1
             elif kind == TELL:
-                assert trial is not None
-                assert event.value is not None
                 arm = self.arm_of[trial]
                 del self.pending[trial]
                 self.n_pending[arm] -= 1
                 self.n_told[arm] += 1
-                self.reward_of[trial] = event.value
-                self.ended_at[trial] = event.at
+                self.reward_of[trial] = value
+                self.ended_at[trial] = at
                 self.told_arms.append(arm)
-                self.told_rewards.append(event.value)
-                self.told_numbers.append(event.number)
+                self.told_rewards.append(value)
+                self.told_numbers.append(number)
             elif kind == ABANDON:
-                assert trial is not None
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= 1
-                self.ended_at[trial] = event.at
+                self.ended_at[trial] = at
             elif kind in (ARM, RETIRE):
-                self._change_arms(event)
+                self._change_arms(kind, arm, note)
             else:
-                raise FormatError(f"event {event.number} has kind {kind}, unknown to this version")
-            self.last = event.number
+                raise FormatError(f"event {number} has kind {kind}, unknown to this version")
+            self.last = number
 
-    def _ask(self, event: Event) -> None:
-        trial, arm, value = event.trial, event.arm, event.value
-        assert trial is not None
-        assert arm is not None
-        assert value is not None
-        if self.rest:  # the round goes on
-            self.rest.pop(0)
-            self.round_of.append(self.round_of[-1])
-        else:
-            self.rest = json.loads(event.note) if event.note else []
-            self.round_of.append(trial)
-        self.arm_of.append(arm)
-        self.propensity_of.append(value)
-        self.asked_at.append(event.at)
-        self.pending[trial] = None
-        self.n_pending[arm] += 1
-
-    def _change_arms(self, event: Event) -> None:
-        assert event.arm is not None
+    def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be
-        if event.kind == RETIRE:
-            self.active[event.arm] = False
-        elif event.arm < len(self.names):  # an arm that was retired comes back
-            self.active[event.arm] = True
+        if kind == RETIRE:
+            self.active[arm] = False
+        elif arm < len(self.names):  # an arm that was retired comes back
+            self.active[arm] = True
         else:
-            self.names.append(str(event.note))
+            self.names.append(name)
             self.active.append(True)
             self.n_told.append(0)
             self.n_pending.append(0)

@@ -65,13 +65,13 @@ class DatabaseStorage:
         except BaseException:
             self._engine.dispose()
             raise
-        plain = [column for column in table.c if column.name not in ("study", "data")]
         later = (table.c.study == sa.bindparam("study")) & (table.c.number > sa.bindparam("after"))
-        without = sa.select(*plain).where(later).order_by(table.c.number)
-        everything = sa.select(*(table.c[field] for field in Event._fields)).where(later).order_by(table.c.number)
+        fields = [table.c[field] for field in Event._fields]
+        without = [sa.null().label("data") if field is table.c.data else field for field in fields]
+        everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
         # Compiled to text once: building a statement anew would cost more than SQLite needs to run it.
         self._read, self._read_data, self._insert = (
-            statement.compile(self._engine).string for statement in (without, everything, table.insert())
+            statement.compile(self._engine).string for statement in (most, everything, table.insert())
         )
 
     def close(self) -> None:
@@ -159,14 +159,9 @@ class DatabaseStorage:
         return self._patiently(attempt)
 
     def _select(self, connection: sa.Connection, study: int, after: int, data: bool = False) -> Sequence[Event]:
-        rows = connection.exec_driver_sql(
-            self._read_data if data else self._read, {"study": study, "after": after}
-        ).all()
-        if data:
-            return [Event(*row) for row in rows]
-        return [
-            Event(number, kind, trial, arm, value, at, None, note) for number, kind, trial, arm, value, at, note in rows
-        ]
+        result = connection.exec_driver_sql(self._read_data if data else self._read, {"study": study, "after": after})
+        rows: Sequence[Any] = result.cursor.fetchall()  # plain tuples: a third of the time
+        return [Event(*row) for row in rows] if data else rows
 
     def _append(self, connection: sa.Connection, study: int, events: Iterable[Event]) -> None:
         rows = [{"study": study, **event._asdict()} for event in events]
