@@ -60,11 +60,8 @@ class DatabaseStorage:
         self._begin = _begin_sqlite if sqlite else _begin_postgres
         self._ids: dict[str, int] = {}
         _forget_in_children(self._engine)
-        try:
-            self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
-        except BaseException:
-            self._engine.dispose()
-            raise
+        weakref.finalize(self, self._engine.dispose)
+        self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
         later = (table.c.study == sa.bindparam("study")) & (table.c.number > sa.bindparam("after"))
         fields = [table.c[field] for field in Event._fields]
         without = [sa.null().label("data") if field is table.c.data else field for field in fields]
