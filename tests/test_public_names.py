@@ -64,6 +64,10 @@ NAMES = {
     "create_study",
     "load_study",
     "study_names",
+    "AccessError",
+    "RemoteStudy",
+    "Service",
+    "connect",
 }
 
 

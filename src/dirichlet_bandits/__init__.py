@@ -21,6 +21,7 @@ from dirichlet_bandits.arms import (
     Uniform,
 )
 from dirichlet_bandits.errors import (
+    AccessError,
     ArgumentError,
     ConflictError,
     DirichletBanditsError,
@@ -54,6 +55,7 @@ from dirichlet_bandits.policies import (
     state_propensities,
 )
 from dirichlet_bandits.results import Comparison, Result, load
+from dirichlet_bandits.service import RemoteStudy, Service, connect
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.theory.bounds import Bound, CrossingBounds, crossing_bounds
 from dirichlet_bandits.theory.conditions import QDSCondition, necessary_bonus, qds_condition
@@ -71,6 +73,7 @@ __all__ = [
     "RDS",
     "RUCBLT",
     "UCB1",
+    "AccessError",
     "ArgumentError",
     "Bandit",
     "Bernoulli",
@@ -98,14 +101,17 @@ __all__ = [
     "Policy",
     "PolicyError",
     "QDSCondition",
+    "RemoteStudy",
     "Replay",
     "Result",
     "RewardError",
+    "Service",
     "StorageError",
     "Study",
     "ThompsonSampling",
     "Trial",
     "Uniform",
+    "connect",
     "create_study",
     "crops",
     "crossing_bounds",

@@ -7,7 +7,8 @@ DirichletBanditsError
 ├── PolicyError (TypeError)          a user's policy does not keep its contract
 ├── NotFoundError (LookupError)      a study, an arm or a trial of this name or number is not there
 ├── ConflictError                    what is asked contradicts what is stored
-├── StorageError (OSError)           a storage cannot be reached, or stayed busy
+├── StorageError (OSError)           a storage or a service cannot be reached, or stayed busy
+├── AccessError (PermissionError)    a service refuses the key
 └── MissingExtraError (ImportError)  an optional dependency is not installed
 """
 
@@ -70,7 +71,14 @@ class ConflictError(DirichletBanditsError):
 
 
 class StorageError(DirichletBanditsError, OSError):
-    """A storage cannot be reached, or stayed busy; nothing was written unless the message says it may have been."""
+    """A storage or a service cannot be reached, or stayed busy.
+
+    Nothing was written unless the message says it may have been.
+    """
+
+
+class AccessError(DirichletBanditsError, PermissionError):
+    """A service refuses the key: there is none, it is unknown, or it may only read."""
 
 
 class MissingExtraError(DirichletBanditsError, ImportError):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import crops, demo, example, policies, simulate, study
+from dirichlet_bandits.cli import crops, demo, example, policies, serve, simulate, study
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -17,10 +17,11 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (simulate.simulate, example.example, policies.policies, demo.demo):
+for command in (simulate.simulate, example.example, policies.policies, demo.demo, serve.serve):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
+app.add_typer(serve.keys, name="keys")
 
 
 def _show_version(asked: bool) -> None:

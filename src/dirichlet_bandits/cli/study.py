@@ -1,15 +1,13 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
-import ast
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.live import Study, create_study, load_study, study_names
-from dirichlet_bandits.policies import POLICIES, Policy
+from dirichlet_bandits.live.described import parse_policy
 from dirichlet_bandits.simulation.progress import bars
 
 DIFFERENT = 1
@@ -166,34 +164,6 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
-
-
-def parse_policy(text: str) -> Policy:
-    """The policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
-
-    >>> parse_policy("QDS(rho=4, alpha=0.05)")
-    QDS(rho=4, alpha=0.05)
-    >>> parse_policy("Magic")
-    Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'NPTS', 'UCB1', 'RUCBLT', \
-'KLUCB', 'EmpiricalKLUCB', 'IMED', 'EmpiricalIMED', 'ThompsonSampling', 'BinarizedTS', 'RBSDA' (got 'Magic')
-    """
-    expected = "a policy such as RDS or NPTS(upper=1)"
-    try:
-        call = ast.parse(text, mode="eval").body
-        name = call.func if isinstance(call, ast.Call) else call
-        if not isinstance(name, ast.Name):
-            raise ValueError
-        positional = [ast.literal_eval(value) for value in call.args] if isinstance(call, ast.Call) else []
-        named = {str(key.arg): ast.literal_eval(key.value) for key in getattr(call, "keywords", [])}
-    except (SyntaxError, ValueError):
-        raise ArgumentError("policy", expected, text) from None
-    if name.id not in POLICIES:
-        raise ArgumentError("policy", one_of(POLICIES), text)
-    try:
-        return POLICIES[name.id](*positional, **named)
-    except TypeError as error:
-        raise ArgumentError("policy", f"{expected} ({error})", text) from None
 
 
 def _show(study: Study) -> None:

@@ -1,10 +1,11 @@
 """Policies and names as a storage can keep them, checked."""
 
+import ast
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from dirichlet_bandits.errors import ArgumentError, FormatError
+from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.policies import POLICIES, Policy, state_propensities
 
 LONGEST_NAME = 200
@@ -37,6 +38,36 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
         return POLICIES[name](**parameters)
     except (TypeError, ArgumentError) as error:
         raise FormatError(f"the study's policy cannot be made: {error}") from error
+
+
+def parse_policy(text: str) -> Policy:
+    """The policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
+
+    >>> parse_policy("QDS(rho=4, alpha=0.05)")
+    QDS(rho=4, alpha=0.05)
+    >>> parse_policy("Magic")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'NPTS', 'UCB1', 'RUCBLT', \
+'KLUCB', 'EmpiricalKLUCB', 'IMED', 'EmpiricalIMED', 'ThompsonSampling', 'BinarizedTS', 'RBSDA' (got 'Magic')
+    """
+    expected = "a policy such as RDS or NPTS(upper=1)"
+    if len(text) > LONGEST_NAME:
+        raise ArgumentError("policy", expected, text[:LONGEST_NAME] + "...")
+    try:
+        call = ast.parse(text, mode="eval").body
+        name = call.func if isinstance(call, ast.Call) else call
+        if not isinstance(name, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(value) for value in call.args] if isinstance(call, ast.Call) else []
+        named = {str(key.arg): ast.literal_eval(key.value) for key in getattr(call, "keywords", [])}
+    except (SyntaxError, ValueError):
+        raise ArgumentError("policy", expected, text) from None
+    if name.id not in POLICIES:
+        raise ArgumentError("policy", one_of(POLICIES), text)
+    try:
+        return POLICIES[name.id](*positional, **named)
+    except TypeError as error:
+        raise ArgumentError("policy", f"{expected} ({error})", text) from None
 
 
 def checked_name(field: str, name: object) -> str:

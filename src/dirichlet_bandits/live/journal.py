@@ -35,6 +35,7 @@ class Journal:
         self.ended_at: dict[int, float] = {}
         self.reward_of: dict[int, float] = {}
         self.pending: dict[int, None] = {}  # a set that keeps the order
+        self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self.rest: list[tuple[int, float]] = []  # what the round still has to hand out: arms and propensities
         self.told_arms: list[int] = []
         self.told_rewards: list[float] = []
@@ -75,7 +76,7 @@ class Journal:
         trial: Any  # which of the fields are there depends on the kind
         arm: Any
         value: Any
-        for number, kind, trial, arm, value, at, _, note in events:
+        for number, kind, trial, arm, value, at, _, note, token in events:
             if number != self.last + 1:
                 raise FormatError(f"event {self.last + 1} of the study is missing: the storage is damaged")
             if kind == ASK:
@@ -91,6 +92,8 @@ class Journal:
                 self.asked_at.append(at)
                 self.pending[trial] = None
                 self.n_pending[arm] += 1
+                if token is not None:
+                    self.trials_of.setdefault(token, []).append(trial)
             elif kind == TELL:
                 arm = self.arm_of[trial]
                 del self.pending[trial]

@@ -69,13 +69,16 @@ class Study:
     # Decisions
 
     @overload
-    def ask(self, n: None = None) -> Trial: ...
+    def ask(self, n: None = None, *, token: str | None = None) -> Trial: ...
 
     @overload
-    def ask(self, n: int) -> list[Trial]: ...
+    def ask(self, n: int, *, token: str | None = None) -> list[Trial]: ...
 
-    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+    def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
         """The next trial; with ``n`` a list of so many, all decided on the rewards told so far.
+
+        ``token`` is a name of your own for this call, such as ``str(uuid.uuid4())``: whoever asks again with the
+        same token, because the first answer was lost, gets the same trials, not new ones.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -83,11 +86,18 @@ class Study:
         ['blue', 'red']
         """
         count = 1 if n is None else whole_number("n", n, 1)
+        if token is not None:
+            checked_name("token", token)
         with self._writing() as draft:
-            first = len(self._journal.arm_of)
-            for trial in range(first, first + count):
-                draft(self._next(trial))
-            trials = [self._trial(trial) for trial in range(first, first + count)]
+            ids = self._journal.trials_of.get(token, []) if token is not None else []
+            if ids and len(ids) != count:
+                raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
+            if not ids:
+                first = len(self._journal.arm_of)
+                ids = list(range(first, first + count))
+                for trial in ids:
+                    draft(self._next(trial)._replace(token=token))
+            trials = [self._trial(trial) for trial in ids]
         return trials[0] if n is None else trials
 
     def tell(self, id: int, reward: float) -> None:

@@ -34,6 +34,7 @@ events = sa.Table(
     sa.Column("at", sa.Double, nullable=False),
     sa.Column("data", sa.LargeBinary),
     sa.Column("note", sa.Text),
+    sa.Column("token", sa.Text),
     sqlite_with_rowid=False,  # rows lie in the order of the key: the events of a study are one stretch of the file
 )
 

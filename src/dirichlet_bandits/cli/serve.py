@@ -1,0 +1,104 @@
+"""``dirichlet-bandits serve`` and ``keys``: studies over HTTP."""
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dirichlet_bandits.cli.study import Url
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.service import keys as keyring
+
+NEEDED = ("fastapi", "uvicorn", "jinja2", "multipart", "sqlalchemy")
+
+keys = typer.Typer(
+    help="Keys of the HTTP service: only their hashes are kept.", no_args_is_help=True, rich_markup_mode=None
+)
+
+File = Annotated[
+    Path, typer.Option("--keys", envvar="DIRICHLET_BANDITS_KEYS", help="The file of keys.", dir_okay=False)
+]
+KeyName = Annotated[str, typer.Argument(help="Who or what the key is for.", show_default=False)]
+
+
+def serve(
+    storage: Url,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    keys: Annotated[
+        Path | None, typer.Option(envvar="DIRICHLET_BANDITS_KEYS", help="File made by 'dirichlet-bandits keys add'.")
+    ] = None,
+    open: Annotated[bool, typer.Option("--open", help="No keys: every program of this machine may write.")] = False,
+) -> None:
+    """Serve the studies of a storage over HTTP, with a dashboard at / and a description at /docs.
+
+    Without a file of keys it does not start, unless --open says that every program of this machine may read
+    and write; then it listens at this machine's own address only. Plain HTTP: put a proxy with TLS in front of it
+    before keys cross a network (docs/service.md).
+
+    \b
+    Examples:
+      dirichlet-bandits keys add field-app --scope write --keys keys.txt
+      dirichlet-bandits serve --storage sqlite:///maize.db --keys keys.txt
+      dirichlet-bandits serve --storage sqlite:///maize.db --open
+    """
+    if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+        raise MissingExtraError(
+            f"The service needs the extra 'live' ({', '.join(missing)} missing): pip install 'dirichlet-bandits[live]'"
+        )
+    import uvicorn
+
+    from dirichlet_bandits.service.app import create_app
+    from dirichlet_bandits.service.guard import is_loopback
+
+    if open and keys is not None:
+        raise ArgumentError("--open", "left out where there are keys", True)
+    if open and not is_loopback(host):
+        raise ArgumentError("--host", "an address of this machine only, such as 127.0.0.1, with --open", host)
+    if not open and keys is None:
+        raise ArgumentError("--keys", "a file of keys ('dirichlet-bandits keys add' makes one), or say --open", None)
+    known = None if keys is None else keyring.read_keys(keys)
+    if known == []:
+        raise ArgumentError("--keys", "a file with at least one key", str(keys))
+    app = create_app(storage, known)
+    uvicorn.run(app, host=host, port=port, server_header=False, access_log=False)
+
+
+@keys.command("add")
+def add_command(
+    name: KeyName,
+    file: File,
+    scope: Annotated[str, typer.Option(help="read: look only; write: everything.")] = keyring.READ,
+) -> None:
+    """Make a key and print it: once, it cannot be shown again. A running service takes it after a restart.
+
+    \b
+    Example:
+      dirichlet-bandits keys add field-app --scope write --keys keys.txt
+    """
+    typer.echo(keyring.add_key(file, name, scope))
+
+
+@keys.command("list")
+def list_command(file: File) -> None:
+    """Print the keys: scope and name.
+
+    \b
+    Example:
+      dirichlet-bandits keys list --keys keys.txt
+    """
+    for key in keyring.read_keys(file):
+        typer.echo(f"{key.scope}\t{key.name}")
+
+
+@keys.command("remove")
+def remove_command(name: KeyName, file: File) -> None:
+    """Take a key out; a running service knows it until it is restarted.
+
+    \b
+    Example:
+      dirichlet-bandits keys remove field-app --keys keys.txt
+    """
+    keyring.remove_key(file, name)
+    typer.echo(f"removed {name!r}")

@@ -1,0 +1,221 @@
+"""The routes for programs, one for each method of a study.
+
+The study is named in the query: no client, browser or proxy rewrites a name there, whatever it contains.
+"""
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.security import HTTPBearer
+from starlette.responses import Response
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live import Study, Trial, create_study
+from dirichlet_bandits.live.described import LONGEST_NAME, parse_policy
+from dirichlet_bandits.service import bodies
+from dirichlet_bandits.service.guard import HEALTH
+from dirichlet_bandits.service.keys import WRITE
+from dirichlet_bandits.service.problems import problem
+from dirichlet_bandits.service.registry import Registry
+
+_bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": bodies.Problem, "description": "The body cannot be read"},
+    401: {"model": bodies.Problem, "description": "No key, or one that is not known"},
+    403: {"model": bodies.Problem, "description": "A key that may only read, or a page of another site"},
+    404: {"model": bodies.Problem, "description": "No such study, arm or trial"},
+    409: {"model": bodies.Problem, "description": "It contradicts what is stored"},
+    413: {"model": bodies.Problem, "description": "The request is too large"},
+    422: {"model": bodies.Problem, "description": "A field is missing or makes no sense"},
+    503: {"model": bodies.Problem, "description": "The storage cannot be reached"},
+}
+
+
+async def _registry(request: Request) -> Registry:
+    registry: Registry = request.app.state.registry
+    return registry
+
+
+async def _writing(request: Request) -> None:
+    if request.state.scope != WRITE:
+        raise problem(403, "this key may only read")
+
+
+# Keys themselves are checked in guard.py, before a body is read; the bearer is here for the description.
+_common: dict[str, Any] = {"responses": _REFUSALS}
+public = APIRouter()
+reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
+writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(_writing)], **_common)
+
+Studies = Annotated[Registry, Depends(_registry)]
+Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
+
+
+@public.get(HEALTH)
+async def health(request: Request) -> bodies.Health:
+    """Is the service up? Needs no key, and does not touch the storage."""
+    return bodies.Health(status="ok", version=request.app.version)
+
+
+@reading.get("/studies")
+def studies(studies: Studies) -> bodies.Names:
+    """The names of all studies, the oldest first."""
+    return bodies.Names(studies=studies.storage.names())
+
+
+@writing.post("/studies", status_code=201)
+def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
+    """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
+    policy = parse_policy(body.policy)
+    made = create_study(
+        body.name,
+        arms=body.arms,
+        policy=policy,
+        storage=studies.storage,
+        seed=body.seed,
+        load_if_exists=body.load_if_exists,
+    )
+    return _info(studies.keep(made))
+
+
+@reading.get("/study")
+def study(name: Name, studies: Studies) -> bodies.StudyInfo:
+    """What a study was created with, its arms, and how many trials it has handed out."""
+    return _info(studies.study(name))
+
+
+@writing.post("/ask")
+def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
+    """The next ``n`` trials. With the token of an earlier ask: the trials of that one."""
+    return bodies.Trials(trials=[_trial(trial) for trial in studies.study(name).ask(body.n, token=body.token)])
+
+
+@writing.post("/tell")
+def tell(name: Name, body: bodies.Tell, studies: Studies) -> bodies.Done:
+    """The reward of a trial. The same twice is one tell; another reward is a 409."""
+    studies.study(name).tell(body.id, body.reward)
+    return bodies.Done()
+
+
+@writing.post("/tell_many")
+def tell_many(name: Name, body: bodies.TellMany, studies: Studies) -> bodies.Done:
+    """The rewards of several trials: all are stored, or none."""
+    studies.study(name).tell_many(body.ids, body.rewards)
+    return bodies.Done()
+
+
+@writing.post("/abandon")
+def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
+    """The reward will never come: the trial does not count. Twice is once."""
+    studies.study(name).abandon(body.id)
+    return bodies.Done()
+
+
+@writing.post("/add_arm")
+def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
+    """One more arm, or a retired one back."""
+    found = studies.study(name)
+    if not (body.if_missing and body.arm in found.arms):
+        found.add_arm(body.arm)
+    return bodies.Done()
+
+
+@writing.post("/retire_arm")
+def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
+    """Never hand this arm out again. Twice is once."""
+    studies.study(name).retire_arm(body.arm)
+    return bodies.Done()
+
+
+@reading.get("/pending")
+def pending(name: Name, studies: Studies) -> bodies.Trials:
+    """Trials that were neither told nor abandoned, the oldest first."""
+    return bodies.Trials(trials=[_trial(trial) for trial in studies.study(name).pending])
+
+
+@reading.get("/summary")
+def summary(
+    name: Name, studies: Studies, level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95
+) -> bodies.Summary:
+    """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean."""
+    found = studies.study(name)
+    frame = found.summary(level)
+    rows = [
+        bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
+        for arm, row in frame.to_dict("index").items()
+    ]
+    return bodies.Summary(arms=rows, best_arm=found.best_arm, interval=frame.attrs["interval"], level=level)
+
+
+@reading.get("/propensities")
+def propensities(name: Name, studies: Studies) -> bodies.Propensities:
+    """For every arm the exact probability that it is in the next round."""
+    return bodies.Propensities(propensities=studies.study(name).propensities())
+
+
+@reading.get("/trials")
+def trials(
+    name: Name,
+    studies: Studies,
+    first: Annotated[int, Query(ge=0, description="Id of the first trial to show.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> bodies.Log:
+    """The log, page by page; ``export`` gives all of it with the propensities of all arms."""
+    frame = studies.study(name).trials_dataframe()
+    page = frame.iloc[first : first + limit]
+    rows = [
+        bodies.Told(id=int(str(id)), **{key: _number(value) for key, value in row.items()})
+        for id, row in page.astype(object).where(page.notna(), None).to_dict("index").items()
+    ]
+    return bodies.Log(trials=rows, next=first + limit if first + limit < len(frame) else None)
+
+
+@reading.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"text/csv": {}, "application/vnd.apache.parquet": {}}, "description": "The log"}},
+)
+def export(name: Name, studies: Studies, format: Literal["csv", "parquet"] = "csv") -> Response:
+    """The whole log as a file: a row a trial, with the propensities of all arms."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"log.{format}"
+        studies.study(name).export(path)
+        content = path.read_bytes()
+    media = "text/csv; charset=utf-8" if format == "csv" else "application/vnd.apache.parquet"
+    return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="log.{format}"'})
+
+
+@reading.post("/estimate")
+def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.EstimateInfo:
+    """What another choice of arms would have earned a trial, judged from the log."""
+    given = [choice for choice in (body.arm, body.weights, body.policy) if choice is not None]
+    if len(given) != 1:
+        raise ArgumentError("choice", "one of 'arm', 'weights', 'policy'", body.model_dump(exclude_none=True))
+    choice = parse_policy(body.policy) if body.policy is not None else given[0]
+    found = studies.study(name).estimate(choice)
+    return bodies.EstimateInfo(**{key: _number(value) for key, value in vars(found).items()})
+
+
+@reading.get("/replay")
+def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
+    """Decide everything again from the stored events and compare with what was recorded."""
+    found = studies.study(name).replay()
+    return bodies.ReplayInfo(same=found.same, **vars(found))
+
+
+def _info(study: Study) -> bodies.StudyInfo:
+    return bodies.StudyInfo(
+        name=study.name, policy=repr(study.policy), seed=str(study.seed), arms=study.arms, trials=len(study)
+    )
+
+
+def _trial(trial: Trial) -> bodies.TrialInfo:
+    return bodies.TrialInfo.model_construct(**trial._asdict())
+
+
+def _number(value: Any) -> Any:
+    """JSON has neither NaN nor infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,33 @@
+"""The application: routes for programs, pages for people, and the guard in front of both."""
+
+import importlib.metadata
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from dirichlet_bandits.service import api, dashboard, problems
+from dirichlet_bandits.service.guard import Guard
+from dirichlet_bandits.service.keys import Key
+from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.storage import Storage, open_storage
+
+DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each method of a study."
+
+
+def create_app(storage: str | Storage, keys: Sequence[Key] | None) -> FastAPI:
+    """The service on a storage. ``keys`` None makes it an open one: no key needed, this machine only.
+
+    For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn.
+    """
+    version = importlib.metadata.version("dirichlet-bandits")
+    app = FastAPI(title="dirichlet-bandits", version=version, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    app.state.registry = Registry(open_storage(storage, create=True))
+    app.state.keys = keys
+    for router in (api.public, api.reading, api.writing, dashboard.pages):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    problems.install(app)
+    app.add_middleware(Guard, keys=keys)
+    return app

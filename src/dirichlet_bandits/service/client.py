@@ -1,0 +1,235 @@
+"""Studies of a service, used as if they were here."""
+
+import io
+import math
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, overload
+
+import pandas as pd
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live import Estimate, Replay, Trial
+from dirichlet_bandits.live.described import checked_arms, checked_name, parse_policy
+from dirichlet_bandits.numerics.checks import finite_number, number_between, whole_number
+from dirichlet_bandits.policies import POLICIES, RDS, Policy
+from dirichlet_bandits.service.wire import PATIENCE, Line
+
+_DEFAULT: Final = RDS()
+_COLUMNS: Final = 7  # those of Study.trials_dataframe; an export has the propensities of all arms after them
+
+
+def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
+    """The studies of a service that ``dirichlet-bandits serve`` runs somewhere.
+
+    While the service is away, calls wait for ``patience`` seconds and try again; then they raise a
+    :class:`StorageError`. Trying again is always safe: an ask whose answer was lost gets the same trials.
+
+    >>> connect("localhost:8000")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'url' must be the address of a service, such as \
+'http://localhost:8000' (got 'localhost:8000')
+    """
+    return Service(Line(url, key, float(finite_number("patience", patience))))
+
+
+class Service:
+    """A service: studies by name, as :func:`create_study`, :func:`load_study` and :func:`study_names` give them."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def __repr__(self) -> str:
+        return f"<Service {self._line.url}>"
+
+    def __enter__(self) -> "Service":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._line.close()
+
+    def create_study(
+        self,
+        name: str,
+        *,
+        arms: Sequence[str],
+        policy: Policy = _DEFAULT,
+        seed: int | None = None,
+        load_if_exists: bool = False,
+    ) -> "RemoteStudy":
+        """A new study; with ``load_if_exists`` the one of this name, if there is one."""
+        body = {
+            "name": checked_name("name", name),
+            "arms": checked_arms(arms),
+            "policy": _written(policy),
+            "seed": None if seed is None else whole_number("seed", seed, 0),
+            "load_if_exists": bool(load_if_exists),
+        }
+        if seed is None and not load_if_exists:
+            body["seed"] = secrets.randbits(128)  # nobody else has it: a second attempt knows its own study
+        return RemoteStudy(self._line, self._line.post("studies", body, again={**body, "load_if_exists": True}))
+
+    def load_study(self, name: str) -> "RemoteStudy":
+        """The study of this name."""
+        return RemoteStudy(self._line, self._line.get("study", study=checked_name("name", name)))
+
+    def study_names(self) -> list[str]:
+        """Names of all studies, the oldest first."""
+        return list(self._line.get("studies")["studies"])
+
+
+class RemoteStudy:
+    """A :class:`Study` that lives in a service: the same methods, and the same exceptions."""
+
+    def __init__(self, line: Line, info: Mapping[str, Any]) -> None:
+        self._line = line
+        self.name: str = info["name"]
+        self.policy: Policy = parse_policy(info["policy"])
+        self.seed = int(info["seed"])
+
+    def __repr__(self) -> str:
+        return f"<RemoteStudy {self.name!r}: {self.policy!r}, at {self._line.url}>"
+
+    def __len__(self) -> int:
+        """Number of trials handed out so far."""
+        return int(self._get("study")["trials"])
+
+    # Decisions
+
+    @overload
+    def ask(self, n: None = None, *, token: str | None = None) -> Trial: ...
+
+    @overload
+    def ask(self, n: int, *, token: str | None = None) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
+        """The next trial, or a list of ``n``. See :meth:`Study.ask`; without a token of yours, one is drawn."""
+        count = 1 if n is None else whole_number("n", n, 1)
+        named = secrets.token_urlsafe(16) if token is None else checked_name("token", token)
+        trials = _trials(self._post("ask", n=count, token=named))
+        return trials[0] if n is None else trials
+
+    def tell(self, id: int, reward: float) -> None:
+        """The reward of a trial. See :meth:`Study.tell`."""
+        self._post("tell", id=whole_number("id", id, 0), reward=finite_number("reward", reward))
+
+    def tell_many(self, ids: Sequence[int], rewards: Sequence[float]) -> None:
+        """The rewards of several trials, all or none. See :meth:`Study.tell_many`."""
+        ids, rewards = list(ids), list(rewards)
+        self._post(
+            "tell_many",
+            ids=[whole_number("id", id, 0) for id in ids],
+            rewards=[finite_number("reward", reward) for reward in rewards],
+        )
+
+    def abandon(self, id: int) -> None:
+        """The reward of a trial will never come. See :meth:`Study.abandon`."""
+        self._post("abandon", id=whole_number("id", id, 0))
+
+    # Arms
+
+    def add_arm(self, name: str) -> None:
+        """One more arm, or a retired one back. See :meth:`Study.add_arm`."""
+        checked_name("name", name)
+        self._line.post("add_arm", {"arm": name}, again={"arm": name, "if_missing": True}, study=self.name)
+
+    def retire_arm(self, name: str) -> None:
+        """Never hand this arm out again. See :meth:`Study.retire_arm`."""
+        self._post("retire_arm", arm=name)
+
+    @property
+    def arms(self) -> list[str]:
+        """Names of the arms that may be handed out."""
+        return list(self._get("study")["arms"])
+
+    # Looking
+
+    @property
+    def pending(self) -> list[Trial]:
+        """Trials that were neither told nor abandoned, the oldest first."""
+        return _trials(self._get("pending"))
+
+    @property
+    def best_arm(self) -> str | None:
+        """The arm with the largest mean reward among those that may be handed out; None before any reward."""
+        best: str | None = self._get("summary")["best_arm"]
+        return best
+
+    def propensities(self) -> dict[str, float]:
+        """For every arm the exact probability that it is in the next round."""
+        return dict(self._get("propensities")["propensities"])
+
+    def summary(self, level: float = 0.95) -> pd.DataFrame:
+        """A row an arm. See :meth:`Study.summary`."""
+        said = self._get("summary", level=number_between("level", level, 0, 1))
+        unknown = {"mean": math.nan, "std": math.nan, "low": -math.inf, "high": math.inf}
+        rows = [{key: unknown[key] if value is None else value for key, value in row.items()} for row in said["arms"]]
+        frame = pd.DataFrame(rows).set_index("arm")
+        frame.attrs = {"interval": said["interval"], "level": said["level"]}
+        return frame
+
+    def trials_dataframe(self) -> pd.DataFrame:
+        """A row a trial: arm, propensity, round, status, reward, times."""
+        return pd.read_parquet(io.BytesIO(self._log("parquet"))).iloc[:, :_COLUMNS]
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind not in (".parquet", ".csv"):
+            raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
+        if not target.parent.is_dir():
+            raise ArgumentError("path", "in a folder that exists", str(path))
+        draft = target.with_name(f".{target.name}.part")  # a reader never sees half a file
+        try:
+            draft.write_bytes(self._log(kind[1:]))
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def estimate(self, choice: "Policy | Mapping[str, float] | str") -> Estimate:
+        """What another choice of arms would have earned a trial. See :meth:`Study.estimate`."""
+        if isinstance(choice, Policy):
+            body: dict[str, Any] = {"policy": _written(choice)}
+        elif isinstance(choice, Mapping):
+            body = {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
+        else:
+            body = {"arm": checked_name("choice", choice)}
+        said = self._post("estimate", **body)
+        return Estimate(**{key: math.nan if value is None else value for key, value in said.items()})
+
+    def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
+        """Let the service decide everything again and compare; ``progress`` is called once, at the end."""
+        said = self._get("replay")
+        if progress is not None:
+            progress(1, 1)
+        return Replay(said["trials"], said["rounds"], said["n_differences"], tuple(said["differences"]))
+
+    # Within
+
+    def _get(self, path: str, **query: Any) -> Any:
+        return self._line.get(path, study=self.name, **query)
+
+    def _post(self, path: str, **body: Any) -> Any:
+        return self._line.post(path, body, study=self.name)
+
+    def _log(self, format: str) -> bytes:
+        return self._line.send("GET", "export", {"study": self.name, "format": format}).content
+
+
+def _written(policy: Policy) -> str:
+    """A policy as text; one of the caller's own stays at home."""
+    if type(policy) not in POLICIES.values():
+        raise ArgumentError("policy", "a policy of this library: the service has no other", policy)
+    return repr(policy)
+
+
+def _trials(said: Mapping[str, Any]) -> list[Trial]:
+    return [Trial(**{**trial, "asked_at": datetime.fromisoformat(trial["asked_at"])}) for trial in said["trials"]]

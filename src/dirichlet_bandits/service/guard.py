@@ -1,0 +1,129 @@
+"""What every request passes before anything else looks at it: size, origin, host, key.
+
+A plain ASGI middleware, because it must act before a body is read, and on every answer.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dirichlet_bandits.service.keys import WRITE, Key, check_key
+from dirichlet_bandits.service.problems import answer, problem
+
+LARGEST_BODY: Final = 1 << 20
+COOKIE: Final = "dirichlet_bandits_key"
+HEALTH: Final = "/api/health"
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Refuse what must not come in, note what the caller may do in ``request.state.scope``, add safe headers.
+
+    ``keys`` None means an open service: everybody may write, but only under a name of this machine, so that a
+    web page elsewhere cannot reach it through a name of its own (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, keys: Sequence[Key] | None) -> None:
+        self.app, self.keys = app, keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            state = scope.setdefault("state", {})
+            state["scope"] = self._admit(scope, Headers(scope=scope))
+        except HTTPException as refusal:
+            await answer(scope, refusal)(scope, receive, send_safely)
+            return
+        await self.app(scope, _limited(receive), send_safely)
+
+    def _admit(self, scope: Scope, headers: Headers) -> str | None:
+        """What the caller may do; None if nobody is known, which is for the pages to decide."""
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > LARGEST_BODY:
+            raise _too_large()
+        if self.keys is None and not is_loopback(_host(headers.get("host", ""))):
+            raise problem(403, "an open service answers to names of this machine only, such as localhost")
+        origin = headers.get("origin")
+        if scope["method"] not in _SAFE and origin is not None and _site(origin) != headers.get("host"):
+            raise problem(403, "the request comes from a page of another site")
+        if self.keys is None:
+            return WRITE
+        path: str = scope["path"]
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            found = check_key(secret.strip(), self.keys)
+        elif path.startswith("/api/"):
+            found = None  # never by the cookie: a program shows its key
+        else:
+            found = check_key(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""), self.keys)
+        if found is None and path.startswith("/api/") and path != HEALTH:
+            raise problem(401, "a key is needed: Authorization: Bearer KEY" if not kind else "the key is not known")
+        return found
+
+
+def _limited(receive: Receive) -> Receive:
+    """The same messages, until there are too many bytes."""
+    size = 0
+
+    async def limited() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > LARGEST_BODY:
+            raise _too_large()
+        return message
+
+    return limited
+
+
+def _site(origin: str) -> str:
+    """Host and port of a page; nothing for 'null'."""
+    return origin.partition("://")[2]
+
+
+def _host(header: str) -> str:
+    try:
+        return urlsplit("//" + header).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _too_large() -> HTTPException:
+    return problem(413, f"the request is larger than {LARGEST_BODY} bytes")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address can only be this machine.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "example.org", "10.0.0.1", "")]
+    [True, True, True, False, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

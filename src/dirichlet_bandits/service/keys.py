@@ -1,0 +1,101 @@
+"""API keys: who may read, who may write. A file keeps names, scopes and hashes, never a key.
+
+A line a key: ``scope sha256 name``. Keys are 256 random bits, so a plain hash of them cannot be reversed by
+guessing, and an equal time for every comparison is all that checking needs.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, one_of
+
+READ: Final = "read"
+WRITE: Final = "write"
+SCOPES: Final = (READ, WRITE)
+_HEADER: Final = "# dirichlet-bandits keys: scope, SHA-256 of the key, name\n"
+
+
+class Key(NamedTuple):
+    """What is known of a key: its name, what it may do, and its hash."""
+
+    name: str
+    scope: str
+    hash: str
+
+
+def new_key(name: str, scope: str) -> tuple[str, Key]:
+    """A fresh secret, to be shown once, and what to keep of it.
+
+    >>> secret, key = new_key("field app", "write")
+    >>> check_key(secret, [key]), check_key("guess", [key])
+    ('write', None)
+    """
+    if scope not in SCOPES:
+        raise ArgumentError("scope", one_of(SCOPES), scope)
+    if not name.strip() or not name.isprintable() or name != name.strip():
+        raise ArgumentError("name", "a text of printable characters without spaces around it", name)
+    secret = "db_" + secrets.token_urlsafe(32)
+    return secret, Key(name, scope, _hash(secret))
+
+
+def check_key(secret: str, keys: Sequence[Key]) -> str | None:
+    """The scope of a key; None if it is unknown. Takes as long for every wrong key."""
+    given, scope = _hash(secret), None
+    for key in keys:
+        if hmac.compare_digest(given, key.hash):
+            scope = key.scope
+    return scope
+
+
+def read_keys(path: Path) -> list[Key]:
+    """The keys of a file, which must exist and hold at least one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFoundError(f"no file of keys at {str(path)!r}; 'dirichlet-bandits keys add' makes one") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{str(path)!r} is not a file of keys") from None
+    keys = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        scope, hash, name = [*line.split(maxsplit=2), "", "", ""][:3]
+        if scope not in SCOPES or len(hash) != 64 or not set(hash) <= set("0123456789abcdef") or not name:
+            raise FormatError(f"{str(path)!r}, line {number}: expected 'read' or 'write', a SHA-256 in hex and a name")
+        keys.append(Key(name, scope, hash))
+    return keys
+
+
+def add_key(path: Path, name: str, scope: str) -> str:
+    """Add a fresh key to a file, made if needed; returns the secret."""
+    keys = read_keys(path) if path.exists() else []
+    if name in (key.name for key in keys):
+        raise ConflictError(f"{str(path)!r} has a key {name!r}: remove it first")
+    secret, key = new_key(name, scope)
+    _write(path, [*keys, key])
+    return secret
+
+
+def remove_key(path: Path, name: str) -> None:
+    """Take a key out of a file."""
+    keys = read_keys(path)
+    if name not in (key.name for key in keys):
+        raise NotFoundError(f"no key {name!r} in {str(path)!r}")
+    _write(path, [key for key in keys if key.name != name])
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write(path: Path, keys: list[Key]) -> None:
+    draft = path.with_name(f".{path.name}.part")  # a service that starts now never sees half a file
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(_HEADER)
+        file.writelines(f"{key.scope} {key.hash} {key.name}\n" for key in keys)
+    draft.replace(path)

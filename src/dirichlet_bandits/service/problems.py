@@ -1,0 +1,83 @@
+"""How refusals reach the caller: the library's exceptions as HTTP answers, JSON for programs, a page for people."""
+
+import html
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import Scope
+
+from dirichlet_bandits import errors
+
+STATUS: Final[dict[type[errors.DirichletBanditsError], int]] = {
+    errors.ArgumentError: 422,
+    errors.RewardError: 422,
+    errors.NotFoundError: 404,
+    errors.ConflictError: 409,
+    errors.AccessError: 403,
+    errors.StorageError: 503,
+}
+_KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
+
+
+def problem(status: int, error: str, field: str | None = None, kind: str | None = None) -> HTTPException:
+    """A refusal to raise."""
+    detail: Any = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
+    return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def answer(scope: Scope, refusal: HTTPException) -> Response:
+    """The refusal as the caller can read it."""
+    detail: Any = refusal.detail
+    if not isinstance(detail, dict):
+        detail = problem(refusal.status_code, str(detail)).detail
+    if scope["path"].startswith("/api/"):
+        return JSONResponse(detail, refusal.status_code, refusal.headers)
+    text = html.escape(str(detail["error"]))
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<title>Refused</title><link rel="stylesheet" href="/static/style.css"><main><h1>{refusal.status_code}</h1>'
+        f'<p role="alert">{text}</p><p><a href="/">Back to the studies</a></p></main></html>'
+    )
+    return HTMLResponse(page, refusal.status_code, refusal.headers)
+
+
+def install(app: FastAPI) -> None:
+    """Let the app answer with these."""
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return answer(request.scope, error)
+
+    async def ours(request: Request, error: Exception) -> Response:
+        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+        field = error.name if isinstance(error, errors.ArgumentError) else None
+        return answer(request.scope, problem(status, str(error), field, type(error).__name__))
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        field = _field(first["loc"])
+        return answer(request.scope, problem(422, f"{field or 'body'}: {first['msg']}", field, "ArgumentError"))
+
+    async def failed(request: Request, error: Exception) -> Response:
+        return answer(request.scope, problem(500, "the service failed; its log says why"))
+
+    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(errors.DirichletBanditsError, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, failed)
+
+
+def _field(location: tuple[int | str, ...]) -> str | None:
+    """The place of a wrong value as people write it.
+
+    >>> _field(("body", "rewards", 3))
+    'rewards[3]'
+    """
+    name = ""
+    for part in location[1:]:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
+    return name or None

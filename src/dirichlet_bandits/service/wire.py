@@ -1,0 +1,95 @@
+"""A client's end of the line: requests that are tried again when the line breaks, refusals as exceptions."""
+
+import importlib.util
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from dirichlet_bandits import errors
+
+if TYPE_CHECKING:
+    import httpx
+
+PATIENCE: Final = 60.0
+"""Seconds for which a service that cannot be reached is tried again."""
+
+_PAUSES: Final = (0.05, 0.1, 0.3, 1.0, 2.0)
+_SLOWEST: Final = 150.0  # a service waits two minutes for its storage
+
+
+class RefusedArgumentError(errors.ArgumentError):
+    """An argument that the service refused, in its words."""
+
+    def __init__(self, name: str, message: str) -> None:
+        Exception.__init__(self, name, message)
+        self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+class Line:
+    """A connection to a service. Every request that goes through it must be safe to send twice."""
+
+    def __init__(self, url: str, key: str | None, patience: float) -> None:
+        if importlib.util.find_spec("httpx") is None:
+            raise errors.MissingExtraError("Clients need the extra 'live': pip install 'dirichlet-bandits[live]'")
+        import httpx
+
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise errors.ArgumentError("url", "the address of a service, such as 'http://localhost:8000'", url)
+        if key is not None and (not isinstance(key, str) or not key.isascii() or not key.isprintable() or not key):
+            raise errors.ArgumentError("key", "a key of the service, or None", "something else")  # not shown
+        self.url = url.rstrip("/")
+        self.patience = patience
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        try:
+            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=httpx.Timeout(_SLOWEST, connect=10.0))
+        except httpx.InvalidURL:
+            raise errors.ArgumentError("url", "the address of a service", url) from None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The JSON at a path."""
+        return self.send("GET", path, query).json()
+
+    def post(self, path: str, body: dict[str, Any], *, again: dict[str, Any] | None = None, **query: Any) -> Any:
+        """The JSON that answers a body; ``again`` is the body after an answer was lost, if it must be another one."""
+        return self.send("POST", path, query, body, body if again is None else again).json()
+
+    def send(
+        self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
+    ) -> "httpx.Response":
+        """The answer, tried again while the service is away; a refusal is raised as the library's own exception."""
+        import httpx
+
+        limit = time.monotonic() + self.patience
+        for trial in range(1_000_000):
+            try:
+                answer = self._http.request(method, "/api/" + path, params=query, json=body)
+                break
+            except httpx.TransportError as error:
+                if time.monotonic() > limit:
+                    words = "cannot be reached" if isinstance(error, httpx.ConnectError) else "broke off"
+                    written = "" if method == "GET" else "; it may have been written"
+                    raise errors.StorageError(f"{self.url} {words}: {error}{written}") from error
+                body = again
+                time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+        if answer.is_success:
+            return answer
+        raise _refusal(self.url, answer)
+
+
+def _refusal(url: str, answer: "httpx.Response") -> errors.DirichletBanditsError:
+    try:
+        said = answer.json()
+        message, field, kind = str(said["error"]), said["field"], str(said["kind"])
+    except (ValueError, KeyError, TypeError):
+        return errors.FormatError(f"{url} is not a service of dirichlet-bandits: it answered {answer.status_code}")
+    if kind == "ArgumentError":
+        return RefusedArgumentError(str(field), message)
+    found = getattr(errors, kind, errors.DirichletBanditsError)
+    known = isinstance(found, type) and issubclass(found, errors.DirichletBanditsError)
+    return found(message) if known and found is not errors.PolicyError else errors.DirichletBanditsError(message)
