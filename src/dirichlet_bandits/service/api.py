@@ -180,9 +180,14 @@ def trials(
 )
 def export(name: Name, studies: Studies, format: Literal["csv", "parquet"] = "csv") -> Response:
     """The whole log as a file: a row a trial, with the propensities of all arms."""
+    return export_file(studies.study(name), format)
+
+
+def export_file(study: Study, format: str) -> Response:
+    """The log of a study, to be saved by whoever asked for it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"log.{format}"
-        studies.study(name).export(path)
+        study.export(path)
         content = path.read_bytes()
     media = "text/csv; charset=utf-8" if format == "csv" else "application/vnd.apache.parquet"
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="log.{format}"'})

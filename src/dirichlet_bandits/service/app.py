@@ -29,5 +29,6 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     problems.install(app)
+    app.add_exception_handler(dashboard.NotLoggedIn, dashboard.to_login)
     app.add_middleware(Guard, keys=keys)
     return app

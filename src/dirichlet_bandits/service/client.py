@@ -203,7 +203,8 @@ class RemoteStudy:
         else:
             body = {"arm": checked_name("choice", choice)}
         said = self._post("estimate", **body)
-        return Estimate(**{key: math.nan if value is None else value for key, value in said.items()})
+        known: dict[str, Any] = {key: math.nan if value is None else value for key, value in said.items()}
+        return Estimate(**known)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Let the service decide everything again and compare; ``progress`` is called once, at the end."""

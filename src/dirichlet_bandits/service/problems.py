@@ -28,6 +28,11 @@ def problem(status: int, error: str, field: str | None = None, kind: str | None 
     return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
 
 
+def status_of(error: Exception) -> int:
+    """The number for an exception."""
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+
+
 def answer(scope: Scope, refusal: HTTPException) -> Response:
     """The refusal as the caller can read it."""
     detail: Any = refusal.detail
@@ -38,7 +43,8 @@ def answer(scope: Scope, refusal: HTTPException) -> Response:
     text = html.escape(str(detail["error"]))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f'<title>Refused</title><link rel="stylesheet" href="/static/style.css"><main><h1>{refusal.status_code}</h1>'
+        '<title>Refused</title><link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css">'
+        f"<main><h1>{refusal.status_code}</h1>"
         f'<p role="alert">{text}</p><p><a href="/">Back to the studies</a></p></main></html>'
     )
     return HTMLResponse(page, refusal.status_code, refusal.headers)
@@ -52,7 +58,7 @@ def install(app: FastAPI) -> None:
         return answer(request.scope, error)
 
     async def ours(request: Request, error: Exception) -> Response:
-        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+        status = status_of(error)
         field = error.name if isinstance(error, errors.ArgumentError) else None
         return answer(request.scope, problem(status, str(error), field, type(error).__name__))
 

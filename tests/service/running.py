@@ -1,0 +1,75 @@
+"""A real service in a process of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+import dirichlet_bandits as db
+from dirichlet_bandits.service.keys import add_key
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Running:
+    """``dirichlet-bandits serve`` on an SQLite file in a folder, with a key to read and one to write."""
+
+    def __init__(self, folder, keyed=True):
+        self.storage = f"sqlite:///{folder}/studies.db"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = Path(folder) / "service.log"
+        self.how = ["--open"]
+        self.read = self.write = None
+        if keyed:
+            keys = Path(folder) / "keys.txt"
+            self.read, self.write = (add_key(keys, scope, scope) for scope in ("read", "write"))
+            self.how = ["--keys", str(keys)]
+        self.start()
+
+    def start(self):
+        command = [sys.executable, "-m", "dirichlet_bandits", "serve", "--storage", self.storage, *self.how]
+        environment = {**os.environ, "PYTHONWARNINGS": "error"}
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(self.port)], cwd=ROOT, stdout=log, stderr=log, env=environment
+            )
+        for _ in range(1200):
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                assert httpx.get(self.url + "/api/health", timeout=10).json()["status"] == "ok"
+                return
+            except httpx.TransportError:
+                time.sleep(0.05)
+        raise AssertionError("the service does not start")
+
+    def kill(self):
+        """Without a warning, as a machine that loses its power."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+    def connect(self, key=None, **options):
+        return db.connect(self.url, key or self.write, **options)
+
+    def http(self, key=None):
+        """A bare client."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60)
+
+    def stored(self, name):
+        """The events of a study, as they are on disk."""
+        return list(db.load_study(name, self.storage).storage.read(name))
