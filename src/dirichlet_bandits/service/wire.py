@@ -37,7 +37,7 @@ class Line:
 
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise errors.ArgumentError("url", "the address of a service, such as 'http://localhost:8000'", url)
-        if key is not None and (not isinstance(key, str) or not key.isascii() or not key.isprintable() or not key):
+        if key is not None and (not isinstance(key, str) or not key.isascii() or key.split() != [key]):
             raise errors.ArgumentError("key", "a key of the service, or None", "something else")  # not shown
         self.url = url.rstrip("/")
         self.patience = patience

@@ -1,0 +1,225 @@
+"""The client's studies are the same as those here: methods, answers, exceptions; and a broken line does no harm."""
+
+import inspect
+import socket
+import threading
+
+import pandas as pd
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.live.described import parse_policy
+from dirichlet_bandits.service.client import _written
+from dirichlet_bandits.service.wire import Line
+from tests.policies.twins import PAIRS
+
+ARMS = ["26 Feb", "13 Mar", "<b>28 Mar</b> é"]
+
+
+def public(of):
+    return {name: member for name, member in inspect.getmembers(of) if not name.startswith("_")}
+
+
+def test_the_methods_are_those_of_a_study():
+    here, there = public(db.Study), public(db.RemoteStudy)
+    assert here.keys() == there.keys()
+    for name, member in here.items():
+        if callable(member):
+            assert inspect.signature(member) == inspect.signature(there[name]), name
+
+
+def test_every_policy_travels_as_text():
+    for pair in PAIRS.values():
+        assert parse_policy(_written(pair.policy)) == pair.policy
+
+
+def test_same_decisions_and_answers_as_here(studies, tmp_path):
+    here = db.create_study("twin", arms=ARMS, policy=db.QDS(), seed=5)
+    there = studies.create_study("twin", arms=ARMS, policy=db.QDS(), seed=5)
+    assert (there.name, there.policy, there.seed, there.arms) == (here.name, here.policy, here.seed, here.arms)
+    assert there.best_arm is None
+    pd.testing.assert_frame_equal(here.summary(), there.summary())  # not one reward yet
+    for step in range(12):
+        mine, theirs = here.ask(2), there.ask(2)
+        assert [trial[:3] for trial in mine] == [trial[:3] for trial in theirs]
+        for study, trials in ((here, mine), (there, theirs)):
+            study.tell(trials[0].id, float(step % 5))
+            if step % 4:
+                study.tell_many([trials[1].id], [step / 3])
+            elif step:
+                study.abandon(trials[1].id)
+    for study in (here, there):
+        study.add_arm("12 Apr")
+        study.retire_arm(ARMS[0])
+    assert (len(here), here.arms, here.best_arm) == (len(there), there.arms, there.best_arm)
+    assert here.propensities() == there.propensities()
+    assert [trial[:3] for trial in here.pending] == [trial[:3] for trial in there.pending]
+    assert there.pending[0].asked_at.tzinfo is not None
+    pd.testing.assert_frame_equal(here.summary(level=0.9), there.summary(level=0.9))
+    assert here.summary().attrs == there.summary().attrs
+    times = ["asked_at", "ended_at"]
+    mine, theirs = here.trials_dataframe(), there.trials_dataframe()
+    pd.testing.assert_frame_equal(mine.drop(columns=times), theirs.drop(columns=times))
+    assert mine[times].dtypes.tolist() == theirs[times].dtypes.tolist()
+    for choice in (ARMS[1], {ARMS[1]: 0.25, "12 Apr": 0.75}, db.RDS()):
+        assert repr(here.estimate(choice)) == repr(there.estimate(choice))
+    assert there.replay() == here.replay()
+    for kind, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
+        here.export(tmp_path / f"here{kind}")
+        there.export(tmp_path / f"there{kind}")
+        mine, theirs = (read(tmp_path / f"{place}{kind}").drop(columns=times) for place in ("here", "there"))
+        pd.testing.assert_frame_equal(mine, theirs)
+
+
+def refusals(study):
+    id = study.ask().id
+    study.tell(id, 1.0)
+    gone = study.ask().id
+    study.abandon(gone)
+    return {
+        "another reward": lambda: study.tell(id, 2.0),
+        "an abandoned trial": lambda: study.tell(gone, 1.0),
+        "an unknown trial": lambda: study.tell(999, 1.0),
+        "a negative id": lambda: study.tell(-1, 1.0),
+        "not a number": lambda: study.tell(id, float("nan")),
+        "a text": lambda: study.tell(id, "1"),
+        "beyond the bounds": lambda: study.tell(id, 7.0),
+        "two lengths": lambda: study.tell_many([id], [1.0, 1.0]),
+        "two rewards at once": lambda: study.tell_many([id, id], [1.0, 2.0]),
+        "no trials": lambda: study.ask(0),
+        "a token for another number": lambda: [study.ask(2, token="t"), study.ask(3, token="t")],
+        "an arm that is there": lambda: study.add_arm("a"),
+        "an arm without a name": lambda: study.add_arm(""),
+        "an unknown arm": lambda: study.retire_arm("nobody"),
+        "abandoning what was told": lambda: study.abandon(id),
+        "a level beyond 1": lambda: study.summary(level=2),
+        "a file of another kind": lambda: study.export("log.txt"),
+        "weights that sum to 2": lambda: study.estimate({"a": 1.0, "b": 1.0}),
+        "a choice that nobody knows": lambda: study.estimate("nobody"),
+    }
+
+
+def test_same_exceptions_as_here(studies):
+    policy = db.BinarizedTS(0.0, 5.0)
+    here = refusals(db.create_study("no", arms=["a", "b"], policy=policy, seed=1))
+    there = refusals(studies.create_study("no", arms=["a", "b"], policy=policy, seed=1))
+    for name, act in here.items():
+        with pytest.raises(db.DirichletBanditsError) as mine:
+            act()
+        with pytest.raises(type(mine.value)) as theirs:
+            there[name]()
+        assert getattr(mine.value, "name", None) == getattr(theirs.value, "name", None), name
+
+
+def test_studies_by_name(service, studies):
+    made = studies.create_study("by name", arms=["a", "b"], seed=3)
+    assert "by name" in studies.study_names()
+    assert studies.load_study("by name").seed == 3
+    with pytest.raises(db.ConflictError, match="load_if_exists"):
+        studies.create_study("by name", arms=["a", "b"])
+    again = studies.create_study("by name", arms=["a", "b"], load_if_exists=True)
+    assert again.seed == made.seed
+    with pytest.raises(db.ConflictError, match="arms"):
+        studies.create_study("by name", arms=["a", "c"], load_if_exists=True)
+    with pytest.raises(db.NotFoundError):
+        studies.load_study("nobody's")
+    with pytest.raises(db.ArgumentError, match="policy of this library"):
+        studies.create_study("own", arms=["a", "b"], policy=object())
+    assert db.load_study("by name", service.storage).seed == 3  # the same storage, without the service
+
+
+def test_a_study_of_others_goes_on_here_and_there(service, studies):
+    there = studies.create_study("shared", arms=["a", "b"], seed=1)
+    here = db.load_study("shared", service.storage)
+    for k in range(5):
+        here.tell(there.ask().id, k)
+        there.tell(here.ask().id, k)
+    assert len(here) == len(there) == 10
+    assert here.pending == there.pending == []
+    here.storage.close()
+
+
+def test_bad_addresses_are_refused():
+    for url in ("localhost:8000", "ftp://x", "", None, 3):
+        with pytest.raises(db.ArgumentError, match="url"):
+            db.connect(url)
+    for key in ("", "é", "a\nb", "a ", 3):
+        with pytest.raises(db.ArgumentError, match="key"):
+            db.connect("http://localhost:1", key)
+
+
+def test_a_service_that_is_away_is_said_so():
+    with db.connect("http://127.0.0.1:1", patience=0) as nobody, pytest.raises(db.StorageError, match="reached"):
+        nobody.study_names()
+
+
+class Lossy:
+    """A line that passes every request on, and loses the first answers of each path."""
+
+    def __init__(self, port, losses):
+        self.port, self.losses, self.lost = port, losses, []
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.door.getsockname()[1]}"
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                near, _ = self.door.accept()
+            except OSError:
+                return
+            with near, socket.create_connection(("127.0.0.1", self.port)) as far:
+                request = whole(near)
+                far.sendall(request)
+                answer = whole(far)
+                path = request.split(b"?")[0].split(b" HTTP")[0]
+                if self.lost.count(path) < self.losses:
+                    self.lost.append(path)  # the service has done it, and nobody hears of it
+                else:
+                    near.sendall(answer)
+
+
+def whole(line):
+    """One HTTP message."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += line.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next((int(row[15:]) for row in head.lower().split(b"\r\n") if row.startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += line.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def test_lost_answers_change_nothing(service):
+    lossy = Lossy(service.port, losses=2)
+    with db.connect(lossy.url, service.write) as line:
+        study = line.create_study("lossy", arms=["a", "b"])
+        trial = study.ask()
+        assert trial.id == 0
+        study.tell(trial.id, 2.0)
+        study.add_arm("c")
+        study.retire_arm("a")
+        study.abandon(study.ask().id)
+        assert [trial.id for trial in study.ask(3)] == [2, 3, 4]
+    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 12
+    kinds = [event[1] for event in service.stored("lossy")]
+    assert kinds == [0, 0, 2, 3, 0, 1, 2, 4, 2, 2, 2]  # every thing once
+    lossy.door.close()
+
+
+def test_a_page_that_is_no_service_is_said_so():
+    door = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        near, _ = door.accept()
+        with near:
+            near.recv(65536)
+            near.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno")
+
+    threading.Thread(target=answer, daemon=True).start()
+    line = Line(f"http://127.0.0.1:{door.getsockname()[1]}", None, 0.0)
+    with pytest.raises(db.FormatError, match="not a service"):
+        line.get("studies")
+    line.close()
+    door.close()

@@ -1,0 +1,377 @@
+"""Nobody gets in, and what is refused leaves nothing behind."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import httpx
+import pytest
+
+from dirichlet_bandits.service.guard import COOKIE, LARGEST_BODY
+from dirichlet_bandits.service.keys import add_key, check_key, new_key, read_keys, remove_key
+from tests.service.running import Running
+
+NASTY = [
+    "'; DROP TABLE bandit_studies; --",
+    '" OR 1=1 --',
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "../../etc/passwd",
+    "..",
+    ".",
+    "/",
+    "a/b/../c",
+    "%2e%2e%2f",
+    "a%00b",
+    "a?b=c&d#e",
+    "{{ 7 * 7 }}{% raw %}",
+    "日本語 🌽",
+    "x" * 200,
+]
+READS = ("study", "pending", "summary", "propensities", "trials", "export", "replay")
+WRITES = {
+    "studies": {"name": "new", "arms": ["a"]},
+    "ask": {},
+    "tell": {"id": 0, "reward": 1.0},
+    "tell_many": {"ids": [0], "rewards": [1.0]},
+    "abandon": {"id": 0},
+    "add_arm": {"arm": "x"},
+    "retire_arm": {"arm": "a"},
+}
+
+
+@pytest.fixture
+def everything(service):
+    """All that is stored."""
+
+    def count():
+        with closing(sqlite3.connect(service.storage.removeprefix("sqlite:///"))) as file:
+            return [file.execute(f"SELECT * FROM {table}").fetchall() for table in ("bandit_studies", "bandit_events")]
+
+    return count
+
+
+@pytest.fixture
+def target(studies, request):
+    """A study with a pending trial, one told, one abandoned."""
+    study = studies.create_study(request.node.name[:200], arms=["a", "b"], seed=1)
+    study.tell(study.ask().id, 1.0)
+    study.abandon(study.ask().id)
+    study.ask()
+    return study
+
+
+def refused(answer, status, field=None):
+    assert answer.status_code == status, answer.text
+    said = answer.json()
+    assert set(said) == {"error", "field", "kind"}
+    assert said["error"]
+    if field is not None:
+        assert said["field"] == field
+    return said
+
+
+def every_request(client, name):
+    for path in READS:
+        yield client.get(f"/api/{path}", params={"study": name})
+    yield client.get("/api/studies")
+    yield client.post("/api/estimate", params={"study": name}, json={"arm": "a"})
+    for path, body in WRITES.items():
+        yield client.post(f"/api/{path}", params={"study": name}, json=body)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [None, "", "Bearer", "Bearer wrong", "Basic d3JpdGU6", "Bearer \xe9", "WRITE", "HASH"],
+)
+def test_without_a_key_nothing(service, target, everything, header):
+    if header == "WRITE":
+        header = service.write  # the key without the word before it
+    if header == "HASH":
+        header = "Bearer " + next(key.hash for key in read_keys(service.log.parent / "keys.txt"))
+    before = everything()
+    headers = {} if header is None else {"Authorization": header.encode("latin-1")}
+    with httpx.Client(base_url=service.url, headers=headers) as client:
+        for answer in every_request(client, target.name):
+            refused(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        refused(client.post("/api/nowhere"), 401)
+        refused(client.post("/api/tell", content=b"{", headers={"Content-Type": "application/json"}), 401)
+    assert everything() == before
+
+
+def test_a_key_to_read_cannot_write(service, target, everything):
+    before = everything()
+    with service.http(service.read) as client:
+        statuses = [answer.status_code for answer in every_request(client, target.name)]
+    assert statuses == [200] * (len(READS) + 2) + [403] * len(WRITES)
+    assert everything() == before
+
+
+def test_a_program_cannot_use_the_cookie_and_a_page_cannot_be_sent_from_elsewhere(service, target, everything):
+    before = everything()
+    with httpx.Client(base_url=service.url, cookies={COOKIE: service.write}) as client:
+        refused(client.post("/api/ask", params={"study": target.name}, json={}), 401)
+        for origin in ("http://evil.example", "null", f"http://evil.example:{service.port}"):
+            answer = client.post("/ask", data={"name": target.name, "token": "t"}, headers={"Origin": origin})
+            assert answer.status_code == 403
+    with service.http(service.write) as client:
+        headers = {"Origin": "http://evil.example"}
+        refused(client.post("/api/ask", params={"study": target.name}, json={}, headers=headers), 403)
+    assert everything() == before
+
+
+def test_pages_need_a_key_too(service, target, everything):
+    before = everything()
+    with httpx.Client(base_url=service.url) as client:
+        for path in ("/", "/study", "/study/live", "/study/log"):
+            answer = client.get(path, params={"name": target.name, "format": "csv"})
+            assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+        fields = {"name": target.name, "token": "t", "id": "2", "reward": "1", "arm": "b", "action": "retire", "arms": "a"}
+        for path in ("/ask", "/tell", "/abandon", "/arms", "/create"):
+            assert client.post(path, data=fields).headers["location"] == "/login"
+        assert client.post("/login", data={"key": "wrong"}).status_code == 401
+        answer = client.post("/login", data={"key": service.read})
+        cookie = answer.headers["set-cookie"]
+        assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/"))
+        assert client.get("/").status_code == 200
+        for path in ("/ask", "/tell", "/abandon", "/arms", "/create"):
+            assert client.post(path, data=fields).status_code == 403
+        assert "<form" not in client.get("/study", params={"name": target.name}).text.split("<main")[1]
+    assert everything() == before
+
+
+def test_names_are_data(service, studies, web, everything):
+    tables = len(everything())
+    with service.http() as pages:
+        pages.post("/login", data={"key": service.write})
+        for name in NASTY:
+            study = studies.create_study(name, arms=[name, "other"], seed=1)
+            trial = study.ask(2)[0]
+            study.tell(trial.id, 1.0)
+            assert studies.load_study(name).arms == [name, "other"]
+            assert web.get("/api/study", params={"study": name}).json()["name"] == name
+            assert study.trials_dataframe()["arm"].isin([name, "other"]).all()
+            for page in (pages.get("/"), pages.get("/study", params={"name": name})):
+                assert page.status_code == 200
+                assert "<script>alert" not in page.text
+                assert "<img" not in page.text
+                assert "7 * 7" in page.text or "{{" not in name
+    assert set(NASTY) <= set(studies.study_names())
+    assert len(everything()) == tables
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "a\x00b", "a\nb", " ", "\u202e", "\ud800"])
+def test_names_that_nobody_can_read_are_refused(web, everything, name):
+    before = everything()
+    body = json.dumps({"name": name, "arms": ["a", "b"]})
+    refused(web.post("/api/studies", content=body, headers={"Content-Type": "application/json"}), 422, "name")
+    body = json.dumps({"name": "fine", "arms": ["a", name]})
+    refused(web.post("/api/studies", content=body, headers={"Content-Type": "application/json"}), 422, "arms[1]")
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/app.py",
+        "/static/....//app.py",
+        "/static//etc/passwd",
+        "/static/..\\app.py",
+        "/../../etc/passwd",
+        "/study/../../keys.txt",
+        "/static/",
+        "/api/../openapi.json/x",
+    ],
+)
+def test_paths_lead_nowhere(service, path):
+    """Sent as they are: a client would tidy them up."""
+    import socket
+
+    with socket.create_connection(("127.0.0.1", service.port)) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while chunk := line.recv(65536):
+            answer += chunk
+    status = int(answer.split()[1])
+    assert status in (303, 401, 404), answer
+    assert b"create_app" not in answer
+    assert b"root:" not in answer
+
+
+@pytest.mark.parametrize(
+    ("reward", "status"),
+    [
+        ("NaN", 422),
+        ("Infinity", 422),
+        ("-Infinity", 422),
+        ("1e999", 422),
+        ("1" + "0" * 400, 422),
+        ('"1.5"', 422),
+        ('""', 422),
+        ("true", 422),
+        ("null", 422),
+        ("[1.0]", 422),
+        ("{}", 422),
+        ("1" * 5000, 400),
+    ],
+)
+def test_rewards_that_are_no_numbers_are_refused(web, target, everything, reward, status):
+    before = everything()
+    headers = {"Content-Type": "application/json"}
+    for path, body in (
+        ("tell", '{"id": 2, "reward": %s}' % reward),
+        ("tell_many", '{"ids": [2], "rewards": [%s]}' % reward),
+    ):
+        answer = web.post(f"/api/{path}", params={"study": target.name}, content=body, headers=headers)
+        said = refused(answer, status)
+        if status == 422:
+            assert said["field"].startswith("reward")
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "field"),
+    [
+        ("tell", {"id": 0, "reward": 2.0}, 409, None),
+        ("tell", {"id": 1, "reward": 2.0}, 409, None),
+        ("tell", {"id": 99, "reward": 2.0}, 404, None),
+        ("tell", {"id": 10**30, "reward": 2.0}, 422, "id"),
+        ("tell", {"id": -1, "reward": 2.0}, 422, "id"),
+        ("tell", {"id": "2", "reward": 2.0}, 422, "id"),
+        ("tell", {"id": 2.5, "reward": 2.0}, 422, "id"),
+        ("tell", {"id": 2}, 422, "reward"),
+        ("tell", {"id": 2, "reward": 1.0, "rewrad": 1.0}, 422, "rewrad"),
+        ("tell", [], 422, None),
+        ("tell_many", {"ids": [2, 0], "rewards": [1.0, 7.0]}, 409, None),
+        ("tell_many", {"ids": [2, 99], "rewards": [1.0, 7.0]}, 404, None),
+        ("tell_many", {"ids": [2, 2], "rewards": [1.0, 7.0]}, 409, None),
+        ("tell_many", {"ids": [2], "rewards": []}, 422, "rewards"),
+        ("abandon", {"id": 0}, 409, None),
+        ("abandon", {"id": 99}, 404, None),
+        ("ask", {"n": 0}, 422, "n"),
+        ("ask", {"n": 10**9}, 422, "n"),
+        ("ask", {"n": True}, 422, "n"),
+        ("ask", {"token": "a\nb"}, 422, "token"),
+        ("add_arm", {"arm": "a"}, 409, None),
+        ("add_arm", {"arm": ""}, 422, "arm"),
+        ("retire_arm", {"arm": "nobody"}, 404, None),
+        ("studies", {"name": "s", "arms": []}, 422, "arms"),
+        ("studies", {"name": "s", "arms": ["a", "a"]}, 422, "arms[1]"),
+        ("studies", {"name": "s", "arms": ["a", "b"], "policy": "__import__('os')"}, 422, "policy"),
+        ("studies", {"name": "s", "arms": ["a", "b"], "policy": "NPTS()"}, 422, "policy"),
+        ("studies", {"name": "s", "arms": ["a", "b"], "policy": "(" * 200}, 422, "policy"),
+        ("studies", {"name": "s", "arms": ["a", "b"], "seed": -1}, 422, "seed"),
+        ("estimate", {"arm": "a", "policy": "RDS"}, 422, "choice"),
+        ("estimate", {"weights": {"a": 0.5}}, 422, "choice"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(web, target, everything, path, body, status, field):
+    before = everything()
+    refused(web.post(f"/api/{path}", params={"study": target.name}, json=body), status, field)
+    assert everything() == before
+
+
+def test_unknown_studies_are_not_found(web, everything):
+    before = everything()
+    for path in READS:
+        refused(web.get(f"/api/{path}", params={"study": "nobody's"}), 404)
+        refused(web.get(f"/api/{path}"), 422, "study")
+    for path, body in list(WRITES.items())[1:]:
+        refused(web.post(f"/api/{path}", params={"study": "nobody's"}, json=body), 404)
+    refused(web.get("/api/nowhere"), 404)
+    refused(web.delete("/api/studies"), 405)
+    assert everything() == before
+
+
+def test_the_same_tell_twice_is_one(web, target, everything):
+    body = {"id": 2, "reward": 0.1}
+    for _ in range(3):
+        assert web.post("/api/tell", params={"study": target.name}, json=body).json() == {"done": True}
+    told = [event for event in everything()[1] if 0.1 in event]
+    assert len(told) == 1
+
+
+def chunks(size):
+    for _ in range(size // 65536 + 2):
+        yield b" " * 65536
+
+
+@pytest.mark.parametrize("path", ["/api/tell", "/tell", "/login"])
+@pytest.mark.parametrize("announced", [True, False])
+def test_huge_bodies_are_refused(service, target, everything, path, announced):
+    before = everything()
+    with service.http(service.write) as client:
+        content = b" " * (LARGEST_BODY + 1) if announced else chunks(LARGEST_BODY)
+        kind = "application/json" if "api" in path else "application/x-www-form-urlencoded"
+        answer = client.post(path, params={"study": target.name}, content=content, headers={"Content-Type": kind})
+    assert answer.status_code == 413
+    assert everything() == before
+
+
+def test_deep_and_broken_bodies_are_refused(web, target, everything):
+    before = everything()
+    headers = {"Content-Type": "application/json"}
+    for content in (b"[" * 100_000, b"{", b"\xff\xfe", b"", b'{"id": 2, "reward": 1', b'{"a":' * 50_000):
+        answer = web.post("/api/tell", params={"study": target.name}, content=content, headers=headers)
+        assert answer.status_code in (400, 422)
+        refused(answer, answer.status_code)
+    for kind in ("text/plain", "multipart/form-data; boundary=x", "application/xml"):
+        answer = web.post("/api/ask", params={"study": target.name}, content=b"{}", headers={"Content-Type": kind})
+        refused(answer, 422)
+    assert everything() == before
+
+
+def test_answers_are_safe_to_show(service, target):
+    with service.http() as client:
+        client.post("/login", data={"key": service.write})
+        for path in ("/", f"/study?name={target.name}", "/docs", "/openapi.json", "/static/style.css", "/study?name=no"):
+            headers = client.get(path).headers
+            assert headers["content-security-policy"].startswith("default-src 'self'")
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "server" not in headers
+        page = client.get("/study", params={"name": target.name}).text
+        assert "http://" not in page
+        assert "https://" not in page
+        assert "style=" not in page
+        assert "//" not in client.get("/docs").text.replace("<!doctype", "")
+
+
+def test_a_password_in_the_storage_stays_there(tmp_path):
+    from dirichlet_bandits.errors import NotFoundError
+    from dirichlet_bandits.service.registry import Registry
+    from dirichlet_bandits.storage import MemoryStorage
+
+    storage = MemoryStorage()
+    storage.url = "postgresql+psycopg://user:secret@host/database"
+    with pytest.raises(NotFoundError) as refusal:
+        Registry(storage).study("x")
+    assert "secret" not in str(refusal.value)
+
+
+def test_the_keys_file_holds_no_key(tmp_path):
+    path = tmp_path / "keys.txt"
+    secrets = [add_key(path, f"key {k}", scope) for k, scope in enumerate(["read", "write", "read"])]
+    text = path.read_text()
+    assert not any(secret in text or secret[3:] in text for secret in secrets)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [check_key(secret, read_keys(path)) for secret in secrets] == ["read", "write", "read"]
+    remove_key(path, "key 1")
+    assert [check_key(secret, read_keys(path)) for secret in secrets] == ["read", None, "read"]
+    assert len({new_key("a", "read")[0] for _ in range(100)}) == 100
+
+
+def test_an_open_service_is_for_this_machine_only(tmp_path):
+    service = Running(tmp_path, keyed=False)
+    try:
+        with httpx.Client(base_url=service.url) as client:
+            assert client.get("/api/studies").json() == {"studies": []}
+            assert client.post("/api/studies", json={"name": "s", "arms": ["a", "b"]}).status_code == 201
+            for host in ("evil.example", f"evil.example:{service.port}", "127.0.0.1.evil.example", "[::1", ""):
+                refused(client.get("/api/studies", headers={"Host": host}), 403)
+            refused(client.post("/api/ask?study=s", json={}, headers={"Origin": "http://evil.example"}), 403)
+            assert len(service.stored("s")) == 2
+    finally:
+        service.stop()
