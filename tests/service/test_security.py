@@ -127,7 +127,15 @@ def test_pages_need_a_key_too(service, target, everything):
         for path in ("/", "/study", "/study/live", "/study/log"):
             answer = client.get(path, params={"name": target.name, "format": "csv"})
             assert (answer.status_code, answer.headers["location"]) == (303, "/login")
-        fields = {"name": target.name, "token": "t", "id": "2", "reward": "1", "arm": "b", "action": "retire", "arms": "a"}
+        fields = {
+            "name": target.name,
+            "token": "t",
+            "id": "2",
+            "reward": "1",
+            "arm": "b",
+            "action": "retire",
+            "arms": "a",
+        }
         for path in ("/ask", "/tell", "/abandon", "/arms", "/create"):
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
@@ -327,7 +335,14 @@ def test_deep_and_broken_bodies_are_refused(web, target, everything):
 def test_answers_are_safe_to_show(service, target):
     with service.http() as client:
         client.post("/login", data={"key": service.write})
-        for path in ("/", f"/study?name={target.name}", "/docs", "/openapi.json", "/static/style.css", "/study?name=no"):
+        for path in (
+            "/",
+            f"/study?name={target.name}",
+            "/docs",
+            "/openapi.json",
+            "/static/style.css",
+            "/study?name=no",
+        ):
             headers = client.get(path).headers
             assert headers["content-security-policy"].startswith("default-src 'self'")
             assert headers["x-content-type-options"] == "nosniff"

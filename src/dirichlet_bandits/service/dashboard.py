@@ -190,7 +190,8 @@ async def docs(request: Request) -> Response:
 
 
 def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    values |= {"writes": request.state.scope == WRITE, "keyed": request.app.state.keys is not None}
+    scope = request.state.scope
+    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": request.app.state.keys is not None}
     return HTMLResponse(_pages.get_template(template).render(values), status)
 
 

@@ -4,14 +4,13 @@
 const live = document.getElementById("live");
 const state = document.getElementById("state");
 const PAUSE = 3000;
-let shown = "";
 
 async function refresh() {
   try {
     const answer = await fetch(live.dataset.url);
     if (answer.redirected) location.reload(); // logged out meanwhile
     const text = await answer.text();
-    if (answer.ok && text !== shown) show(text);
+    if (answer.ok) show(text);
     state.textContent = answer.ok ? "" : "The service cannot answer; trying again.";
   } catch {
     state.textContent = "The service cannot be reached; trying again.";
@@ -19,12 +18,14 @@ async function refresh() {
 }
 
 function show(text) {
+  const fresh = document.createElement("template");
+  fresh.innerHTML = text; // made and escaped by the service
+  if (fresh.innerHTML.trim() === live.innerHTML.trim()) return;
   const focused = document.activeElement && live.contains(document.activeElement) ? document.activeElement.id : "";
   const places = [...live.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
-  live.innerHTML = text; // made and escaped by the service
+  live.replaceChildren(fresh.content);
   live.querySelectorAll(".scroll").forEach((box, k) => { box.scrollLeft = places[k] || 0; });
   if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
-  shown = text;
 }
 
 async function keepFresh() {

@@ -1,0 +1,140 @@
+"""The dashboard in a real browser: create, ask, tell, see the pictures move; on a large window and on a phone."""
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.service.browser import browser
+
+PATIENT = 60
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desk", "phone"])
+def page(request, service, tmp_path):
+    """A browser that has logged in."""
+    opened = browser(tmp_path / "profile", *request.param)
+    try:
+        opened.get(service.url + "/")
+        assert opened.current_url.endswith("/login")
+        field = opened.find_element(By.ID, "key")
+        field.send_keys("wrong" + Keys.ENTER)
+        assert "not known" in wait(opened, "[role=alert]").text
+        opened.find_element(By.ID, "key").send_keys(service.write + Keys.ENTER)
+        wait(opened, "form[action='/create']")
+        yield opened
+        loud = [line["message"] for line in opened.get_log("browser") if line["level"] == "SEVERE"]
+        refusals = ("status of 401", "status of 422")  # those that the tests provoke
+        assert [line for line in loud if not any(words in line for words in refusals)] == []
+    finally:
+        opened.quit()
+
+
+def wait(page, selector):
+    return WebDriverWait(page, PATIENT).until(lambda page: page.find_element(By.CSS_SELECTOR, selector))
+
+
+def until(page, condition):
+    WebDriverWait(page, PATIENT).until(lambda _: condition())
+
+
+def picture(page, name):
+    return page.find_element(By.CSS_SELECTOR, f"svg[aria-label^='{name}']").get_attribute("outerHTML")
+
+
+def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
+    name = f"<b>maize</b> {request.node.callspec.id}"
+    page.find_element(By.ID, "name").send_keys(name)
+    page.find_element(By.ID, "arms").send_keys("26 Feb\n<i>13 Mar</i>\n28 Mar")
+    page.find_element(By.CSS_SELECTOR, "form[action='/create'] button").click()
+    wait(page, "#live")
+    assert page.find_element(By.TAG_NAME, "h1").text == name  # shown as text
+    assert page.find_elements(By.CSS_SELECTOR, "main b, main i") == []
+    before = picture(page, "Trials of each arm")
+
+    page.find_element(By.ID, "n").send_keys(Keys.ENTER)  # ask
+    news = wait(page, ".news").text
+    arm = studies.load_study(name).pending[0].arm
+    assert news == f"Trial 0: {arm}"
+    assert picture(page, "Trials of each arm") != before
+    assert page.find_element(By.ID, "id").get_attribute("value") == "0"
+    assert page.find_elements(By.CSS_SELECTOR, "svg[aria-label^='Mean reward']") == []
+
+    page.find_element(By.ID, "reward").send_keys("much" + Keys.ENTER)
+    assert "'reward' must be a number (got 'much')" in wait(page, "[role=alert]").text
+    field = page.find_element(By.ID, "reward")
+    field.clear()
+    field.send_keys("3120.5" + Keys.ENTER)
+    wait(page, "svg[aria-label^='Mean reward']")
+    assert "3120" in picture(page, "Mean reward")
+    assert studies.load_study(name).summary().loc[arm, "mean"] == 3120.5
+
+    # Somebody else tells more rewards: the pictures follow by themselves, and what is being typed stays.
+    reward = page.find_element(By.ID, "reward")
+    reward.send_keys("12")
+    shown = {
+        kind: picture(page, kind) for kind in ("Trials of each", "Mean reward", "Histograms", "Probability of each")
+    }
+    study = studies.load_study(name)
+    trials = study.ask(10)
+    study.tell_many([trial.id for trial in trials[:9]], [3000.0 + 10.0 * trial.id for trial in trials[:9]])
+    until(page, lambda: all(picture(page, kind) != old for kind, old in shown.items()))
+    assert reward.get_attribute("value") == "12"
+    assert page.switch_to.active_element == reward
+    waiting = page.find_element(By.CSS_SELECTOR, ".pending").text
+    assert waiting.startswith(f"Trial {trials[9].id}: {trials[9].arm}")
+
+    page.find_element(By.ID, f"pending-{trials[9].id}").send_keys(Keys.ENTER)
+    until(page, lambda: page.find_element(By.ID, "id").get_attribute("value") == str(trials[9].id))
+    page.find_element(By.CSS_SELECTOR, "button[formaction='/abandon']").send_keys(Keys.ENTER)
+    until(page, lambda: study.pending == [])
+    wide = page.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0  # nothing sticks out, also not on a phone
+    page.save_screenshot(str(tmp_path / "study.png"))
+
+
+def test_with_the_keyboard_alone(page, studies, request):
+    """Everything that can be done has a label, is reached with Tab, and shows where the focus is."""
+    name = f"keys {request.node.callspec.id}"
+    study = studies.create_study(name, arms=["a", "b"], seed=1)
+    study.ask()
+    page.get(page.current_url + "study?name=" + name.replace(" ", "+"))
+    wait(page, "#live")
+    page.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    wanted = page.find_elements(By.CSS_SELECTOR, "main a, main button, main select, main input:not([type=hidden])")
+    for field in page.find_elements(By.CSS_SELECTOR, "main select, main input:not([type=hidden])"):
+        assert field.accessible_name
+    seen = []
+    for _ in range(40):
+        page.switch_to.active_element.send_keys(Keys.TAB)
+        focused = page.switch_to.active_element
+        if focused.tag_name == "body":
+            continue  # round the end to the beginning
+        assert focused.value_of_css_property("outline-style") != "none"
+        seen.append(focused)
+    assert [element.get_attribute("outerHTML") for element in wanted if element not in seen] == []
+
+
+def test_without_script_the_page_still_works(service, web, studies):
+    """Forms and pictures come from the service; the script only refreshes."""
+    study = studies.create_study("plain", arms=["a", "b"], seed=1)
+    with service.http() as client:
+        client.post("/login", data={"key": service.write})
+        answer = client.post("/ask", data={"name": "plain", "token": "once", "n": "2"})
+        assert answer.headers["location"] == "/study?name=plain&asked=0"
+        client.post("/ask", data={"name": "plain", "token": "once", "n": "2"})  # the button, twice
+        assert len(study) == 2
+        page = client.get(answer.headers["location"]).text
+        assert "Trial 0:" in page
+        assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "1.5"}).status_code == 303
+        assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "2"}).status_code == 409
+        assert client.post("/tell", data={"name": "plain", "id": "x", "reward": "2"}).status_code == 422
+        assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "nan"}).status_code == 422
+        assert client.post("/arms", data={"name": "plain", "arm": "c", "action": "add"}).status_code == 303
+        assert client.post("/arms", data={"name": "plain", "arm": "a", "action": "retire"}).status_code == 303
+        assert client.post("/create", data={"name": "plain", "arms": "a\nb"}).status_code == 409
+        assert study.arms == ["b", "c"]
+        log = client.get("/study/log", params={"name": "plain", "format": "csv"})
+        assert log.text.splitlines()[0].startswith("trial,arm,propensity")
+        client.post("/logout")
+        assert client.get("/").status_code == 303

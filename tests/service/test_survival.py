@@ -1,0 +1,90 @@
+"""Nothing lost, nothing twice: the service is killed at random moments under clients that ask and tell."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from tests.service.running import ROOT, Running
+from tests.storage.test_survival import acknowledged, check
+
+
+def client(service, seed, trials, path):
+    words = [service.url, service.write, str(seed), str(trials), str(path)]
+    command = [sys.executable, "-W", "error", "-m", "tests.service.worker", *words]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def kill_service(folder, kills, clients):
+    service = Running(folder)
+    with service.connect() as studies:
+        studies.create_study("s", arms=["a", "b", "c"], seed=1)
+    rng = np.random.default_rng(4)
+    paths = [folder / f"{k}.log" for k in range(clients)]
+    running = [client(service, k, 1_000_000, path) for k, path in enumerate(paths)]
+    try:
+        for _ in range(kills):
+            done = len(acknowledged(paths)[1])
+            while len(acknowledged(paths)[1]) < done + 10:  # they are at work again
+                assert [process.stderr.read() for process in running if process.poll() is not None] == []
+                time.sleep(0.02)
+            time.sleep(float(rng.exponential(0.1)))
+            service.kill()
+            service.start()
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+        service.stop()
+    frame, tells = check(service.storage, paths)
+    assert len(tells) >= 10 * kills
+    # Whatever a client got no answer for, it asked for again under the same token: no trial is left over,
+    # save those that the clients had in hand when they were killed themselves.
+    assert (frame["status"] == "pending").sum() <= 3 * clients
+
+
+def test_a_killed_service_loses_nothing(tmp_path):
+    kill_service(tmp_path, kills=2, clients=2)
+
+
+@pytest.mark.slow
+def test_a_service_killed_dozens_of_times_loses_nothing(tmp_path):
+    kill_service(tmp_path, kills=24, clients=4)
+
+
+@pytest.mark.slow
+def test_eight_clients_at_once(tmp_path):
+    service = Running(tmp_path)
+    try:
+        with service.connect() as studies:
+            studies.create_study("s", arms=["a", "b", "c"], seed=1)
+        paths = [tmp_path / f"{k}.log" for k in range(8)]
+        for process in [client(service, k, 150, path) for k, path in enumerate(paths)]:
+            _, errors = process.communicate(timeout=500)
+            assert process.returncode == 0, errors
+    finally:
+        service.stop()
+    frame, tells = check(service.storage, paths)
+    asks, _, abandoned, _ = acknowledged(paths)
+    assert sorted(id for id, _ in asks) == list(range(len(frame)))
+    assert len(tells) + len(abandoned) == len(frame) >= 8 * 150
+
+
+def test_the_clock_may_jump(tmp_path, monkeypatch):
+    """Times are for people to read: a clock that goes back changes no decision."""
+    here = db.create_study("s", arms=["a", "b"], seed=1, storage=f"sqlite:///{tmp_path}/s.db")
+    straight = db.create_study("s", arms=["a", "b"], seed=1)
+    clock = iter(np.random.default_rng(5).uniform(-1e9, 4e9, 1000).tolist())
+    for k in range(10):
+        trial = straight.ask()
+        straight.tell(trial.id, float(k % 3))
+        with monkeypatch.context() as patch:
+            patch.setattr("time.time", lambda: next(clock))
+            assert here.ask()[:3] == trial[:3]
+            here.tell(trial.id, float(k % 3))
+    assert here.replay().same
+    assert len(here.trials_dataframe()) == 10
+    here.storage.close()

@@ -1,0 +1,31 @@
+"""A client of a service in a process of its own: ``python -m tests.service.worker URL KEY SEED TRIALS FILE``.
+
+As ``tests/storage/worker.py``: what was acknowledged is written down, line by line. The service may vanish at any
+moment; the client waits for it, and no error is shown.
+"""
+
+import sys
+
+import numpy as np
+
+import dirichlet_bandits as db
+
+
+def main(url: str, key: str, seed: int, trials: int, path: str) -> None:
+    rng = np.random.default_rng(seed)
+    with db.connect(url, key, patience=300.0) as service, open(path, "a", buffering=1) as log:
+        study = service.load_study("s")
+        for _ in range(trials):
+            for trial in [study.ask()] if rng.random() < 0.8 else study.ask(3):
+                log.write(f"ask {trial.id} {trial.arm}\n")
+                reward = float(rng.random())
+                if rng.random() < 0.05:
+                    study.abandon(trial.id)
+                    log.write(f"abandon {trial.id}\n")
+                else:
+                    study.tell(trial.id, reward)
+                    log.write(f"tell {trial.id} {reward!r}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
