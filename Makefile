@@ -6,12 +6,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Tests of PostgreSQL need a server's programs; without them, and without the right to install them, they are skipped.
-define POSTGRES
-if ! command -v initdb >/dev/null && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+# Tests of PostgreSQL and of the dashboard need programs of the system; without them, and without the right to install
+# them, they are skipped.
+define PROGRAMS
+missing=""; \
+command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="postgresql"; \
+command -v chromium >/dev/null && command -v chromedriver >/dev/null || missing="$$missing chromium chromium-driver"; \
+if [ -n "$$missing" ]; then \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && apt-get install -y -qq postgresql; \
-	else echo "no PostgreSQL here: its tests will be skipped"; fi; fi
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; \
+	else echo "not on this machine: $$missing; their tests will be skipped"; fi; fi
 endef
 
 .PHONY: demo test slow bench clean
@@ -26,7 +30,7 @@ demo: .venv/ready
 	$(BIN)/dirichlet-bandits demo
 
 test: .venv/ready
-	-@$(POSTGRES)
+	-@$(PROGRAMS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -34,12 +38,13 @@ test: .venv/ready
 	$(BIN)/python -m pytest
 
 slow: .venv/ready
-	-@$(POSTGRES)
+	-@$(PROGRAMS)
 	$(BIN)/python -m pytest -m slow
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.live
+	$(BIN)/python -m benchmarks.service
 
 clean:
 	rm -rf .venv report

@@ -255,6 +255,27 @@ def test_two_objects_see_each_other(tmp_path):
     assert one.arms == ["a", "c"]
 
 
+def test_an_ask_with_the_same_token_gets_the_same_trials(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=1)
+    one, three = study.ask(token="x"), study.ask(3, token="<'; --")
+    assert [trial.id for trial in [one, *three]] == [0, 1, 2, 3]
+    study.tell(one.id, 1.0)
+    assert study.ask(token="x") == one  # also when it has been told meanwhile
+    assert study.ask(1, token="x") == [one]
+    assert study.ask(3, token="<'; --") == three
+    with pytest.raises(db.ConflictError, match="token 'x' has asked for 1 trials"):
+        study.ask(2, token="x")
+    with pytest.raises(db.ArgumentError, match="token"):
+        study.ask(token="")
+    assert study.ask().id == 4
+    assert len(study) == 5
+    if url is not None:
+        again = db.load_study("s", url)  # another process, or the same after a crash
+        assert again.ask(3, token="<'; --") == three
+        assert again.replay().same
+        again.storage.close()
+
+
 def test_a_policy_of_ones_own(tmp_path):
     from tests.policies.test_propensity import Greedy
 

@@ -1,14 +1,18 @@
 """Nobody gets in, and what is refused leaves nothing behind."""
 
 import json
+import socket
 import sqlite3
 from contextlib import closing
 
 import httpx
 import pytest
 
+from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.service.guard import COOKIE, LARGEST_BODY
 from dirichlet_bandits.service.keys import add_key, check_key, new_key, read_keys, remove_key
+from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.storage import MemoryStorage
 from tests.service.running import Running
 
 NASTY = [
@@ -196,8 +200,6 @@ def test_names_that_nobody_can_read_are_refused(web, everything, name):
 )
 def test_paths_lead_nowhere(service, path):
     """Sent as they are: a client would tidy them up."""
-    import socket
-
     with socket.create_connection(("127.0.0.1", service.port)) as line:
         line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         answer = b""
@@ -230,8 +232,8 @@ def test_rewards_that_are_no_numbers_are_refused(web, target, everything, reward
     before = everything()
     headers = {"Content-Type": "application/json"}
     for path, body in (
-        ("tell", '{"id": 2, "reward": %s}' % reward),
-        ("tell_many", '{"ids": [2], "rewards": [%s]}' % reward),
+        ("tell", f'{{"id": 2, "reward": {reward}}}'),
+        ("tell_many", f'{{"ids": [2], "rewards": [{reward}]}}'),
     ):
         answer = web.post(f"/api/{path}", params={"study": target.name}, content=body, headers=headers)
         said = refused(answer, status)
@@ -354,11 +356,7 @@ def test_answers_are_safe_to_show(service, target):
         assert "//" not in client.get("/docs").text.replace("<!doctype", "")
 
 
-def test_a_password_in_the_storage_stays_there(tmp_path):
-    from dirichlet_bandits.errors import NotFoundError
-    from dirichlet_bandits.service.registry import Registry
-    from dirichlet_bandits.storage import MemoryStorage
-
+def test_a_password_in_the_storage_stays_there():
     storage = MemoryStorage()
     storage.url = "postgresql+psycopg://user:secret@host/database"
     with pytest.raises(NotFoundError) as refusal:

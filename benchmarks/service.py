@@ -1,0 +1,82 @@
+"""``python -m benchmarks.service``: what does HTTP leave of the rate of a study?
+
+Ask+tell pairs of eight client processes at one service, on an SQLite file with full durability, against the pairs
+of one process on a file in the same folder without a service; each in turn, three times, in one run.
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import dirichlet_bandits as db
+from dirichlet_bandits.service.keys import add_key
+
+CLIENTS = 8
+PAIRS = 100
+ROUNDS = 3
+CLIENT = (
+    "import sys, dirichlet_bandits as db\n"
+    "url, key, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3])\n"
+    "study = db.connect(url, key).load_study('s')\n"
+    "for line in sys.stdin:\n"
+    "    for k in range(pairs):\n"
+    "        study.tell(study.ask().id, float(k % 7))\n"
+    "    print('done', flush=True)\n"
+)
+
+
+def in_process(study: db.Study) -> float:
+    """Pairs a second here."""
+    begin = time.perf_counter()
+    for k in range(2 * PAIRS):
+        study.tell(study.ask().id, float(k % 7))
+    return 2 * PAIRS / (time.perf_counter() - begin)
+
+
+def over_http(clients: list["subprocess.Popen[str]"]) -> float:
+    """Pairs a second of all clients together."""
+    begin = time.perf_counter()
+    for client in clients:
+        assert client.stdin is not None
+        client.stdin.write("go\n")
+        client.stdin.flush()
+    for client in clients:
+        assert client.stdout is not None
+        assert client.stdout.readline() == "done\n"
+    return CLIENTS * PAIRS / (time.perf_counter() - begin)
+
+
+def main() -> None:
+    """Start everything, take turns, print the ratio."""
+    with tempfile.TemporaryDirectory() as folder:
+        keys = Path(folder) / "keys.txt"
+        key = add_key(keys, "bench", "write")
+        storage, port = f"sqlite:///{folder}/service.db", 8917
+        command = [sys.executable, "-m", "dirichlet_bandits", "serve", "--storage", storage, "--keys", str(keys)]
+        service = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
+        url = f"http://127.0.0.1:{port}"
+        clients = []
+        try:
+            db.connect(url, key).create_study("s", arms=["a", "b", "c"], seed=1)
+            here = db.create_study("s", arms=["a", "b", "c"], seed=1, storage=f"sqlite:///{folder}/here.db")
+            for _ in range(CLIENTS):
+                words = [sys.executable, "-c", CLIENT, url, key, str(PAIRS)]
+                clients.append(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+            over_http(clients), in_process(here)  # everybody is awake
+            found = [(in_process(here), over_http(clients)) for _ in range(ROUNDS)]
+        finally:
+            for process in [*clients, service]:
+                process.kill()
+                process.communicate()
+    for direct, remote in found:
+        print(
+            f"{direct:7.0f} pairs a second in process, {remote:7.0f} over HTTP by {CLIENTS} clients: {remote / direct:.2f}"
+        )
+    print(f"median {statistics.median(remote / direct for direct, remote in found):.2f}, at least 0.10 is promised")
+
+
+if __name__ == "__main__":
+    main()
