@@ -29,7 +29,8 @@ from dirichlet_bandits.policies.npts import NPTSParams
 from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, play
 from dirichlet_bandits.simulation.chances import log_crossing_anew, try_above
-from dirichlet_bandits.simulation.clocks import NEVER, geometric
+from dirichlet_bandits.simulation.clocks import geometric
+from dirichlet_bandits.simulation.queue import NEVER
 from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, Ints
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import borrowed, jit
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.base import keeper
 from dirichlet_bandits.policies.rounds import as_round
@@ -41,6 +41,12 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     return state
 
 
+@jit
+def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """The policy's own way to play from here to the horizon."""
+    verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))
+
+
 @functools.cache
 def runner(policy_type: type, fast: bool) -> Callable[..., int]:
     """The compiled chunk of replications for one policy type, with its own ``play`` or the plain loop."""
@@ -66,7 +72,7 @@ def runner(policy_type: type, fast: bool) -> Callable[..., int]:
             seat(rng, words, seeds[replication, n_arms])
             state = opening(policy, verbs.init(policy, n_arms), run, rng)
             if fast:
-                verbs.play(policy, state, run, rng)
+                play_on(policy, state, run, rng)
             else:
                 plain(policy, state, run, rng)
             finish(run, outcome, replication)
