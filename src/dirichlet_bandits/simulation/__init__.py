@@ -1,6 +1,7 @@
 """Replications of policies on bandits: one compiled loop, streams of rewards, threads, progress."""
 
 from dirichlet_bandits.simulation import (  # noqa: F401 - register their fast paths
+    blocks,
     campaigns,
     duels,
     evidence,

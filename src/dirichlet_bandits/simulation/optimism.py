@@ -30,9 +30,7 @@ def index_near(policy: Any, state: Any, arm: int, total: int, guesses: Floats, r
 
 
 @implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
-def index_itself(
-    policy: Any, state: Tally, arm: int, total: int, guesses: Floats, rng: np.random.Generator
-) -> float:
+def index_itself(policy: Any, state: Tally, arm: int, total: int, guesses: Floats, rng: np.random.Generator) -> float:
     """No guess is needed."""
     return verbs.index(policy, state, arm, total, math.nan, rng)
 
@@ -48,9 +46,7 @@ def warm_index(
 
 
 @verb
-def surely_above(
-    policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: Any
-) -> Any:
+def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: Any) -> Any:
     """Whether the arm's index is above a level beyond doubt."""
 
 

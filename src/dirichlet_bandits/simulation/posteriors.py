@@ -45,9 +45,7 @@ def family_frame(policy: ThompsonParams, state: Tally, arm: int) -> tuple[float,
 
 
 @implements(posterior_or_nan, ThompsonParams)
-def family_posterior(
-    policy: ThompsonParams, first: float, second: float, unit: float, x: float, e: float
-) -> float:
+def family_posterior(policy: ThompsonParams, first: float, second: float, unit: float, x: float, e: float) -> float:
     """Beta, normal, inverse gamma or gamma."""
     if policy.family == GAUSSIAN:
         return first + second * x
@@ -67,9 +65,7 @@ def coins_frame(policy: BinarizedTSParams, state: Tally, arm: int) -> tuple[floa
 
 
 @implements(posterior_or_nan, BinarizedTSParams)
-def coins_posterior(
-    policy: BinarizedTSParams, first: float, second: float, unit: float, x: float, e: float
-) -> float:
+def coins_posterior(policy: BinarizedTSParams, first: float, second: float, unit: float, x: float, e: float) -> float:
     """Beta."""
     return beta_or_nan(first, second, x, e)
 
@@ -105,9 +101,7 @@ def play_thompson(policy: Any, state: Tally, run: Run, rng: np.random.Generator)
         for arm in range(n_arms):
             value = values[arm]
             if math.isnan(value):
-                value = posterior_or_nan(
-                    policy, first[arm], second[arm], unit[arm], normal[used], exponential[used]
-                )
+                value = posterior_or_nan(policy, first[arm], second[arm], unit[arm], normal[used], exponential[used])
                 used += 1
                 if math.isnan(value):
                     value = verbs.index(policy, state, arm, 0, 0.0, rng)
