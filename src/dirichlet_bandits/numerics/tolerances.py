@@ -40,6 +40,9 @@ the worst cases seen, a run with a thousand duels won would still have its law w
 CONTOUR_REACH: Final = 1e-15
 """A kept contour goes as far as the integrand is above this share of its value on the real axis."""
 
+AXIS_ERROR: Final = 1e-10
+"""Estimated absolute error with which a simulation believes a distribution function kept on the imaginary axis."""
+
 OFFSET_RATIO: Final = 1e-150
 """Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
 
