@@ -10,6 +10,8 @@ lies above it.
 
 import math
 
+import numpy as np
+
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -21,6 +23,7 @@ from dirichlet_bandits.numerics.contour import (
     Contours,
     times_power,
 )
+from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.jit import jit
 
 
@@ -30,7 +33,6 @@ def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, 
 
     The estimate is that of :func:`contour.evaluate`.
 
-    >>> import numpy as np
     >>> from dirichlet_bandits.numerics import contour
     >>> contours = contour.make(1)
     >>> contour.build(contours, 0, np.zeros(30), np.empty(0), 1.0, 0.1)  # the weight of b is Beta(1, 30)
@@ -76,3 +78,44 @@ def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, 
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
     log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - scalars[HEIGHT]
     return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+
+
+@jit
+def log_density_anew(values: np.ndarray, m: float) -> tuple[float, float]:
+    """log f(m) and its derivative for any values, the bonus among them; slow, and right however few they are.
+
+    1/((1 - s a)(1 - s b)) = (1/(1 - s a) - 1/(1 - s b)) / (s (a - b)): the density is n/(high - low) times the
+    difference of two crossing probabilities, without the lowest value and without the highest. The derivative is a
+    difference of densities in the same way.
+
+    >>> log_f, slope = log_density_anew(np.append(np.zeros(30), 1.0), 0.1)
+    >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
+    (True, True)
+
+    Reference: the head of this file.
+    """
+    log_f = _log_difference(values, m)
+    without_low, without_high = _log_difference(_without(values, False), m), _log_difference(_without(values, True), m)
+    n = values.size - 1
+    change = n / (values.max() - values.min()) * (math.exp(without_low - log_f) - math.exp(without_high - log_f))
+    return log_f, -change
+
+
+@jit
+def _log_difference(values: np.ndarray, m: float) -> float:
+    """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
+    spread = values.max() - values.min()
+    if not spread > 0.0:
+        return -math.inf
+    more, less = _without(values, False), _without(values, True)
+    log_more, log_less = log_crossing(more - m, np.empty(0)), log_crossing(less - m, np.empty(0))
+    if not log_more > log_less:
+        return -math.inf
+    return math.log((values.size - 1) / spread) + log_more + math.log1p(-math.exp(log_less - log_more))
+
+
+@jit
+def _without(values: np.ndarray, highest: bool) -> np.ndarray:
+    """All but one of the highest or of the lowest values."""
+    k = values.argmax() if highest else values.argmin()
+    return np.append(values[:k], values[k + 1 :])
