@@ -11,15 +11,15 @@ pole in its way.
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from dirichlet_bandits.numerics.contour import times_power
 from dirichlet_bandits.numerics.jit import jit
 
-NODES: Final = 28
-_STEP: Final = 0.45  # the most in use, in standard deviations of the integrand; grows with the square root of n
+NODES: Final = 32
+_STEP: Final = 0.4  # the most in use, in standard deviations of the integrand; grows with the square root of n
 _MANY: Final = 4000  # rewards from which on the nodes serve until their number has doubled, before that
 _GROWTH: Final = 1.2  # only for so much: the fewer they are, the farther the integrand reaches
 _AT_ONCE: Final = 64  # factors that are multiplied before the product might overflow
@@ -27,42 +27,35 @@ _AT_ONCE: Final = 64  # factors that are multiplied before the product might ove
 # Sines of frequencies pi and 3/4 pi in the number of the node, a half added.
 _WAVES: Final = tuple(tuple(math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)) for f in (1.0, 0.75))
 
+# Rows of an axis, one array as Numba counts references: the nodes, the data's product there, scratch space, and
+# numbers: the reference, the rewards for which the nodes serve, the rewards known.
+_Y, _REAL, _IMAG, _WORK, _NUMBERS = 0, 1, 2, 3, 7
 _REFERENCE, _LIMIT, _KNOWN = range(3)
 
 
-class Axis(NamedTuple):
-    """Nodes, the data's product there, scratch space, and scalars: reference, most and present number of rewards."""
-
-    y: np.ndarray
-    real: np.ndarray
-    imag: np.ndarray
-    work: np.ndarray
-    scalars: np.ndarray
-
-
 @jit
-def make_axis() -> Axis:
+def make_axis() -> np.ndarray:
     """Room for one law, of nothing yet."""
-    return Axis(np.zeros(NODES), np.ones(NODES), np.zeros(NODES), np.zeros((4, NODES)), np.zeros(3))
+    return np.zeros((8, NODES))
 
 
 @jit
-def forget(axis: Axis) -> None:
+def forget(axis: np.ndarray) -> None:
     """Another law comes."""
-    axis.scalars[:] = 0.0
+    axis[_NUMBERS] = 0.0
 
 
 @jit
-def learn(axis: Axis, x: np.ndarray, b: float, mean: float, deviation: float) -> None:
+def learn(axis: np.ndarray, x: np.ndarray, b: float, mean: float, deviation: float) -> None:
     """All rewards x so far and the bonus b, by whose mean and standard deviation new nodes are made if it is time."""
-    scalars = axis.scalars
+    scalars = axis[_NUMBERS]
     if not scalars[_KNOWN] <= x.size <= scalars[_LIMIT]:
         growth = 2.0 if x.size >= _MANY else _GROWTH
         scalars[_REFERENCE], scalars[_LIMIT], scalars[_KNOWN] = mean, growth * x.size, 0
         for j in range(NODES):
-            axis.y[j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
-        axis.real[:] = 1.0
-        axis.imag[:] = 0.0
+            axis[_Y, j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
+        axis[_REAL] = 1.0
+        axis[_IMAG] = 0.0
         _multiply(axis, np.full(1, b))
     for first in range(int(scalars[_KNOWN]), x.size, _AT_ONCE):
         _multiply(axis, x[first : first + _AT_ONCE])
@@ -70,10 +63,10 @@ def learn(axis: Axis, x: np.ndarray, b: float, mean: float, deviation: float) ->
 
 
 @jit
-def _multiply(axis: Axis, x: np.ndarray) -> None:
+def _multiply(axis: np.ndarray, x: np.ndarray) -> None:
     """Divide the product by a few factors 1 - i y x'."""
-    y, real, imag, c, d = axis.y, axis.real, axis.imag, axis.work[0], axis.work[1]
-    reference = axis.scalars[_REFERENCE]
+    y, real, imag, c, d = axis[_Y], axis[_REAL], axis[_IMAG], axis[_WORK], axis[_WORK + 1]
+    reference = axis[_NUMBERS, _REFERENCE]
     c[:] = 1.0
     d[:] = 0.0
     for i in range(0, x.size, 2):  # two factors at once: 1 - y^2 a b - i y (a + b)
@@ -91,7 +84,7 @@ def _multiply(axis: Axis, x: np.ndarray) -> None:
 
 
 @jit
-def below(axis: Axis, m: float) -> tuple[float, float]:
+def below(axis: np.ndarray, m: float) -> tuple[float, float]:
     """P(mean < m), and an estimate of its absolute error.
 
     With D = pi/step, the same nodes give the probabilities A and B of being farther from m than D and 3/4 D. The
@@ -107,10 +100,12 @@ def below(axis: Axis, m: float) -> tuple[float, float]:
 
     Reference: Davies (1973), Numerical inversion of a characteristic function.
     """
-    c, d = axis.work[0], axis.work[1]
-    c[:] = axis.real
-    d[:] = axis.imag
-    times_power(c, d, axis.y, m - axis.scalars[_REFERENCE], axis.scalars[_KNOWN], axis.work[2], axis.work[3])
+    c, d = axis[_WORK], axis[_WORK + 1]
+    c[:] = axis[_REAL]
+    d[:] = axis[_IMAG]
+    times_power(
+        c, d, axis[_Y], m - axis[_NUMBERS, _REFERENCE], axis[_NUMBERS, _KNOWN], axis[_WORK + 2], axis[_WORK + 3]
+    )
     total = far = less_far = 0.0
     for j in range(NODES):
         total += d[j] / (j + 0.5)

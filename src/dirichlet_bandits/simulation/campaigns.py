@@ -13,12 +13,11 @@ with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challe
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.axis import Axis, below, forget, learn, make_axis
+from dirichlet_bandits.numerics.axis import below, forget, learn, make_axis
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
@@ -37,36 +36,30 @@ from dirichlet_bandits.simulation.stretch import stretch, with_room
 _RING = 500  # a ring costs about as much as indices from so many rewards
 _LEAST = 32  # rewards of a leader
 _PATIENCE = 64  # plain steps at most between two campaigns
-_MIDDLE = 3.5  # standard deviations from the mean within which the leader's index nearly always is
+_MIDDLE = 4.0  # standard deviations from the mean within which the leader's index nearly always is
 _HIGHER, _MORE = 1.0, 1.5  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
 
 
-class Tangents(NamedTuple):
-    """For each arm the tangent of its log-density: where it touches, the value there, how fast it falls; the rate r_k,
-    and how many rewards its contour knows."""
-
-    at: Floats
-    value: Floats
-    fall: Floats
-    rate: Floats
-    known: Ints
+# Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
+# touches, the value there, how fast it falls; the rate r_k; how many rewards the arm's contour knows.
+_AT, _VALUE, _FALL, _RATE, _KNOWN = range(5)
 
 
 @jit
-def log_tangent(tangents: Tangents, arm: int, v: float) -> float:
+def log_tangent(tangents: Floats, arm: int, v: float) -> float:
     """Of the arm's density, at v."""
-    return tangents.value[arm] - tangents.fall[arm] * (v - tangents.at[arm])
+    return tangents[_VALUE, arm] - tangents[_FALL, arm] * (v - tangents[_AT, arm])
 
 
 @jit
-def touch(contours: Contours, tangents: Tangents, arm: int, x: Floats, b: float, v: float) -> None:
+def touch(contours: Contours, tangents: Floats, arm: int, x: Floats, b: float, v: float) -> None:
     """The tangent at v; the arm's contour learns the rewards that it does not know yet."""
-    if 2 * tangents.known[arm] >= x.size:
-        for value in x[tangents.known[arm] :]:
+    if 2 * tangents[_KNOWN, arm] >= x.size:
+        for value in x[int(tangents[_KNOWN, arm]) :]:
             contour.append(contours, arm, value, 1)
-    tangents.known[arm] = x.size
+    tangents[_KNOWN, arm] = x.size
     value, slope = sure_density(contours, arm, x, b, v)
-    tangents.at[arm], tangents.value[arm], tangents.fall[arm] = v, value, -slope
+    tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
 
 
 @jit
@@ -83,16 +76,16 @@ def sure_density(contours: Contours, arm: int, x: Floats, b: float, v: float) ->
 
 
 @jit
-def set_rate(tangents: Tangents, ceiling: Ceiling, arm: int) -> float:
+def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> float:
     """r_k."""
     part = np.empty(ceiling.pieces.shape[0])
-    total = integral(ceiling, tangents.fall[arm], part)
-    tangents.rate[arm] = math.exp(log_tangent(tangents, arm, ceiling.mean)) * total
-    return tangents.rate[arm]
+    total = integral(ceiling, tangents[_FALL, arm], part)
+    tangents[_RATE, arm] = math.exp(log_tangent(tangents, arm, ceiling.mean)) * total
+    return tangents[_RATE, arm]
 
 
 @jit
-def leader_below(axis: Axis, x: Floats, b: float, mean: float, variance: float, v: float, u: float) -> bool:
+def leader_below(axis: Floats, x: Floats, b: float, mean: float, variance: float, v: float, u: float) -> bool:
     """Whether u < P(index < v) for the leader. Where the index hardly ever is, the edge of that region tells."""
     learn(axis, x, b, mean, math.sqrt(variance))
     deviation = math.sqrt(variance / x.size)
@@ -110,7 +103,7 @@ def leader_below(axis: Axis, x: Floats, b: float, mean: float, variance: float, 
 def rival_above(
     state: History,
     contours: Contours,
-    tangents: Tangents,
+    tangents: Floats,
     leader: int,
     arm: int,
     b: float,
@@ -121,7 +114,7 @@ def rival_above(
     for k in range(state.pulls.size):
         if k != leader and k != arm:
             u = rng.random()
-            fall = tangents.fall[k]
+            fall = tangents[_FALL, k]
             if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
                 log_p, error = contour.evaluate(contours, k, v, b)
                 if not error <= CLOCK_ERROR:
@@ -146,30 +139,28 @@ def who_rings(rates: Floats, rng: np.random.Generator) -> int:
 
 
 @jit
-def challenger_wins(
-    policy: NPTSParams,
-    state: History,
+def beats_leader(
     contours: Contours,
-    axis: Axis,
-    tangents: Tangents,
+    axis: Floats,
+    tangents: Floats,
     ceiling: Ceiling,
-    leader: int,
     arm: int,
+    x: Floats,
+    x_leader: Floats,
+    mean: float,
+    b: float,
     rng: np.random.Generator,
-) -> bool:
-    """The clock rings for this arm: is its index the largest?"""
-    b = policy.upper
-    piece, z = draw(ceiling, tangents.fall[arm], rng)
+) -> float:
+    """The clock rings for this arm, of rewards x: its index if it is above that of the leader, else NaN."""
+    piece, z = draw(ceiling, tangents[_FALL, arm], rng)
     v = ceiling.mean - z
     if not v < b:
-        return False
-    log_f, _ = sure_density(contours, arm, rewards(state, arm), b, v)
+        return math.nan
+    log_f, _ = sure_density(contours, arm, x, b, v)
     if rng.random() >= math.exp(log_f - log_tangent(tangents, arm, v)):
-        return False
+        return math.nan
     u = rng.random() * math.exp(log_ceiling(ceiling, piece, z))
-    return leader_below(
-        axis, rewards(state, leader), b, state.means[leader], ceiling.variance, v, u
-    ) and not rival_above(state, contours, tangents, leader, arm, b, v, rng)
+    return v if leader_below(axis, x_leader, b, mean, ceiling.variance, v, u) else math.nan
 
 
 @jit
@@ -187,11 +178,11 @@ def worth(pulls: Ints) -> float:
 
 @jit
 def muster(
-    policy: NPTSParams, state: History, contours: Contours, tangents: Tangents, ceiling: Ceiling, leader: int
+    policy: NPTSParams, state: History, contours: Contours, tangents: Floats, ceiling: Ceiling, leader: int
 ) -> bool:
     """A tangent for everybody; False as soon as together they are too high for a campaign."""
     together, most = 0.0, worth(state.pulls)
-    tangents.rate[leader] = 0.0
+    tangents[_RATE, leader] = 0.0
     for arm in range(state.pulls.size):
         if arm != leader:
             if state.means[arm] >= ceiling.mean:
@@ -204,14 +195,13 @@ def muster(
 
 
 @jit
-def holds(ceiling: Ceiling, state: History, leader: int, squares: float) -> bool:
-    """Whether the ceiling is one for the leader as it is now, and not far too high."""
-    n, above = state.pulls[leader], state.means[leader] - ceiling.mean
+def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> bool:
+    """Whether the ceiling is one for a leader as it is now, and not far too high."""
     return (
-        0.0 <= above <= _HIGHER * ceiling.deviation
+        0.0 <= mean - ceiling.mean <= _HIGHER * ceiling.deviation
         and n <= _MORE * ceiling.n
         and squares <= ceiling.variance * n
-        and state.lows[leader] >= ceiling.low
+        and low >= ceiling.low
     )
 
 
@@ -240,47 +230,49 @@ def campaign(
     state: History,
     run: Run,
     contours: Contours,
-    axis: Axis,
-    tangents: Tangents,
+    axis: Floats,
+    tangents: Floats,
     leader: int,
     rng: np.random.Generator,
 ) -> History:
     """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
-    upper, centre = policy.upper, state.means[leader]
+    pulls, means, lows = state.pulls, state.means, state.lows
+    upper, centre = policy.upper, means[leader]
     squares = squares_about(rewards(state, leader), centre)
-    ceiling = make_ceiling(state.pulls[leader], centre, squares, state.lows[leader], upper)
+    ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], upper)
     if not muster(policy, state, contours, tangents, ceiling, leader):
         return state
     forget(axis)
-    quiet = geometric(math.log(tangents.rate.sum()), rng) - 1
+    quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
     while not over(run):
-        n = state.pulls[leader]
-        if not holds(ceiling, state, leader, squares):
-            ceiling = make_ceiling(n, state.means[leader], squares, state.lows[leader], upper)
-            for arm in range(state.pulls.size):
+        n = pulls[leader]
+        if not holds(ceiling, pulls[leader], means[leader], lows[leader], squares):
+            ceiling = make_ceiling(n, means[leader], squares, lows[leader], upper)
+            for arm in range(pulls.size):
                 if arm != leader:
                     set_rate(tangents, ceiling, arm)
-            if not tangents.rate.sum() <= worth(state.pulls):
+            if not tangents[_RATE].sum() <= worth(pulls):
                 return state
-            quiet = geometric(math.log(tangents.rate.sum()), rng) - 1
+            quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
         if quiet > 0:
             state = with_room(state, leader)
             calm = min(quiet, pulls_below(ceiling, ahead(run, leader), n, squares, centre))
             quiet -= stretch(run, state, leader, ceiling.mean, math.inf, calm)
             squares += squares_about(rewards(state, leader)[n:], centre)
             continue
-        arm = who_rings(tangents.rate, rng)
-        if challenger_wins(policy, state, contours, axis, tangents, ceiling, leader, arm, rng):
+        arm = who_rings(tangents[_RATE], rng)
+        x, x_leader = rewards(state, arm), rewards(state, leader)
+        v = beats_leader(contours, axis, tangents, ceiling, arm, x, x_leader, means[leader], upper, rng)
+        wins = not math.isnan(v) and not rival_above(state, contours, tangents, leader, arm, upper, v, rng)
+        if wins:
             state = pull_and_tell(policy, state, run, arm, rng)
-        else:
-            state = pull_and_tell(policy, state, run, leader, rng)
-            squares += squares_about(rewards(state, leader)[n:], centre)
-        if tangents.at[arm] != ceiling.mean or tangents.known[arm] < state.pulls[arm]:
+        if wins or tangents[_AT, arm] != ceiling.mean:
             touch(contours, tangents, arm, rewards(state, arm), upper, ceiling.mean)
             set_rate(tangents, ceiling, arm)
-            if not tangents.rate.sum() <= worth(state.pulls):
-                return state
-        quiet = geometric(math.log(tangents.rate.sum()), rng) - 1
+            if not tangents[_RATE].sum() <= worth(pulls):
+                return state if wins else pull_and_tell(policy, state, run, leader, rng)
+        # If it did not win, the leader is pulled in this step too.
+        quiet = geometric(math.log(tangents[_RATE].sum()), rng) - (1 if wins else 0)
     return state
 
 
@@ -289,9 +281,7 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
     """Campaigns where they are worth while, plain steps between them."""
     n_arms = state.pulls.size
     contours, axis = contour.make(n_arms), make_axis()
-    tangents = Tangents(
-        np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, np.int64)
-    )
+    tangents = np.zeros((5, n_arms))
     patience, wait = 1, 0
     while not over(run):
         leader = int(state.means.argmax())
