@@ -37,7 +37,7 @@ _RING = 500  # a ring costs about as much as indices from so many rewards
 _LEAST = 32  # rewards of a leader
 _PATIENCE = 64  # plain steps at most between two campaigns
 _MIDDLE = 4.0  # standard deviations from the mean within which the leader's index nearly always is
-_HIGHER, _MORE = 1.0, 1.5  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
+_HIGHER, _MORE = 0.5, 1.25  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
 
 
 # Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density

@@ -6,7 +6,9 @@ Bernstein's inequality: for n rewards, none below l, of mean m and variance s, a
 
 and less if n or m are larger or s is smaller. It is Chernoff's product of 1/(1 - lam a_i), a_i = m - z - x_i, with
 -log(1 - y) <= y + y^2/(2 (1 - Y)) for y <= Y and the best lam. As h is convex every tangent lies below it; a few of
-them make the ceiling exponential piece by piece, so that it is easily integrated and drawn from.
+them make the ceiling exponential piece by piece, so that it is easily integrated and drawn from. Next to the mean
+another bound is better: the index has a log-concave law, and is below its expectation with probability at most
+1 - 1/e (Gruenbaum, 1960).
 """
 
 import math
@@ -17,9 +19,10 @@ import numpy as np
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.tally import Floats
 
-_ENDS = (0.5, 1.5, 3.0, math.inf)  # of the pieces, in standard deviations
-_TOUCH = (0.0, 1.0, 2.0, 4.0)  # where they touch h
-_BELOW, _WIDER = 0.25, 1.1  # by how many standard deviations the mean may fall, by what factor the variance may grow
+_ENDS = (0.0, 1.0, 2.0, 3.5, math.inf)  # of the pieces, in standard deviations
+_TOUCH = (0.0, 0.0, 1.5, 2.5, 4.5)  # where they touch h
+_HALF = -math.log(1.0 - math.exp(-1.0))
+_BELOW, _WIDER = 0.1, 1.05  # by how many standard deviations the mean may fall, by what factor the variance may grow
 
 _START, _END, _HEIGHT, _SLOPE = range(4)
 
@@ -51,6 +54,7 @@ def make_ceiling(n: int, mean: float, squares: float, low: float, upper: float) 
         pieces[j, _START], pieces[j, _END] = start, end
         pieces[j, _HEIGHT], pieces[j, _SLOPE] = 0.5 * n * z * z / spread + slope * (start - z), slope
         start = end
+    pieces[1, _HEIGHT] = _HALF
     return Ceiling(n, mean, s, low, deviation, pieces)
 
 
