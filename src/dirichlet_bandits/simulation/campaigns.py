@@ -30,11 +30,11 @@ from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, play
 from dirichlet_bandits.simulation.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
 from dirichlet_bandits.simulation.clocks import geometric
-from dirichlet_bandits.simulation.run import Run, ahead, left, over, pull
+from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _RING = 500  # a ring costs about as much as indices from so many rewards
-_LEAST = 32  # rewards of a leader
+_LEAST = 64  # rewards of a leader
 _PATIENCE = 64  # plain steps at most between two campaigns
 _MIDDLE = 4.0  # standard deviations from the mean within which the leader's index nearly always is
 _HIGHER, _MORE = 0.5, 1.25  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
@@ -206,13 +206,14 @@ def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> 
 
 
 @jit
-def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre: float) -> int:
-    """How many of the next rewards the leader may earn before its variance or a new low breaks the ceiling."""
+def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
+    """How many of the next rewards the leader may earn before its variance or a new low breaks the ceiling, and the
+    sum of squares after them."""
     for i in range(block.size):
         squares += (block[i] - centre) ** 2
         if squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
-            return i + 1
-    return block.size
+            return i + 1, squares
+    return block.size, squares
 
 
 @jit
@@ -255,10 +256,12 @@ def campaign(
                 return state
             quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
         if quiet > 0:
-            state = with_room(state, leader)
-            calm = min(quiet, pulls_below(ceiling, ahead(run, leader), n, squares, centre))
-            quiet -= stretch(run, state, leader, ceiling.mean, math.inf, calm)
-            squares += squares_about(rewards(state, leader)[n:], centre)
+            if state.room[leader] < n + BLOCK:
+                state = with_room(state, leader)
+            calm, after = pulls_below(ceiling, ahead(run, leader)[:quiet], n, squares, centre)
+            done = stretch(run, state, leader, ceiling.mean, math.inf, calm)
+            squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
+            quiet -= done
             continue
         arm = who_rings(tangents[_RATE], rng)
         x, x_leader = rewards(state, arm), rewards(state, leader)
@@ -282,7 +285,7 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
     n_arms = state.pulls.size
     contours, axis = contour.make(n_arms), make_axis()
     tangents = np.zeros((5, n_arms))
-    patience, wait = 1, 0
+    patience, wait = _PATIENCE, 0
     while not over(run):
         leader = int(state.means.argmax())
         if wait == 0 and state.pulls[leader] >= _LEAST:
