@@ -27,7 +27,7 @@ from dirichlet_bandits.policies.base import Policy, keeper
 from dirichlet_bandits.policies.dirichlet import BDSParams, RDSParams, bonus, excess
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.propensity import resampling_win, round_propensities, state_propensities
-from dirichlet_bandits.policies.subsampling import RBSDAParams, beats_block
+from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean
 from dirichlet_bandits.policies.tally import Ints
 from dirichlet_bandits.policies.verbs import implements, speaks, verb
 
@@ -119,7 +119,7 @@ def kept_block_win(policy: RBSDAParams, state: History, challenger: int, leader:
     if counts[_LEADER] != leader or counts[_OWN] != n:
         counts[_LEADER], counts[_OWN], counts[_SEEN], counts[_BEATEN] = leader, n, n - 1, 0
     for end in range(counts[_SEEN], running.size):
-        if beats_block(state, challenger, running, end - n + 1):
+        if state.means[challenger] >= block_mean(running, 0, end - n + 1, n):
             counts[_BEATEN] += 1
     counts[_SEEN] = running.size
     return counts[_BEATEN] / (running.size - n + 1)
