@@ -144,7 +144,6 @@ def main() -> None:
         "UCB1": (maize, db.UCB1(sigma=upper(maize) / 2)),
         "QDS": (maize, db.QDS()),
         "RBSDA": (maize, db.RBSDA()),
-        "NPTS": (maize, db.NPTS(upper(maize))),
     }
     for name in sys.argv[1:] or cases:
         with tempfile.TemporaryDirectory() as folder:
