@@ -47,7 +47,7 @@ def test_inverse_propensities_are_unbiased(policy):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [db.RDS(), db.RBSDA(), db.ThompsonSampling("bernoulli"), db.QDS()], ids=repr)
 def test_inverse_propensities_are_unbiased_at_scale(policy):
-    check_unbiased(policy, studies=800, rounds=40)
+    check_unbiased(policy, studies=400, rounds=40)
 
 
 def possible_rounds(study, arm):

@@ -1,7 +1,9 @@
 """What every storage promises, and what a database refuses."""
 
+import shutil
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -108,6 +110,18 @@ def test_an_older_format_is_upgraded(url, monkeypatch):
             assert connection.exec_driver_sql("SELECT owner FROM bandit_studies").all() == [("x",)]
         storage.close()
     assert db.load_study("s", url).ask().arm == "a"
+
+
+def test_a_file_of_version_1_lives_on(tmp_path):
+    """Written when version 1 was the latest; never made again."""
+    shutil.copy(Path(__file__).with_name("version1.db"), tmp_path / "old.db")
+    study = db.load_study("maize", f"sqlite:///{tmp_path}/old.db")
+    replay = study.replay()
+    assert (replay.trials, replay.same) == (20, True), str(replay)
+    assert study.arms == ["13 Mar", "28 Mar", "12 Apr"]
+    assert study.summary()["told"].to_dict() == {"26 Feb": 7, "13 Mar": 4, "28 Mar": 4, "12 Apr": 3}
+    study.tell(study.ask().id, 1000.0)
+    assert study.replay().same
 
 
 def test_missing_events_are_noticed(url):

@@ -13,8 +13,9 @@ import numpy as np
 
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.numerics.checks import Floats
-from dirichlet_bandits.policies import Policy, state_propensities, verbs
+from dirichlet_bandits.policies import Policy, verbs
 from dirichlet_bandits.policies.base import keeper
+from dirichlet_bandits.policies.kept import PropensityKeeper
 from dirichlet_bandits.policies.tally import Ints
 from dirichlet_bandits.seeding import Words, new_desk, root_sequence, seat_numbered, sit, study_words
 
@@ -43,6 +44,7 @@ class Decider:
         self._state: Any = None
         self._told = 0
         self._chances: Floats | None = None
+        self._keeper = PropensityKeeper(self.policy, 0)
 
     def decide(self, journal: Journal, trial: int) -> Round:
         """The round that begins with this trial."""
@@ -68,7 +70,7 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            self._chances = state_propensities(self.policy, self._state)
+            self._chances = self._keeper.propensities(self._state)
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
@@ -77,6 +79,7 @@ class Decider:
         if known != self._arms or self._told > len(journal.told_arms):
             self._forget()
             self._arms, self._state = known, self.policy.init(len(known))
+            self._keeper = PropensityKeeper(self.policy, len(known))
         first, last = self._told, len(journal.told_arms)
         if first == last:
             return

@@ -31,7 +31,7 @@ from dirichlet_bandits.policies.dirichlet import (
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.index import overview
-from dirichlet_bandits.policies.subsampling import RBSDAParams, beats_block
+from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 from dirichlet_bandits.policies.verbs import implements, speaks, verb
 
@@ -188,20 +188,33 @@ def block_win(policy: RBSDAParams, state: History, challenger: int, leader: int)
     starts = running.size - state.pulls[challenger] + 1
     beaten = 0
     for start in range(starts):
-        if beats_block(state, challenger, running, start):
+        if state.means[challenger] >= block_mean(running, 0, start, state.pulls[challenger]):
             beaten += 1
     return beaten / starts
 
 
 def _round_propensities(policy: Policy, state: Any) -> Floats:
-    """Duels are independent; the leader is pulled if nobody wins. Tied leaders: an average over which one leads."""
-    wins = _doors(type(policy.params))[1]
+    win = _doors(type(policy.params))[1]
+    pulls = np.asarray(state.pulls)
+
+    def wins(leader: int) -> Floats:
+        duels = pulls < pulls[leader]
+        return np.array([win(policy.params, state, k, leader) if duels[k] else 0.0 for k in range(pulls.size)])
+
+    return round_propensities(state, wins)
+
+
+def round_propensities(state: Any, wins: Callable[[int], Floats]) -> Floats:
+    """Duels are independent; the leader is pulled if nobody wins. Tied leaders: an average over which one leads.
+
+    ``wins(leader)`` gives each arm's chance to win against this leader: 0 for those that do not duel.
+    """
     pulls, means = np.asarray(state.pulls), np.asarray(state.means)
     most = pulls == pulls.max()
     leaders = np.flatnonzero(most & (means == means[most].max()))
     result = np.zeros(pulls.size)
-    for leader in leaders:
-        chances = np.array([0.0 if most[k] else wins(policy.params, state, k, leader) for k in range(pulls.size)])
+    for leader in leaders.tolist():
+        chances = wins(leader)
         result += chances / leaders.size
         result[leader] += np.prod(1.0 - chances) / leaders.size
     return result

@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError as BadURL
-from sqlalchemy.exc import DatabaseError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import schema
@@ -29,7 +30,7 @@ PATIENCE: Final = 120.0
 OPENING: Final = 10.0
 """The same when a storage is opened: a wrong address should be told soon."""
 
-_HOPELESS: Final = ("unable to open", "authentication failed", "does not exist", "no pg_hba.conf entry", "read-only")
+_HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
 T = TypeVar("T")
 
@@ -57,7 +58,10 @@ class DatabaseStorage:
         self._engine = sa.create_engine(parsed, **options)
         if sqlite:
             sa.event.listen(self._engine, "connect", schema.on_connect)
-        self._begin = _begin_sqlite if sqlite else _begin_postgres
+        self._sqlite = sqlite
+        self._driver: Any = self._engine.dialect.dbapi
+        lock = f"SELECT 1 FROM {studies.name} WHERE id = %(study)s FOR UPDATE"
+        self._begin = "BEGIN IMMEDIATE" if sqlite else lock
         self._ids: dict[str, int] = {}
         _forget_in_children(self._engine)
         weakref.finalize(self, self._engine.dispose)
@@ -80,19 +84,19 @@ class DatabaseStorage:
 
         def attempt() -> bool:
             with self._engine.connect() as connection:
-                if self._begin is _begin_sqlite:
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                if self._sqlite:
+                    connection.exec_driver_sql(self._begin)
                 study = schema.insert_study(connection, name, json.dumps(settings))
                 if study is None:
                     return False
-                self._append(connection, study, events)
+                self._append(connection.connection.cursor(), study, events)
                 connection.commit()
                 return True
 
         events = list(events)
         try:
             return self._patiently(attempt)
-        except IntegrityError:  # somebody else was faster
+        except (IntegrityError, self._driver.IntegrityError):  # somebody else was faster
             return False
 
     def names(self) -> list[str]:
@@ -110,39 +114,51 @@ class DatabaseStorage:
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
         """Later events, as of one moment: a single SELECT."""
+        study = self._id(name)
 
         def attempt() -> Sequence[Event]:
-            with self._engine.connect() as connection:
-                return self._select(connection, self._id(name), after, data)
+            connection = self._engine.raw_connection()
+            try:
+                return self._select(connection.cursor(), study, after, data)
+            except self._driver.Error:
+                connection.invalidate()
+                raise
+            finally:
+                connection.close()
 
         return self._patiently(attempt)
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
-        """Take the study, then commit or roll back."""
+        """Take the study, then commit or roll back.
+
+        On the driver's own connection: in a call that lasts as long as two writes to disk, SQLAlchemy's would be felt.
+        """
         study = self._id(name)
         connection = self._patiently(lambda: self._take(study))
+        outcome = "nothing was written"
         try:
-            try:
-                yield _Transaction(self, connection, study)
-            except DBAPIError as error:
-                raise StorageError(f"{self._shown} failed, nothing was written: {_reason(error)}") from error
-            try:
-                connection.commit()
-            except DBAPIError as error:
-                raise StorageError(f"{self._shown} failed, it may have been written: {_reason(error)}") from error
+            yield _Transaction(self, connection.cursor(), study)
+            outcome = "it may have been written"
+            connection.commit()
+        except self._driver.Error as error:
+            connection.invalidate()
+            raise StorageError(f"{self._shown} failed, {outcome}: {_words(error)}") from error
         finally:
-            connection.close()
+            connection.close()  # back to the pool, which rolls back what was not committed
 
     def _id(self, name: str) -> int:
         if name not in self._ids and self.settings(name) is None:
             raise NotFoundError(f"no study {name!r} in {self._shown}")
         return self._ids[name]
 
-    def _take(self, study: int) -> sa.Connection:
-        connection = self._engine.connect()
+    def _take(self, study: int) -> PoolProxiedConnection:
+        connection = self._engine.raw_connection()
         try:
-            self._begin(connection, study)
+            connection.cursor().execute(self._begin, {"study": study})
+        except self._driver.Error:
+            connection.invalidate()  # it may be one from before the server went away
+            raise
         except BaseException:
             connection.close()
             raise
@@ -155,15 +171,15 @@ class DatabaseStorage:
 
         return self._patiently(attempt)
 
-    def _select(self, connection: sa.Connection, study: int, after: int, data: bool = False) -> Sequence[Event]:
-        result = connection.exec_driver_sql(self._read_data if data else self._read, {"study": study, "after": after})
-        rows: Sequence[Any] = result.cursor.fetchall()  # plain tuples: a third of the time
+    def _select(self, cursor: Any, study: int, after: int, data: bool = False) -> Sequence[Event]:
+        cursor.execute(self._read_data if data else self._read, {"study": study, "after": after})
+        rows: Sequence[Any] = cursor.fetchall()  # plain tuples, a third of the time of SQLAlchemy's rows
         return [Event(*row) for row in rows] if data else rows
 
-    def _append(self, connection: sa.Connection, study: int, events: Iterable[Event]) -> None:
+    def _append(self, cursor: Any, study: int, events: Iterable[Event]) -> None:
         rows = [{"study": study, **event._asdict()} for event in events]
         if rows:
-            connection.exec_driver_sql(self._insert, rows if len(rows) > 1 else rows[0])
+            cursor.executemany(self._insert, rows)
 
     def _patiently(self, attempt: Callable[[], T], patience: float = PATIENCE) -> T:
         """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
@@ -171,41 +187,37 @@ class DatabaseStorage:
         for trial in range(1_000_000):
             try:
                 return attempt()
-            except IntegrityError:
+            except (IntegrityError, self._driver.IntegrityError):
                 raise
-            except OperationalError as error:
-                hopeless = any(sign in str(error.orig) for sign in _HOPELESS)
-                if hopeless or time.monotonic() > limit:
-                    raise StorageError(f"{self._shown} cannot be used: {_reason(error)}") from error
+            except (DatabaseError, self._driver.DatabaseError) as error:
+                words = _words(getattr(error, "orig", error))
+                if "not a database" in words or "malformed" in words:
+                    raise FormatError(f"{self._shown} is not a readable database: {words}") from error
+                if not self._may_pass(error, words) or time.monotonic() > limit:
+                    raise StorageError(f"{self._shown} cannot be used: {words}") from error
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
-            except DatabaseError as error:
-                if "not a database" in str(error.orig) or "malformed" in str(error.orig):
-                    raise FormatError(f"{self._shown} is not a readable database: {_reason(error)}") from error
-                raise StorageError(f"{self._shown} failed: {_reason(error)}") from error
         raise AssertionError("unreachable")
+
+    def _may_pass(self, error: Exception, words: str) -> bool:
+        """Whether what the driver complains of may be over soon."""
+        if not isinstance(error, OperationalError | self._driver.OperationalError):
+            return False
+        return "locked" in words or "busy" in words if self._sqlite else not any(sign in words for sign in _HOPELESS)
 
 
 class _Transaction:
-    def __init__(self, storage: DatabaseStorage, connection: sa.Connection, study: int) -> None:
-        self._storage, self._connection, self._study = storage, connection, study
+    def __init__(self, storage: DatabaseStorage, cursor: Any, study: int) -> None:
+        self._storage, self._cursor, self._study = storage, cursor, study
 
     def read(self, after: int) -> Sequence[Event]:
-        return self._storage._select(self._connection, self._study, after)
+        return self._storage._select(self._cursor, self._study, after)
 
     def append(self, events: Iterable[Event]) -> None:
-        self._storage._append(self._connection, self._study, events)
+        self._storage._append(self._cursor, self._study, events)
 
 
-def _begin_sqlite(connection: sa.Connection, study: int) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _begin_postgres(connection: sa.Connection, study: int) -> None:
-    connection.exec_driver_sql(f"SELECT 1 FROM {studies.name} WHERE id = %(study)s FOR UPDATE", {"study": study})
-
-
-def _reason(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())
+def _words(error: BaseException | None) -> str:
+    return " ".join(str(error).split())
 
 
 def _check_file(path: str | None, shown: str, create: bool) -> None:
