@@ -13,7 +13,7 @@ from dirichlet_bandits.storage.events import ARM, ASK, TELL
 
 FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
 LATER = [
-    Event(2, ASK, trial=0, arm=1, value=1 / 3, at=1e9 + 1 / 3, data=b"\x00\xff" * 8, note="[[0, 1.0]]"),
+    Event(2, ASK, trial=0, arm=1, value=1 / 3, at=1e9 + 1 / 3, data=b"\x00\xff" * 8, note="[[0, 1.0]]", token="é"),
     Event(3, TELL, trial=0, value=-1e-300, at=0.0),
 ]
 
@@ -91,18 +91,22 @@ def test_a_newer_format_is_refused(url):
     with storage._engine.begin() as connection:
         connection.execute(schema.schema.update().values(version=schema.VERSION + 1))
     storage.close()
-    with pytest.raises(db.FormatError, match="newer version of this library: format 2"):
+    with pytest.raises(db.FormatError, match=f"newer version of this library: format {schema.VERSION + 1}"):
         db.load_study("s", url)
 
 
 def test_an_older_format_is_upgraded(url, monkeypatch):
     """The steps to a version that does not exist yet: each is taken once, even by several processes."""
     db.create_study("s", arms=["a"], storage=url)
-    monkeypatch.setattr(schema, "VERSION", 3)
+    latest = schema.VERSION
+    monkeypatch.setattr(schema, "VERSION", latest + 2)
     monkeypatch.setattr(
         schema,
         "_UPGRADES",
-        {1: ("ALTER TABLE bandit_studies ADD COLUMN owner TEXT",), 2: ("UPDATE bandit_studies SET owner = 'x'",)},
+        {
+            latest: ("ALTER TABLE bandit_studies ADD COLUMN owner TEXT",),
+            latest + 1: ("UPDATE bandit_studies SET owner = 'x'",),
+        },
     )
     for _ in range(2):
         storage = open_storage(url)
@@ -120,8 +124,9 @@ def test_a_file_of_version_1_lives_on(tmp_path):
     assert (replay.trials, replay.same) == (20, True), str(replay)
     assert study.arms == ["13 Mar", "28 Mar", "12 Apr"]
     assert study.summary()["told"].to_dict() == {"26 Feb": 7, "13 Mar": 4, "28 Mar": 4, "12 Apr": 3}
-    study.tell(study.ask().id, 1000.0)
+    study.tell(study.ask(token="new in version 2").id, 1000.0)
     assert study.replay().same
+    assert len(db.load_study("maize", f"sqlite:///{tmp_path}/old.db").ask(1, token="new in version 2")) == 1
 
 
 def test_missing_events_are_noticed(url):

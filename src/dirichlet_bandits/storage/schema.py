@@ -8,7 +8,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from dirichlet_bandits.errors import FormatError, NotFoundError
 
-VERSION: Final = 1
+VERSION: Final = 2
 _TABLES = sa.MetaData()
 
 schema = sa.Table("bandit_schema", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
@@ -39,7 +39,9 @@ events = sa.Table(
 )
 
 # From each version to the next: statements. A file of every past version is kept among the tests.
-_UPGRADES: Final[dict[int, tuple[str, ...]]] = {}
+_UPGRADES: Final[dict[int, tuple[str, ...]]] = {
+    1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
+}
 _LOCK: Final = 7_261_094  # any number, the same for everybody: PostgreSQL makes tables for one session at a time
 
 
