@@ -1,5 +1,6 @@
 """What a study promises: decisions, tells, arms, and the same in every process."""
 
+import itertools
 import math
 
 import numpy as np
@@ -274,6 +275,26 @@ def test_an_ask_with_the_same_token_gets_the_same_trials(url):
         assert again.ask(3, token="<'; --") == three
         assert again.replay().same
         again.storage.close()
+
+
+def test_rewards_that_would_overflow_are_refused():
+    study = db.create_study("s", arms=ARMS, seed=1)
+    for trial, reward in zip(study.ask(6), [1e100, -1e100, 1e100, 5e-324, 0.0, 1.0], strict=True):
+        study.tell(trial.id, reward)
+    id = study.ask().id
+    for reward in (1.1e100, -1e308):
+        with pytest.raises(db.ArgumentError, match=r"'reward' must be between -1e\+100 and 1e\+100"):
+            study.tell(id, reward)
+    assert np.isfinite(study.summary()[["mean", "std", "low", "high"]].to_numpy()).all()
+    assert np.isfinite(list(study.propensities().values())).all()
+
+
+def test_levels_at_the_edge_give_intervals():
+    study = db.create_study("s", arms=ARMS, seed=1)
+    study.tell_many(range(6), [float(trial.id % 4) for trial in study.ask(6)])
+    widths = [(frame["high"] - frame["low"]) for frame in map(study.summary, (5e-324, 1e-9, 0.5, 1 - 1e-16))]
+    assert all((narrow <= wide).all() for narrow, wide in itertools.pairwise(widths))
+    assert np.isfinite(widths).all()
 
 
 def test_a_policy_of_ones_own(tmp_path):

@@ -16,6 +16,9 @@ _LARGEST_BET: Final = 0.5
 _TUNED_FOR: Final = 100
 """Number of rewards at which the asymptotic sequence is about its tightest."""
 
+_SMALLEST_LEVEL: Final = 1e-6
+"""Below it the asymptotic sequence is taken at this level: a little wider, and never a division by zero."""
+
 
 class Interval(NamedTuple):
     """From ``low`` to ``high``."""
@@ -72,7 +75,7 @@ def asymptotic(x: Floats, level: float) -> Interval:
     n = x.size
     if n < 2:
         return Interval(-math.inf, math.inf)
-    alpha = 1.0 - level
+    alpha = 1.0 - max(level, _SMALLEST_LEVEL)
     spread = -2.0 * math.log(alpha)
     nr2 = n * (spread + math.log(spread + 1.0)) / _TUNED_FOR
     radius = float(x.std(ddof=1)) * math.sqrt(2.0 * (nr2 + 1.0) / (n * nr2) * math.log(math.sqrt(nr2 + 1.0) / alpha))

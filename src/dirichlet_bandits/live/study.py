@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 import pandas as pd
 
@@ -21,6 +21,9 @@ from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.numerics.checks import finite_number, whole_number
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
+
+LARGEST_REWARD: Final = 1e100
+"""Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""
 
 
 class Trial(NamedTuple):
@@ -119,6 +122,8 @@ class Study:
         told: dict[int, float] = {}
         for id, reward in zip(ids, rewards, strict=True):
             value = finite_number("reward", reward)
+            if abs(value) > LARGEST_REWARD:
+                raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
             self.policy.check_reward(value)
             trial = whole_number("id", id, 0)
             if told.setdefault(trial, value) != value:

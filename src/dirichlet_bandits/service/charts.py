@@ -149,13 +149,12 @@ class _Scale:
         self.low, self.high, self.first, self.last = low, high, first, last
 
     def __call__(self, value: float) -> float:
-        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves: the width may overflow
-        return self.first + share * (self.last - self.first)
+        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
 
 
 def _padded(low: float, high: float) -> tuple[float, float]:
-    """A range that is not empty."""
-    if low < high:
+    """A range that is wide enough to be drawn."""
+    if high - low > 1e-9 * max(abs(low), abs(high), 1e-200):
         return float(low), float(high)
     room = max(abs(low) * 0.05, 0.5)
     return float(low - room), float(high + room)
@@ -167,10 +166,10 @@ def _ticks(low: float, high: float, whole: bool = False) -> list[float]:
     >>> _ticks(0.0, 103.0)
     [0.0, 50.0, 100.0]
     """
-    rough = high / 5 - low / 5
-    size = 10.0 ** math.floor(math.log10(rough)) if 0.0 < rough < math.inf else 1.0
+    rough = (high - low) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
     step = next((m * size for m in (1.0, 2.0, 5.0, 10.0) if m * size >= rough), 10 * size)
     if whole:
         step = max(1.0, step)
     first = math.ceil(low / step)
-    return [round(k * step, 12) if step < 1e12 else k * step for k in range(first, first + 7) if k * step <= high]
+    return [k * step for k in range(first, first + 7) if k * step <= high]
