@@ -138,6 +138,14 @@ def test_missing_events_are_noticed(url):
         len(db.load_study("s", url))
 
 
+def test_passwords_are_not_shown(postgres):
+    url = postgres.empty().replace("tester@", "tester:secret@")
+    db.create_study("s", arms=["a"], storage=url).storage.close()
+    with pytest.raises(db.NotFoundError, match="no study 'x'") as caught:
+        db.load_study("x", url)
+    assert "secret" not in str(caught.value)
+
+
 def test_wrong_addresses_are_told(monkeypatch):
     monkeypatch.setattr("dirichlet_bandits.storage.database.OPENING", 0.2)
     with pytest.raises(db.StorageError, match="cannot be used") as caught:

@@ -39,12 +39,12 @@ class DatabaseStorage:
     """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
 
     def __init__(self, url: str, create: bool) -> None:
-        self.url = url
         try:
             parsed = sa.make_url(url)
         except BadURL:
             raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
-        self._shown = repr(parsed.render_as_string(hide_password=True))
+        self.url = parsed.render_as_string(hide_password=True)  # for people to read
+        self._shown = repr(self.url)
         sqlite = parsed.get_backend_name() == "sqlite"
         if sqlite:
             _check_file(parsed.database, self._shown, create)
