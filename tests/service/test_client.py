@@ -1,5 +1,6 @@
 """The client's studies are the same as those here: methods, answers, exceptions; and a broken line does no harm."""
 
+import importlib.util
 import inspect
 import socket
 import threading
@@ -146,6 +147,13 @@ def test_bad_addresses_are_refused():
     for key in ("", "é", "a\nb", "a ", 3):
         with pytest.raises(db.ArgumentError, match="key"):
             db.connect("http://localhost:1", key)
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "httpx" else found(name))
+    with pytest.raises(db.MissingExtraError, match="extra 'live'"):
+        db.connect("http://localhost:1")
 
 
 def test_a_service_that_is_away_is_said_so():

@@ -9,20 +9,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from tests.service.running import Running
-
 NOTHING_TO_GET_WRONG = ("GET /api/health", "GET /api/studies")
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory):
-    """A service of its own, with a study that the fuzzer may use."""
-    running = Running(tmp_path_factory.mktemp("fuzz"))
-    with running.connect() as studies:
+def target(service):
+    """The service, with a study that the fuzzer may use."""
+    with service.connect() as studies:
         study = studies.create_study("fuzz", arms=["a", "b", "c"], seed=1)
         study.tell_many(range(5), [float(trial.id) for trial in study.ask(10)][:5])
-    yield running
-    running.stop()
+    return service
 
 
 def sizes(service):
