@@ -14,16 +14,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from tests.simulation.test_simulate import GreedyUCB
-
-BANDIT = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.5, 1.0), db.Exponential(0.2)], names=["a", "b", "c"])
-POLICIES = {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=1.0)}
-REPLICATIONS = 90  # 30 chunks of each policy
-
-
-def run(store=None, bandit=BANDIT, policies=POLICIES, **changes):
-    settings = {"horizon": 2000, "replications": REPLICATIONS, "seed": 3, **changes}
-    return db.simulate(bandit, policies, store=store, **settings)
+from tests.simulation.games import GreedyUCB, run
 
 
 def assert_same(first, second):
@@ -62,7 +53,7 @@ def store(finished, tmp_path):
 def start(store):
     """The simulation in a process of its own, which says when it begins."""
     code = (
-        "import sys; from tests.simulation.test_store import run; import zarr, xarray;"
+        "import sys; from tests.simulation.games import run; import zarr, xarray;"
         "print('ready', flush=True); run(sys.argv[1])"
     )
     process = subprocess.Popen([sys.executable, "-W", "error", "-c", code, store], stdout=subprocess.PIPE, text=True)
@@ -90,6 +81,20 @@ def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole):
     assert_same(db.load(store), whole)
 
 
+@pytest.mark.parametrize("made", [[], ["mean", "arm"], ["mean", "arm", "policy", "replication", "time", "regret"]])
+def test_killed_while_the_store_is_made(tmp_path, made):
+    store = tmp_path / "runs.zarr"
+    first = run(store, replications=2)
+    for name in {"mean", "arm", "policy", "replication", "time", "regret", "pulls", "reward", "digest"} - set(made):
+        shutil.rmtree(store / name)
+    if not made:  # not even the first file was complete
+        (store / "zarr.json").rename(store / "zarr.0123.partial")
+    with pytest.raises((FileNotFoundError, db.FormatError), match=r"runs\.zarr"):
+        db.load(store)
+    assert_same(run(store, replications=2), first)
+    assert_same(db.load(store), first)
+
+
 def test_two_processes_may_share_a_store(tmp_path, whole):
     store = tmp_path / "runs.zarr"
     both = [start(store), start(store)]
@@ -115,8 +120,19 @@ def swap(path, other):
     path.write_bytes(other.read_bytes())
 
 
-@pytest.mark.parametrize("array", ["regret", "pulls", "reward", "digest"])
-@pytest.mark.parametrize("damage", [cut, spoil, remove, swap])
+@pytest.mark.parametrize(
+    ("damage", "array"),
+    [
+        (cut, "regret"),
+        (spoil, "pulls"),
+        (remove, "reward"),
+        (swap, "regret"),
+        (cut, "digest"),
+        (spoil, "digest"),
+        (remove, "digest"),
+        (swap, "digest"),
+    ],
+)
 def test_a_damaged_chunk_is_found_and_done_again(store, whole, damage, array):
     chunk = ["c", "1", "29"] + ["0"] * (array in ("regret", "pulls"))
     neighbour = store.joinpath(array, *chunk[:2], "28", *chunk[3:])

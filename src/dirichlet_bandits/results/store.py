@@ -9,6 +9,9 @@ import hashlib
 import json
 import os
 import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +96,8 @@ class Store:
             return
         labels = labels.copy()
         labels.attrs = self.attrs
-        labels.to_zarr(store, mode="a", consolidated=False)
+        with _drafts_ignored():
+            labels.to_zarr(store, mode="a", consolidated=False)
         sizes = labels.sizes
         size = chunk_size(sizes["replication"])
         for name, variable in VARIABLES.items():
@@ -170,7 +174,8 @@ class Store:
         """Everything that is there; chunks without a mark are blank, a wrong mark is an error."""
         attrs = self.attrs
         try:
-            data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
+            with _drafts_ignored():
+                data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
         except Exception as error:
             raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
         if not set(data.data_vars) >= {*VARIABLES, _MARKS}:
@@ -201,6 +206,14 @@ class Store:
         for name in VARIABLES:
             arrays[name][:] = data[name].to_numpy()
         arrays[_MARKS][:] = marks
+
+
+@contextmanager
+def _drafts_ignored() -> Iterator[None]:
+    """Do not let zarr wonder about the draft of a file that a killed process left."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Object at \S+\.partial is not recognized")
+        yield
 
 
 def _chunks(data: xr.Dataset) -> list[tuple[int, int, Chunk]]:
