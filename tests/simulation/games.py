@@ -17,6 +17,16 @@ def run(store=None, bandit=BANDIT, policies=POLICIES, **changes):
     return db.simulate(bandit, policies, store=store, **settings)
 
 
+class Dice:
+    """A foreign law."""
+
+    def rvs(self, size, random_state):
+        return random_state.integers(1, 7, size).astype(float) / 6
+
+    def mean(self):
+        return 3.5 / 6
+
+
 class GreedyUCB:
     """UCB1 in plain Python."""
 

@@ -12,17 +12,16 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import distributed
 import numpy as np
 import pytest
-from scipy import stats
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.simulation import dask_executor
-from tests.simulation.games import BANDIT, Fatal, GreedyUCB, run
+from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
 from tests.simulation.test_store import assert_same, marks
 
 POLICIES = {"UCB1": db.UCB1(sigma=1.0), "mine": GreedyUCB()}
-SMALL = {"bandit": db.Bandit([*BANDIT.arms, stats.gamma(0.2)]), "policies": POLICIES, "horizon": 60, "replications": 9}
+SMALL = {"bandit": db.Bandit([*BANDIT.arms, Dice()]), "policies": POLICIES, "horizon": 60, "replications": 9}
 
 
 def process_pool(workers):

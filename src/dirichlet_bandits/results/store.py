@@ -11,7 +11,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,23 +86,22 @@ class Store:
         A killed process may have left any part of this undone: it is done again.
         """
         import zarr
+        from zarr.errors import ContainsArrayError, ContainsGroupError
 
-        if not self.exists():
-            zarr.create_group(zarr_store(self.place), attributes=labels.attrs)
-        self._check_identity(labels.attrs.get("identity"))
         store = zarr_store(self.place)
-        group = zarr.open_group(store, mode="r+")
-        if _MARKS in group:
-            return
+        if not self.exists():
+            with suppress(ContainsGroupError):  # another process was faster, here and below
+                zarr.create_group(store, attributes=labels.attrs)
+        self._check_identity(labels.attrs.get("identity"))
         labels = labels.copy()
         labels.attrs = self.attrs
         with _drafts_ignored():
             labels.to_zarr(store, mode="a", consolidated=False)
-        sizes = labels.sizes
-        size = chunk_size(sizes["replication"])
+        group = zarr.open_group(store, mode="r+")
+        size = chunk_size(labels.sizes["replication"])
         for name, variable in VARIABLES.items():
-            if name not in group:
-                shape = tuple(sizes[dim] for dim in variable.dims)
+            shape = tuple(labels.sizes[dim] for dim in variable.dims)
+            with suppress(ContainsArrayError):
                 group.create_array(
                     name,
                     shape=shape,
@@ -112,26 +111,26 @@ class Store:
                     dimension_names=variable.dims,
                     attributes={"long_name": variable.long_name},
                 )
-        group.create_array(  # comes last: from here on the store can be read
-            _MARKS,
-            shape=(sizes["policy"], -(-sizes["replication"] // size)),
-            chunks=(1, 1),
-            dtype="u8",
-            fill_value=_NO_MARK,
-            dimension_names=("policy", "chunk"),
-        )
+        with suppress(ContainsArrayError):  # comes last: from here on the store can be read
+            group.create_array(
+                _MARKS,
+                shape=(labels.sizes["policy"], -(-labels.sizes["replication"] // size)),
+                chunks=(1, 1),
+                dtype="u8",
+                fill_value=_NO_MARK,
+                dimension_names=("policy", "chunk"),
+            )
 
     def _check_identity(self, identity: str | None) -> None:
         found = self.attrs.get("identity")
         if found == identity:
             return
-        ours, theirs = json.loads(identity or "{}"), json.loads(found or "{}")
-        differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
-        raise ArgumentError(
-            "store",
-            "a free place, or one that holds this very simulation",
-            f"{self.name}: other {', '.join(differing)}",
-        )
+        got = f"{self.name}: a saved result that does not tell its simulation"
+        if identity is not None and found is not None:
+            ours, theirs = json.loads(identity), json.loads(found)
+            differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+            got = f"{self.name}: other {', '.join(differing)}"
+        raise ArgumentError("store", "a free place, or one that holds this very simulation", got)
 
     @functools.cached_property
     def _arrays(self) -> dict[str, Any]:
