@@ -62,11 +62,23 @@ def test_an_older_result_is_replaced(folder):
     assert db.load("runs.zarr").data.sizes["replication"] == 3
 
 
+def test_a_store_goes_on_and_is_not_replaced(folder):
+    assert call("simulate", "coins.toml", "--store", "runs.zarr").stdout.endswith("saved: runs.zarr\n")
+    again = call("simulate", "coins.toml", "--store", "runs.zarr", "--out", "copy.zarr", "--quiet")
+    assert (again.exit_code, again.output) == (0, "")
+    assert db.load("copy.zarr").data.identical(db.load("runs.zarr").data)
+    other = call("simulate", "coins.toml", "--store", "runs.zarr", "--seed", "1")
+    assert other.exit_code == 2
+    assert "one that holds this very simulation (got 'runs.zarr: other seed')" in other.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["none.toml", "--out", "runs.zarr"], "no experiment at 'none.toml'"),
+        (["coins.toml"], "'--out' must be given, or --store (got None)"),
         (["coins.toml", "--out", "mine"], "'mine' is not a re"),
+        (["coins.toml", "--store", "mine"], "'mine' is not a re"),
         (["coins.toml", "--out", "coins.toml"], "'coins.toml' is not a re"),
         (["coins.toml", "--out", "no/runs.zarr"], "'--out' must be in a folder that exists and can be written"),
         (["coins.toml", "--out", "runs.zarr", "--plot", "a.doc"], "'--plot' must be a file that ends in .png, .pdf"),
@@ -78,7 +90,7 @@ def test_an_older_result_is_replaced(folder):
 def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):
     (folder / "mine").mkdir()
     (folder / "mine" / "thesis.txt").write_text("precious")
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: pytest.fail("it ran"))
     answer = call("simulate", *arguments)
     assert answer.exit_code == 2
     assert answer.stdout == ""
@@ -88,7 +100,7 @@ def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, 
 
 
 def test_interrupted_before_anything_was_done(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("simulate", "coins.toml", "--out", "runs.zarr")
     assert answer.exit_code == 130
     assert "nothing saved" in answer.stderr
@@ -133,7 +145,7 @@ def test_demo_refuses_a_file_for_a_folder(folder):
 
 
 def test_demo_stops_when_interrupted(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("demo")
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"
@@ -151,5 +163,5 @@ def test_version():
 
 
 def test_errors_that_are_not_ours_are_not_hidden(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: 1 / 0)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: 1 / 0)
     assert isinstance(call("simulate", "coins.toml", "--out", "runs.zarr").exception, ZeroDivisionError)

@@ -59,7 +59,7 @@ class Experiment:
         whole_number("seed", self.seed, at_least=0)
 
     def run(self, **options: Any) -> Result:
-        """Simulate; the options are those of :func:`simulate`: ``workers``, ``progress``, ``record``, ``fast``."""
+        """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
         return simulate(
             self.bandit,
             self.policies,

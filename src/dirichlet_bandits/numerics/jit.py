@@ -4,12 +4,12 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import cgutils, types
 from numba.core.types.npytypes import NumPyRandomGeneratorType
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,20 +52,28 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", cache=True)(function))
 
 
-@intrinsic
-def borrowed(typing_context, value):  # type: ignore[no-untyped-def]
+def borrowed(value: R) -> R:
     """The same arrays, generators or tuples of them, without the counting of references, which costs as much as a duel.
 
     For arguments of a function only: its caller owns them until it returns, so they are not freed before.
     """
+    return value
 
+
+@intrinsic
+def _borrow(typing_context, value):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return _without_owner(context, builder, value, arguments[0])
 
     return value(value), generate
 
 
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+@overload(borrowed)
+def _borrowed(value):  # type: ignore[no-untyped-def]
+    return lambda value: _borrow(value)
+
+
+def _without_owner(context, builder, kind, value):  # type: ignore[no-untyped-def]
     if isinstance(kind, types.BaseTuple):
         parts = cgutils.unpack_tuple(builder, value)
         parts = [_without_owner(context, builder, k, part) for k, part in zip(kind.types, parts, strict=True)]

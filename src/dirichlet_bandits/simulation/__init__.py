@@ -1,4 +1,4 @@
-"""Replications of policies on bandits: one compiled loop, streams of rewards, threads, progress."""
+"""Replications of policies on bandits: one compiled loop, streams of rewards, threads or executors, progress."""
 
 from dirichlet_bandits.simulation import (  # noqa: F401 - register their fast paths
     blocks,
@@ -8,7 +8,8 @@ from dirichlet_bandits.simulation import (  # noqa: F401 - register their fast p
     optimism,
     posteriors,
 )
+from dirichlet_bandits.simulation.executors import dask_executor
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.simulation.simulate import simulate
 
-__all__ = ["PythonPolicy", "simulate"]
+__all__ = ["PythonPolicy", "dask_executor", "simulate"]

@@ -21,7 +21,7 @@ from dirichlet_bandits.numerics.axis import below, forget, learn, make_axis
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import borrowed, jit
 from dirichlet_bandits.numerics.tolerances import AXIS_ERROR, CLOCK_ERROR, DENSITY_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
@@ -281,10 +281,23 @@ def campaign(
 
 @implements(play, NPTSParams)
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Campaigns where they are worth while, plain steps between them."""
+    """Nothing is known of the challengers yet."""
     n_arms = state.pulls.size
-    contours, axis = contour.make(n_arms), make_axis()
-    tangents = np.zeros((5, n_arms))
+    play_campaigns(policy, state, run, contour.make(n_arms), make_axis(), np.zeros((5, n_arms)), rng)
+
+
+@jit
+def play_campaigns(
+    policy: NPTSParams,
+    state: History,
+    run: Run,
+    contours: Contours,
+    axis: Floats,
+    tangents: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Campaigns where they are worth while, plain steps between them."""
+    contours, axis, tangents = borrowed(contours), borrowed(axis), borrowed(tangents)
     patience, wait = _PATIENCE, 0
     while not over(run):
         leader = int(state.means.argmax())

@@ -5,6 +5,8 @@ children, the smallest of all in place 1. One number changes, log2(K) matches ar
 times of clocks, or bounds.
 """
 
+from typing import Any
+
 import numpy as np
 
 from dirichlet_bandits.numerics.jit import jit
@@ -45,13 +47,13 @@ def _power_of_two(n: int) -> int:
 
 
 @jit
-def value_of(queue: Ints | Floats, member: int) -> float:
+def value_of(queue: Ints | Floats, member: int) -> Any:
     """The number of a member."""
     return queue[queue.size // 2 + member]
 
 
 @jit
-def smallest(queue: Ints | Floats) -> float:
+def smallest(queue: Ints | Floats) -> Any:
     """The smallest number."""
     return queue[1]
 
