@@ -63,10 +63,10 @@ class Experiment:
         whole_number("replications", self.replications, at_least=1)
         whole_number("seed", self.seed, at_least=0)
         for k, panel in enumerate(self.figures):
-            under(f"figures[{k}]", lambda panel=panel: name_list("policies", panel.policies, self.policies))
+            under(f"figures[{k}]", name_list, "policies", panel.policies, self.policies)
         for k, claim in enumerate(self.claims):
-            under(f"claims[{k}]", lambda claim=claim: name_list("lower", claim.lower, self.policies))
-            under(f"claims[{k}]", lambda claim=claim: name_list("than", claim.than, self.policies))
+            under(f"claims[{k}]", name_list, "lower", claim.lower, self.policies)
+            under(f"claims[{k}]", name_list, "than", claim.than, self.policies)
         if self.paper is not None and self.paper.printed:
             name_list("paper.printed", list(self.paper.printed), self.policies)
 

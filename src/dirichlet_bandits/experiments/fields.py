@@ -2,10 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -91,7 +92,7 @@ def make(where: str, maker: Callable[..., T], parameters: Mapping[str, Any], cal
         if parameter.default is parameter.empty and key not in parameters:
             raise Wrong(f"'{where}.{key}' is missing: {called} needs it")
     try:
-        return under(where, lambda: maker(**parameters))
+        return under(where, maker, **parameters)
     except TypeError as error:  # a value of a type that the class did not foresee, such as a list for a word
         raise Wrong(f"'{where}' does not fit {called}: {error}") from error
 
@@ -109,10 +110,10 @@ def names(where: str, given: list[dict[str, Any]], defaults: list[str]) -> list[
     return found
 
 
-def under(where: str, act: Callable[[], T]) -> T:
+def under(where: str, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Let an argument that is refused be called by its path in the file."""
     try:
-        return act()
+        return act(*args, **kwargs)
     except ArgumentError as error:
         name, expected, got = error.args
         raise ArgumentError(f"{where}.{name}", expected, got) from error

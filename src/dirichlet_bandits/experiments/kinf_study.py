@@ -46,7 +46,8 @@ class KinfStudy:
     """Kinf(F_n, target; max X) of samples of several laws; the first observations of a sample are the smaller sample.
 
     >>> from dirichlet_bandits import Exponential
-    >>> study = KinfStudy("", {"exp": Exponential(2.0)}, {"exp": 3.0}, sizes=[100, 1000], shown=[100], samples=5, seed=0)
+    >>> laws, targets = {"exp": Exponential(2.0)}, {"exp": 3.0}
+    >>> study = KinfStudy("Kinf", laws, targets, sizes=[100, 1000], shown=[100], samples=5, seed=0)
     >>> study.run()["kinf"].dims
     ('law', 'sample', 'size')
 
@@ -79,7 +80,7 @@ class KinfStudy:
             if not finite_number("target", self.targets[name]) > law.mean():
                 raise ArgumentError(f"laws[{name!r}].target", f"above the law's mean, {law.mean()}", self.targets[name])
         for k, claim in enumerate(self.claims):
-            under(f"claims[{k}]", lambda claim=claim: name_list("law", [claim.law], self.laws))
+            under(f"claims[{k}]", name_list, "law", [claim.law], self.laws)
 
     def run(self, progress: bool | None = None) -> xr.Dataset:
         """All the values: ``kinf`` (law, sample, size), and ``family`` (law), the Kinf in the law's own family."""

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import brentq
 
-from dirichlet_bandits.arms import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.numerics.checks import finite_number, positive_number
 from dirichlet_bandits.theory.conditions import QDSCondition, qds_condition
+from dirichlet_bandits.theory.laws import Law
 
 VARIED = ("rho", "alpha")
 SIDES = ("above", "below")
@@ -95,9 +95,9 @@ class QDSStudy:
         text("title", self.title)
         known = [panel.name for panel in self.panels]
         for k, claim in enumerate(self.claims):
-            under(f"claims[{k}]", lambda claim=claim: name_list("panel", [claim.panel], known))
+            under(f"claims[{k}]", name_list, "panel", [claim.panel], known)
             if claim.easier_than is not None:
-                under(f"claims[{k}]", lambda claim=claim: name_list("easier_than", [claim.easier_than], known))
+                under(f"claims[{k}]", name_list, "easier_than", [claim.easier_than], known)
 
     def run(self) -> xr.Dataset:
         """By panel: the ``value`` of the parameter, both sides ``truncated`` and ``family``, and the limits of the

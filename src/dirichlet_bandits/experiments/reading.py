@@ -74,7 +74,7 @@ def published(content: Mapping[str, Any]) -> Published | None:
     table = fields.one_table(content, "paper")
     if table is None:
         return None
-    rows = fields.under("paper", lambda: fields.one_table(table, "printed") or {})
+    rows = fields.under("paper", fields.one_table, table, "printed") or {}
     printed = {}
     for name, row in rows.items():
         if not isinstance(row, dict):
@@ -102,7 +102,7 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
         title=content.get("title", default_title),
         bandit=_bandit(content),
         policies=_policies(fields.tables(content, "policies", "policy")),
-        plot=fields.under("plot", lambda: PlotSettings(**plot)),
+        plot=fields.under("plot", PlotSettings, **plot),
         figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
         claims=claims(content, Claim),

@@ -1,6 +1,6 @@
 """From TOML to the studies that simulate no regret: ``study = "kinf"`` and ``study = "qds-condition"``."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dirichlet_bandits.arms import Law
@@ -10,6 +10,7 @@ from dirichlet_bandits.experiments.fields import Wrong
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
 from dirichlet_bandits.experiments.reading import LAWS, claims, parse_with, published
+from dirichlet_bandits.theory.laws import continuous
 
 Study = KinfStudy | QDSStudy
 
@@ -25,7 +26,7 @@ def parse_study(text: str, source: str = "study.toml") -> Study:
 
 
 def _study(content: Mapping[str, Any], default_title: str) -> Study:
-    makers = {"kinf": _kinf, "qds-condition": _qds}
+    makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {"kinf": _kinf, "qds-condition": _qds}
     if content.get("study") not in makers:
         raise ArgumentError("study", one_of(makers), content.get("study"))
     return makers[content["study"]](content, default_title)
@@ -77,8 +78,6 @@ def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
         raise Wrong(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
     if not isinstance(table["law"], dict):
         raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
-    law = fields.choose(f"{where}.law", "law", LAWS, table["law"])
-    return fields.under(
-        where,
-        lambda: QDSPanel(table["name"], law, table["target"], table["vary"], table["from"], table["to"], table[stays]),
-    )
+    law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))
+    fixed = {name: table[name] for name in ("name", "target", "vary")}
+    return fields.under(where, QDSPanel, law=law, start=table["from"], stop=table["to"], fixed=table[stays], **fixed)
