@@ -30,6 +30,7 @@ NAMES = {
     "ArgumentError",
     "DirichletBanditsError",
     "FormatError",
+    "LostWorkerError",
     "MissingExtraError",
     "PolicyError",
     "RewardError",

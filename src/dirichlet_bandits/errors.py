@@ -5,6 +5,7 @@ DirichletBanditsError
 ├── RewardError (ValueError)        a reward is not what the policy was told to expect
 ├── FormatError (ValueError)        a file or folder is corrupt, or not ours
 ├── PolicyError (TypeError)         a user's policy does not keep its contract
+├── LostWorkerError (RuntimeError)  workers of an executor died or cannot be reached
 └── MissingExtraError (ImportError) an optional dependency is not installed
 """
 
@@ -56,6 +57,10 @@ class PolicyError(DirichletBanditsError, TypeError):
     def __str__(self) -> str:
         policy, problems = self.args
         return "\n".join([f"{policy} is not a sound policy:", *(f"- {problem}" for problem in problems)])
+
+
+class LostWorkerError(DirichletBanditsError, RuntimeError):
+    """Workers of an executor died or cannot be reached; the message says what is kept."""
 
 
 class MissingExtraError(DirichletBanditsError, ImportError):

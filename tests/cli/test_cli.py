@@ -78,7 +78,7 @@ def test_an_older_result_is_replaced(folder):
 def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):
     (folder / "mine").mkdir()
     (folder / "mine" / "thesis.txt").write_text("precious")
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: pytest.fail("it ran"))
     answer = call("simulate", *arguments)
     assert answer.exit_code == 2
     assert answer.stdout == ""
@@ -88,7 +88,7 @@ def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, 
 
 
 def test_interrupted_before_anything_was_done(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("simulate", "coins.toml", "--out", "runs.zarr")
     assert answer.exit_code == 130
     assert "nothing saved" in answer.stderr
@@ -133,7 +133,7 @@ def test_demo_refuses_a_file_for_a_folder(folder):
 
 
 def test_demo_stops_when_interrupted(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: False)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("demo")
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted\n"
@@ -151,5 +151,5 @@ def test_version():
 
 
 def test_errors_that_are_not_ours_are_not_hidden(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "_run_all", lambda *_: 1 / 0)
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: 1 / 0)
     assert isinstance(call("simulate", "coins.toml", "--out", "runs.zarr").exception, ZeroDivisionError)

@@ -61,16 +61,20 @@ def test_foreign_and_corrupt_folders_are_refused_and_left_alone(result, tmp_path
     zarr.save(other, np.arange(3))
     text = tmp_path / "file.zarr"
     text.write_text("hello")
-    empty = tmp_path / "folder"
-    empty.mkdir()
-    for path in (other, text, empty):
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    (thesis / "chapter.txt").write_text("precious")
+    for path in (other, text, thesis):
         with pytest.raises(db.FormatError, match=path.name):
             db.load(path)
         with pytest.raises(db.FormatError, match=path.name):
             result.save(path)
     assert text.read_text() == "hello"
-    with pytest.raises(FileNotFoundError, match="no result at"):
-        db.load(tmp_path / "nothing")
+    assert (thesis / "chapter.txt").read_text() == "precious"
+    (tmp_path / "empty").mkdir()
+    for nothing in ("nothing", "empty"):
+        with pytest.raises(FileNotFoundError, match="no result at"):
+            db.load(tmp_path / nothing)
     result.save(tmp_path / "runs.zarr")
     chunk = next(path for path in (tmp_path / "runs.zarr" / "regret" / "c").rglob("*") if path.is_file())
     chunk.write_bytes(b"garbage")

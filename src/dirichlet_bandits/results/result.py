@@ -1,24 +1,20 @@
 """What a simulation leaves: labelled arrays, summaries, paired comparisons, pictures, a folder on disk."""
 
-import importlib.metadata
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.checks import finite_number, number_between
 from dirichlet_bandits.results import plot, store
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
+from dirichlet_bandits.results.places import Place
 
 
 class Comparison(NamedTuple):
@@ -50,44 +46,12 @@ class Result:
         self.data = data
 
     @classmethod
-    def from_arrays(
-        cls,
-        regret: Floats,
-        pulls: Ints,
-        reward: Floats,
-        *,
-        policies: Mapping[str, str],
-        arms: Mapping[str, str],
-        means: Floats,
-        times: Ints,
-        seed: np.random.SeedSequence,
-        lower_bound: float | None = None,
-    ) -> "Result":
-        """Label the arrays of a simulation; ``lower_bound`` is the constant of :attr:`lower_bound`, if known."""
-        data = xr.Dataset(
-            {
-                "regret": (("policy", "replication", "time"), regret, {"long_name": "pseudo-regret"}),
-                "pulls": (("policy", "replication", "arm"), pulls, {"long_name": "pulls at the horizon"}),
-                "reward": (("policy", "replication"), reward, {"long_name": "realised cumulative reward"}),
-                "mean": (("arm",), means, {"long_name": "true mean of the arm"}),
-            },
-            coords={
-                "policy": np.array(list(policies), dtype=object),  # text of any length, as zarr stores it
-                "replication": np.arange(regret.shape[1]),
-                "time": ("time", times, {"long_name": "number of pulls"}),
-                "arm": np.array(list(arms), dtype=object),
-            },
-            attrs={
-                "format": store.FORMAT,
-                "version": importlib.metadata.version("dirichlet-bandits"),
-                "policies": json.dumps(dict(policies)),
-                "arms": json.dumps(dict(arms)),
-                "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
-            },
+    def from_arrays(cls, labels: xr.Dataset, regret: Floats, pulls: Ints, reward: Floats) -> "Result":
+        """The labelled arrays of a simulation."""
+        arrays = {"regret": regret, "pulls": pulls, "reward": reward}
+        return cls(
+            labels.assign({name: (v.dims, arrays[name], {"long_name": v.long_name}) for name, v in VARIABLES.items()})
         )
-        if lower_bound is not None:
-            data.attrs["lower_bound"] = lower_bound
-        return cls(data)
 
     @property
     def lower_bound(self) -> float | None:
@@ -190,7 +154,7 @@ class Result:
             unit=unit,
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: Place) -> None:
         """Write to a zarr folder; one that is there already is replaced only if it is ours."""
         store.save(self.data, path)
 
@@ -202,6 +166,6 @@ class Result:
         )
 
 
-def load(path: str | PathLike[str]) -> Result:
-    """Read a result that :meth:`Result.save` wrote."""
+def load(path: Place) -> Result:
+    """Read a result that :meth:`Result.save`, or a simulation with a store, wrote: a local path or a URL."""
     return Result(store.load(path))

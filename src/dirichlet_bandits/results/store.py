@@ -1,39 +1,238 @@
-"""Results on disk: a zarr folder that says whose it is."""
+"""Results on disk: a zarr group that says whose it is and can grow chunk by chunk.
 
+A chunk is one policy over some replications. Its arrays are written first; then, last, its mark: a digest of
+them and of the labels of the whole. What a killed process left half-written has no mark, or one that does not fit.
+"""
+
+import functools
+import hashlib
+import json
+import os
 import shutil
-from os import PathLike
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.errors import ArgumentError, FormatError
+from dirichlet_bandits.results.labels import FORMAT, VARIABLES, Floats, Ints
+from dirichlet_bandits.results.places import Place, contents, is_local, resolve, zarr_store
 
-FORMAT = "dirichlet-bandits result 1"
-_VARIABLES = {"regret", "pulls", "reward", "mean"}
+_CHUNKS = 64  # of each policy: many workers can share them, and a killed run loses little
+_LARGEST_CHUNK = 256
+_MARKS = "digest"
+_NO_MARK = 0
 
 
-def save(data: xr.Dataset, path: str | PathLike[str]) -> None:
-    """Write beside the target first, so that nothing is lost if this fails half-way."""
-    target = Path(path)
-    if target.exists():
-        load(target)  # refuses to replace what is not ours
+def chunk_size(replications: int) -> int:
+    """Replications in a chunk; it depends on nothing else, so that any run fits any store.
+
+    >>> chunk_size(50), chunk_size(5000), chunk_size(10**6)
+    (1, 79, 256)
+    """
+    return min(-(-replications // _CHUNKS), _LARGEST_CHUNK)
+
+
+class Chunk(NamedTuple):
+    """The outcome of some replications of one policy, a row each."""
+
+    regret: Floats
+    pulls: Ints
+    reward: Floats
+
+
+class Store:
+    """A result that grows at a place: a local path or a URL that fsspec knows. It can be pickled.
+
+    Threads, processes and machines may read and write one store at the same time: all would write the same.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.name = os.fspath(place)  # as the user calls it
+        self.place = resolve(place)
+
+    def __getstate__(self) -> dict[str, str]:
+        return {"name": self.name, "place": self.place}
+
+    def exists(self) -> bool:
+        """Whether there is a result of ours; anything else is refused."""
+        if not contents(self.place):
+            return False
+        return bool(self.attrs)
+
+    @functools.cached_property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of the whole."""
+        import zarr
+
+        if not contents(self.place):
+            raise FileNotFoundError(f"no result at {self.name!r}")
+        try:
+            found = dict(zarr.open_group(zarr_store(self.place), mode="r").attrs)
+        except Exception as error:
+            raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
+        if found.get("format") != FORMAT:
+            raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
+        return found
+
+    def prepare(self, labels: xr.Dataset) -> None:
+        """Make room for these labels, or find that a simulation of the same identity has begun here before.
+
+        A killed process may have left any part of this undone: it is done again.
+        """
+        import zarr
+
+        if not self.exists():
+            zarr.create_group(zarr_store(self.place), attributes=labels.attrs)
+        self._check_identity(labels.attrs.get("identity"))
+        store = zarr_store(self.place)
+        group = zarr.open_group(store, mode="r+")
+        if _MARKS in group:
+            return
+        labels = labels.copy()
+        labels.attrs = self.attrs
+        labels.to_zarr(store, mode="a", consolidated=False)
+        sizes = labels.sizes
+        size = chunk_size(sizes["replication"])
+        for name, variable in VARIABLES.items():
+            if name not in group:
+                shape = tuple(sizes[dim] for dim in variable.dims)
+                group.create_array(
+                    name,
+                    shape=shape,
+                    chunks=(1, size, *shape[2:]),
+                    dtype=variable.dtype,
+                    fill_value=variable.blank,
+                    dimension_names=variable.dims,
+                    attributes={"long_name": variable.long_name},
+                )
+        group.create_array(  # comes last: from here on the store can be read
+            _MARKS,
+            shape=(sizes["policy"], -(-sizes["replication"] // size)),
+            chunks=(1, 1),
+            dtype="u8",
+            fill_value=_NO_MARK,
+            dimension_names=("policy", "chunk"),
+        )
+
+    def _check_identity(self, identity: str | None) -> None:
+        found = self.attrs.get("identity")
+        if found == identity:
+            return
+        ours, theirs = json.loads(identity or "{}"), json.loads(found or "{}")
+        differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+        raise ArgumentError(
+            "store",
+            "a free place, or one that holds this very simulation",
+            f"{self.name}: other {', '.join(differing)}",
+        )
+
+    @functools.cached_property
+    def _arrays(self) -> dict[str, Any]:
+        import zarr
+
+        self.attrs  # noqa: B018 - says clearly what is wrong
+        try:
+            group = zarr.open_group(zarr_store(self.place), mode="r+")
+            return {name: group[name] for name in (*VARIABLES, _MARKS)}
+        except KeyError as error:
+            raise FormatError(f"{self.name!r} is a result that was never begun: {error} is missing") from error
+
+    def write(self, row: int, first: int, chunk: Chunk) -> None:
+        """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
+        arrays = self._arrays
+        for name, values in chunk._asdict().items():
+            arrays[name][row, first : first + len(values)] = values
+        arrays[_MARKS][row, first // arrays["reward"].chunks[1]] = self._mark(row, first, chunk)
+
+    def finished(self, row: int, first: int, last: int) -> bool:
+        """Whether this chunk is there, sound, and without gaps."""
+        arrays = self._arrays
+        mark = int(arrays[_MARKS][row, first // arrays["reward"].chunks[1]])
+        if mark == _NO_MARK:
+            return False
+        try:
+            chunk = Chunk(*(arrays[name][row, first:last] for name in Chunk._fields))
+        except Exception:  # whatever a codec says of a truncated file
+            return False
+        return mark == self._mark(row, first, chunk) and not np.isnan(chunk.reward).any()
+
+    def _mark(self, row: int, first: int, chunk: Chunk) -> int:
+        whose = json.dumps([self.attrs, row, first], sort_keys=True).encode()
+        digest = hashlib.blake2b(whose, digest_size=8)
+        for values in chunk:
+            digest.update(np.ascontiguousarray(values).tobytes())
+        return int.from_bytes(digest.digest(), "little")
+
+    def load(self) -> xr.Dataset:
+        """Everything that is there; chunks without a mark are blank, a wrong mark is an error."""
+        attrs = self.attrs
+        try:
+            data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
+        except Exception as error:
+            raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
+        if not set(data.data_vars) >= {*VARIABLES, _MARKS}:
+            raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
+        marks: NDArray[np.uint64] = data[_MARKS].to_numpy()
+        data = data.drop_vars(_MARKS)
+        data.attrs = attrs
+        for row, first, chunk in _chunks(data):
+            mark = int(marks[row, first // chunk_size(data.sizes["replication"])])
+            if mark == _NO_MARK:
+                for name, values in chunk._asdict().items():
+                    values[:] = VARIABLES[name].blank
+            elif mark != self._mark(row, first, chunk):
+                policy, last = str(data["policy"][row].item()), first + len(chunk.reward)
+                raise FormatError(
+                    f"{self.name!r}: replications {first} to {last - 1} of {policy!r} are corrupt; "
+                    "run the simulation again with this store, and only they are done again"
+                )
+        return data
+
+    def fill(self, data: xr.Dataset) -> None:
+        """Write a whole result at once."""
+        self.prepare(data.drop_vars(list(VARIABLES)))
+        arrays = self._arrays
+        marks = np.zeros(arrays[_MARKS].shape, np.uint64)
+        for row, first, chunk in _chunks(data):
+            marks[row, first // chunk_size(data.sizes["replication"])] = self._mark(row, first, chunk)
+        for name in VARIABLES:
+            arrays[name][:] = data[name].to_numpy()
+        arrays[_MARKS][:] = marks
+
+
+def _chunks(data: xr.Dataset) -> list[tuple[int, int, Chunk]]:
+    """Row, first replication and a window on the arrays of every chunk."""
+    regret, pulls, reward = (data[name].to_numpy() for name in Chunk._fields)
+    size = chunk_size(data.sizes["replication"])
+    return [
+        (row, first, Chunk(regret[row, at], pulls[row, at], reward[row, at]))
+        for row in range(data.sizes["policy"])
+        for first in range(0, data.sizes["replication"], size)
+        for at in [slice(first, first + size)]
+    ]
+
+
+def save(data: xr.Dataset, place: Place) -> None:
+    """Write to a free place; locally an older result is replaced, and not before the new one is complete."""
+    store = Store(place)
+    taken = store.exists()  # refuses what is not ours
+    if not is_local(store.place):
+        if taken:
+            raise ArgumentError("path", "a free place: only local results can be replaced", place)
+        store.fill(data)
+        return
+    target = Path(store.place)
     draft = target.with_name(f".{target.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
-    data.to_zarr(draft, mode="w", consolidated=False)
+    Store(draft).fill(data)
     if target.exists():
         shutil.rmtree(target)
     draft.rename(target)
 
 
-def load(path: str | PathLike[str]) -> xr.Dataset:
-    """Read and check a folder that :func:`save` wrote."""
-    target = Path(path)
-    if not target.exists():
-        raise FileNotFoundError(f"no result at {str(path)!r}")
-    try:
-        data = xr.open_zarr(target, consolidated=False, chunks=None).load()
-    except Exception as error:
-        raise FormatError(f"{str(path)!r} is not a readable zarr folder: {error}") from error
-    if data.attrs.get("format") != FORMAT or not set(data.data_vars) >= _VARIABLES:
-        raise FormatError(f"{str(path)!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
-    return data
+def load(place: Place) -> xr.Dataset:
+    """Read and check what :func:`save` or a simulation with a store wrote."""
+    return Store(place).load()

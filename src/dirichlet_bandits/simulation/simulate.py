@@ -1,34 +1,37 @@
 """``simulate``: many replications of many policies on one bandit."""
 
-import math
 import os
-import sys
+import random
+import time
 import warnings
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.sampler import Ints
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.numerics.checks import whole_number
 from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.results.labels import VARIABLES, labels, stored_seed
+from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.results.result import Result
+from dirichlet_bandits.results.store import Chunk, Store, chunk_size
 from dirichlet_bandits.seeding import Seed, root_sequence
-from dirichlet_bandits.simulation.loop import runner
-from dirichlet_bandits.simulation.progress import Bars, bars
+from dirichlet_bandits.simulation.executors import check_picklable, run_all
+from dirichlet_bandits.simulation.identity import identity
+from dirichlet_bandits.simulation.progress import bars
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
-from dirichlet_bandits.simulation.run import Outcome, Problem
-from dirichlet_bandits.simulation.units import Unit
+from dirichlet_bandits.simulation.units import AnyPolicy, Game, Unit
 from dirichlet_bandits.theory.lower_bound import evident_lower_bound
 
-AnyPolicy = Policy | PythonPolicy
-_POLL_SECONDS = 0.1
 _UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
-_LARGEST_UNIT = 256
+_PATIENCE_SECONDS = (0, 1, 5, 30, 60)  # network file systems remember for up to a minute that a file was missing
 
 
 def simulate(
@@ -42,6 +45,8 @@ def simulate(
     progress: bool | None = None,
     record: int | ArrayLike = 200,
     fast: bool = True,
+    store: Place | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Let each policy play the bandit ``replications`` times for ``horizon`` pulls.
 
@@ -66,6 +71,14 @@ def simulate(
         About how many pull counts to record the regret at, or the pull counts themselves.
     fast
         Let policies use their exact shortcuts; without them the plain loop runs, with the same law.
+    store
+        A zarr folder, or any URL that fsspec knows, that keeps finished chunks of replications as they come. Killed
+        and called again with the same arguments, the simulation goes on where it was; without a seed it takes that
+        of the store. Chunks that are truncated or foreign are done again. A store of another simulation is refused.
+        Once complete, :func:`load` reads it. Several processes may work on one store.
+    executor
+        Run on any ``concurrent.futures.Executor`` in place of threads: a process pool, ``client.get_executor()`` of a
+        Dask client... With a store, its workers write there and send back nothing.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, RDS, UCB1
     >>> bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -78,69 +91,73 @@ def simulate(
     named = _named(policies)
     horizon = whole_number("horizon", horizon, at_least=len(bandit))
     replications = whole_number("replications", replications, at_least=1)
-    workers = _cores() if workers is None else whole_number("workers", workers, at_least=1)
     times = _times(record, horizon)
-    root = root_sequence(seed)
     for name, policy in named.items():
         if isinstance(policy, Policy):
             _check_support(name, policy, bandit)
-            runner(type(policy.params), fast)  # made here, once, and not by several threads at the same time
-
-    shape = (len(named), replications)
-    outcome = Outcome(
-        regret=np.full((*shape, times.size), np.nan),
-        pulls=np.zeros((*shape, len(bandit)), np.int64),
-        reward=np.full(shape, np.nan),
-        offence=np.zeros(2),
-    )
-    size = min(max(1, replications // (_UNITS_PER_WORKER * workers)), _LARGEST_UNIT)
-    units: list[tuple[str, Unit]] = []
-    for first in range(0, replications, size):
-        last = min(first + size, replications)
-        for row, (name, policy) in enumerate(named.items()):
-            low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
-            finite = sys.float_info.max  # an infinite reward is always refused
-            problem = Problem(horizon, times, bandit.gaps, max(low, -finite), min(high, finite))
-            part = outcome.part((row, slice(first, last)))
-            units.append((name, Unit(bandit, policy, problem, root, first, last, part, fast)))
-    with bars(dict.fromkeys(named, replications), progress, "replications") as shown:
-        finished = _run_all(units, workers, shown)
-    if not finished:
-        warnings.warn("interrupted: the result holds the replications done so far", stacklevel=2)
-    return Result.from_arrays(
-        outcome.regret,
-        outcome.pulls,
-        outcome.reward,
+    size = chunk_size(replications)
+    if executor is None:
+        workers = _cores() if workers is None else whole_number("workers", workers, at_least=1)
+        if store is None:  # nothing to resume: units may be smaller, and many threads share them evenly
+            size = max(1, min(size, replications // (_UNITS_PER_WORKER * workers)))
+    elif not isinstance(executor, Executor):
+        raise ArgumentError("executor", "a concurrent.futures.Executor", executor)
+    elif workers is not None:
+        raise ArgumentError("workers", "left out where an executor brings its own", workers)
+    grown = None if store is None else Store(store)
+    known = grown is not None and grown.exists()
+    root = stored_seed(grown.attrs) if grown is not None and known and seed is None else root_sequence(seed)
+    labelled = labels(
         policies={name: repr(policy) for name, policy in named.items()},
         arms=dict(zip(bandit.names, map(repr, bandit.arms), strict=True)),
         means=bandit.means,
         times=times,
+        replications=replications,
         seed=root,
         lower_bound=evident_lower_bound(bandit.arms),
     )
+    game = Game(bandit, named, horizon, times, root, fast, grown)
+    units = [
+        Unit(game, name, row, first, min(first + size, replications))
+        for first in range(0, replications, size)
+        for row, name in enumerate(named)
+    ]
+    if executor is not None:
+        check_picklable(game, executor)
+    if grown is not None:
+        labelled.attrs["identity"] = identity(game, replications)
+        grown.prepare(labelled)
+        random.shuffle(units)  # processes that share the store begin at different ends
+    arrays = {
+        name: variable.empty(tuple(labelled.sizes[dim] for dim in variable.dims))
+        for name, variable in VARIABLES.items()
+        if grown is None
+    }
+
+    def keep(unit: Unit, chunk: Chunk) -> None:
+        for name, values in chunk._asdict().items():
+            arrays[name][unit.row, unit.first : unit.last] = values
+
+    with (
+        nullcontext(executor) if executor else ThreadPoolExecutor(workers) as pool,
+        bars(dict.fromkeys(named, replications), progress, "replications") as shown,
+    ):
+        finished = run_all(units, pool, keep, shown)
+    if not finished:
+        warnings.warn("interrupted: the result holds the replications done so far", stacklevel=2)
+    if grown is None:
+        return Result.from_arrays(labelled, **arrays)
+    return Result(_gathered(grown) if finished else grown.load())
 
 
-def _run_all(units: Sequence[tuple[str, Unit]], workers: int, shown: Bars) -> bool:
-    """Run the units on threads (compiled code holds no lock); False if Ctrl-C cut it short."""
-    with ThreadPoolExecutor(workers) as pool:
-        futures: set[Future[None]] = {pool.submit(unit.run) for _, unit in units}
-        try:
-            while futures:
-                done, futures = wait(futures, timeout=_POLL_SECONDS, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-                counts: dict[str, int] = {}
-                for name, unit in units:
-                    counts[name] = counts.get(name, 0) + unit.done
-                for name, count in counts.items():
-                    shown.show(name, count)
-        except BaseException as error:
-            for _, unit in units:
-                unit.cancel()
-            if isinstance(error, KeyboardInterrupt):
-                return False
-            raise
-    return True
+def _gathered(store: Store) -> xr.Dataset:
+    """The whole store; what other machines wrote may take a while to be seen through a network file system."""
+    for pause in _PATIENCE_SECONDS:
+        time.sleep(pause)
+        data = store.load()
+        if not np.isnan(data["reward"]).any():
+            return data
+    raise FormatError(f"{store.name!r} lacks chunks that workers have written: do all see the same place?")
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:

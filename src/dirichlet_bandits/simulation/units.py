@@ -1,5 +1,9 @@
 """A unit of work: one policy over a range of replications. Its result depends on nothing but the seed."""
 
+import math
+import sys
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,83 +12,123 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Ints
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.results.labels import VARIABLES
+from dirichlet_bandits.results.store import Chunk, Store
 from dirichlet_bandits.seeding import Words, new_desk, stream_seeds
 from dirichlet_bandits.simulation.foreign import ForeignRewards
 from dirichlet_bandits.simulation.loop import runner
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
 from dirichlet_bandits.simulation.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Problem
 
+AnyPolicy = Policy | PythonPolicy
+_MAKING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Game:
+    """What all units of a simulation share. It can be pickled if its laws and policies can."""
+
+    bandit: Bandit
+    policies: Mapping[str, AnyPolicy]
+    horizon: int
+    times: Ints
+    root: np.random.SeedSequence
+    fast: bool
+    store: Store | None
+
 
 @dataclass
 class Unit:
-    """Replications ``first`` to ``last`` (exclusive) of one policy, written to ``outcome``, a row each."""
+    """Replications ``first`` to ``last`` (exclusive) of the policy in this row; may be sent to another process."""
 
-    bandit: Bandit
-    policy: Policy | PythonPolicy
-    problem: Problem
-    root: np.random.SeedSequence
+    game: Game
+    name: str
+    row: int
     first: int
     last: int
-    outcome: Outcome
-    fast: bool = True
     control: Ints = field(default_factory=lambda: np.zeros(2, np.int64))
 
     @property
     def done(self) -> int:
-        """Replications finished so far; may be read while the unit runs."""
+        """Replications finished so far; may be read while the unit runs in this process."""
         return int(self.control[DONE])
+
+    def complete(self) -> None:
+        """Take note that the whole unit was done, here or elsewhere."""
+        self.control[DONE] = self.last - self.first
 
     def cancel(self) -> None:
         """Stop soon; finished replications stay."""
         self.control[CANCEL] = 1
 
-    def run(self) -> None:
-        """Run the replications, unless cancelled."""
-        if self.control[CANCEL]:
-            return
-        seeds = np.stack([self._seeds(replication) for replication in range(self.first, self.last)])
-        if not isinstance(self.policy, Policy):
-            self._run_python(self.policy, seeds)
-        elif (self.bandit.table.kinds == FOREIGN).any():
-            self._run_foreign(self.policy, seeds)
+    def run(self) -> Chunk | None:
+        """The replications done before a cancellation, the rest blank; None if they are in the store."""
+        store = self.game.store
+        if store is not None and store.finished(self.row, self.first, self.last):
+            return None  # by another process, meanwhile
+        chunk = self._play()
+        if store is None:
+            return chunk
+        if self.done == self.last - self.first:
+            store.write(self.row, self.first, chunk)
+        return None
+
+    def _play(self) -> Chunk:
+        game = self.game
+        policy, n_arms = game.policies[self.name], len(game.bandit)
+        n = self.last - self.first
+        shapes = {"regret": (n, game.times.size), "pulls": (n, n_arms), "reward": (n,)}
+        chunk = Chunk(**{name: VARIABLES[name].empty(shape) for name, shape in shapes.items()})
+        outcome = Outcome(*chunk, np.zeros(2))
+        seeds = np.stack([stream_seeds(game.root, r, n_arms + 1) for r in range(self.first, self.last)])
+        if not isinstance(policy, Policy):
+            self._play_python(policy, seeds, outcome)
+        elif (game.bandit.table.kinds == FOREIGN).any():
+            self._play_foreign(policy, seeds, outcome)
         else:
-            self._run_compiled(self.policy, seeds, self.bandit.table, self.outcome)
+            self._play_compiled(policy, seeds, game.bandit.table, outcome)
+        return chunk
 
-    def _seeds(self, replication: int) -> Words:
-        return stream_seeds(self.root, replication, len(self.bandit) + 1)
+    def _problem(self, policy: AnyPolicy) -> Problem:
+        low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
+        finite = sys.float_info.max  # an infinite reward is always refused
+        game = self.game
+        return Problem(game.horizon, game.times, game.bandit.gaps, max(low, -finite), min(high, finite))
 
-    def _run_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
+    def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         rewards, decisions = new_desk(), new_desk()
-        status = runner(type(policy.params), self.fast)(
-            policy.params, self.problem, table, seeds, *rewards, *decisions, self.control, outcome
+        status = _runner(type(policy.params), self.game.fast)(
+            policy.params, self._problem(policy), table, seeds, *rewards, *decisions, self.control, outcome
         )
         if status == BAD_REWARD:
-            arm, reward = self.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
+            arm, reward = self.game.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
             try:
                 policy.check_reward(reward)
             except RewardError as error:
                 raise RewardError(f"arm {arm!r}: {error}") from None
         return status
 
-    def _run_foreign(self, policy: Policy, seeds: Words) -> None:
+    def _play_foreign(self, policy: Policy, seeds: Words, outcome: Outcome) -> None:
         """Draw rewards in advance; if they do not last, draw twice as many and start the replication again."""
         for row in range(len(seeds)):
-            foreign = ForeignRewards(self.bandit, seeds[row])
-            outcome = self.outcome.part(slice(row, row + 1))
-            while self._run_compiled(policy, seeds[row : row + 1], foreign.more(), outcome) == STARVED:
+            foreign = ForeignRewards(self.game.bandit, seeds[row])
+            part = outcome.part(slice(row, row + 1))
+            while self._play_compiled(policy, seeds[row : row + 1], foreign.more(), part) == STARVED:
                 pass
             if self.control[CANCEL]:
                 return
 
-    def _run_python(self, policy: PythonPolicy, seeds: Words) -> None:
+    def _play_python(self, policy: PythonPolicy, seeds: Words, outcome: Outcome) -> None:
+        problem = self._problem(policy)
         for row in range(len(seeds)):
             try:
-                regret, pulls, reward = run_replication(policy, self.bandit, self.problem, seeds[row], self.control)
+                played = run_replication(policy, self.game.bandit, problem, seeds[row], self.control)
             except Cancelled:
                 return
-            self.outcome.regret[row], self.outcome.pulls[row], self.outcome.reward[row] = (
-                regret,
-                pulls,
-                reward,
-            )
+            outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played
             self.control[DONE] += 1
+
+
+def _runner(policy_type: type, fast: bool) -> Callable[..., int]:
+    with _MAKING:  # once, and not by several threads at the same time
+        return runner(policy_type, fast)

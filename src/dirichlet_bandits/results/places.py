@@ -1,0 +1,50 @@
+"""Where a zarr group can live: a local folder, or whatever fsspec reaches by a URL."""
+
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+Place = str | PathLike[str]
+
+
+def resolve(place: Place) -> str:
+    """An absolute path or a URL, the same wherever a worker runs.
+
+    >>> resolve("memory://runs.zarr"), resolve("file:///data/runs.zarr")
+    ('memory://runs.zarr', '/data/runs.zarr')
+    """
+    text = os.fspath(place)
+    if text.startswith("file://"):
+        from fsspec.implementations.local import LocalFileSystem
+
+        text = str(LocalFileSystem._strip_protocol(text))
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def is_local(place: str) -> bool:
+    """Whether a resolved place is a path."""
+    return "://" not in place
+
+
+def contents(place: str) -> list[str]:
+    """Names of what is there, nothing if the place is free; of a file its own name.
+
+    Drafts that a killed process left do not count: zarr writes beside the target and moves the file in.
+    """
+    if is_local(place):
+        path = Path(place)
+        names = os.listdir(path) if path.is_dir() else [path.name] if path.exists() else []
+    else:
+        import fsspec
+
+        system, inside = fsspec.url_to_fs(place)
+        names = [str(name) for name in system.ls(inside, detail=False)] if system.exists(inside) else []
+    return [name for name in names if not name.endswith(".partial")]
+
+
+def zarr_store(place: str) -> Any:
+    """The place as zarr sees it."""
+    from zarr.storage import FsspecStore, LocalStore  # a quarter of a second: only those who read or write wait
+
+    return LocalStore(place) if is_local(place) else FsspecStore.from_url(place)

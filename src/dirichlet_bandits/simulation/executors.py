@@ -1,0 +1,116 @@
+"""Where units run: threads of this process, or any ``concurrent.futures`` executor, a Dask cluster for one."""
+
+import pickle
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+
+from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
+from dirichlet_bandits.results.store import Chunk
+from dirichlet_bandits.simulation.progress import Bars
+from dirichlet_bandits.simulation.units import Game, Unit
+
+_POLL_SECONDS = 0.1
+_TRIES = 3  # of a unit that a lost connection or worker took along
+
+
+def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars) -> bool:
+    """Run the units and keep what they hand back; False if Ctrl-C cut it short."""
+    tries: Counter[int] = Counter()
+    waiting: dict[Future[Chunk | None], Unit] = {}
+
+    def collect(future: Future[Chunk | None]) -> None:
+        unit = waiting.pop(future)
+        try:
+            chunk = future.result()
+        except (OSError, CancelledError) as error:
+            tries[id(unit)] += 1
+            if tries[id(unit)] == _TRIES:
+                raise LostWorkerError(f"{unit.name!r}, replications from {unit.first}: {error!r}") from error
+            waiting[executor.submit(unit.run)] = unit
+            return
+        unit.complete()
+        if chunk is not None:
+            keep(unit, chunk)
+
+    try:
+        for unit in units:
+            waiting[executor.submit(unit.run)] = unit
+        while waiting:
+            for future in wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_EXCEPTION).done:
+                collect(future)
+            counts: Counter[str] = Counter()
+            for unit in units:
+                counts[unit.name] += unit.done
+            for name, count in counts.items():
+                shown.show(name, count)
+    except BrokenExecutor as error:
+        kept = "finished chunks are in the store: run again to go on"
+        lost = "give a store, and finished chunks survive"
+        raise LostWorkerError(
+            f"a worker died and its executor with it ({error}); {kept if units[0].game.store else lost}"
+        ) from error
+    except KeyboardInterrupt:
+        _abandon(waiting)
+        if isinstance(executor, ThreadPoolExecutor):  # its units heard of it, and stop soon
+            for future in wait(waiting).done:
+                if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
+                    keep(waiting[future], chunk)
+        return False
+    except BaseException:
+        _abandon(waiting)
+        raise
+    return True
+
+
+def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
+    for future, unit in waiting.items():
+        unit.cancel()
+        future.cancel()
+
+
+def check_picklable(game: Game, executor: Executor) -> None:
+    """Name the policy or the law that cannot be sent to the executor's workers."""
+    if isinstance(executor, ThreadPoolExecutor):
+        return
+    # Dask and loky bring cloudpickle and send by it what pickle cannot; a plain pool does not.
+    richer = None if isinstance(executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
+    dumps = pickle.dumps if richer is None else richer.dumps
+    parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in game.policies.items()}
+    parts.update((f"arms[{name!r}]", law) for name, law in zip(game.bandit.names, game.bandit.arms, strict=True))
+    for name, part in parts.items():
+        try:
+            dumps(part)
+        except Exception as error:
+            raise ArgumentError(name, f"picklable, to be sent to workers ({error})", part) from error
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """The workers of the Dask cluster whose scheduler listens at this address (extra ``dask``).
+
+    In Python, ``client.get_executor()`` of a Dask client does the same.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtraError("Dask clusters need the extra 'dask': pip install 'dirichlet-bandits[dask]'") from error
+    try:
+        client = Client(address)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(
+            "dask", f"the address of a Dask scheduler, like tcp://host:8786 ({error})", address
+        ) from error
+    with client:
+        yield client.get_executor()
