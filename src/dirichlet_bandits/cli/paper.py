@@ -1,10 +1,11 @@
 """``dirichlet-bandits paper``: every experiment of the paper, and one report of them."""
 
 import dataclasses
+import shutil
 import time
-from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +14,14 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import run
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments import SHIPPED, Experiment, KinfStudy, shipped
+from dirichlet_bandits.experiments import SHIPPED, Experiment, KinfStudy, QDSStudy, shipped
 from dirichlet_bandits.numerics.checks import whole_number
 from dirichlet_bandits.report import Chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.results.store import Store
+from dirichlet_bandits.simulation.executors import dask_executor
 
 QUICK = 200  # replications of a quick run
 
@@ -29,7 +33,9 @@ def paper(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
-    dask: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address: tcp://host:8786.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see OUT.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="In place of the experiments' own.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
@@ -49,24 +55,30 @@ def paper(
         raise ArgumentError("--out", "a folder, new or not", str(out))
     if workers is not None:
         whole_number("--workers", workers, at_least=1)
+        if dask is not None:
+            raise ArgumentError("--workers", "left out where a Dask cluster brings its own", workers)
     if seed is not None:
         whole_number("--seed", seed, at_least=0)
-    out.mkdir(parents=True, exist_ok=True)
-    typer.echo("The first run compiles each policy once; later runs start at once.")
-    options = _options(full=full, seed=seed)
+    data = out / "data" / ("full" if full else "quick")
+    words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
     started = time.perf_counter()
     chapters = []
-    for name in chosen:
-        began = time.perf_counter()
-        chapter = _chapter(name, full=full, seed=seed, workers=workers, quiet=quiet)
-        seconds = {"all policies": time.perf_counter() - began}
-        chapters.append(report.timed(chapter, seconds, f"dirichlet-bandits paper --only {name}{options}"))
-        typer.echo(f"{chapter.title}: {_counts(chapter)}, {duration(sum(seconds.values()))}")
+    with nullcontext() if dask is None else dask_executor(dask) as executor:
+        data.mkdir(parents=True, exist_ok=True)
+        typer.echo("The first run compiles each policy once; later runs start at once.")
+        for name in chosen:
+            began = time.perf_counter()
+            chapter = _chapter(name, data, full, seed, quiet=quiet, workers=workers, executor=executor)
+            wall = time.perf_counter() - began
+            command = f"dirichlet-bandits paper --only {name}{words}"
+            chapters.append(dataclasses.replace(chapter, wall=wall, command=command))
+            counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
+            typer.echo(f"{chapter.title}: claims {counts}; {duration(wall)}")
     names = "" if only is None else "".join(f" --only {name}" for name in chosen)
     making = report.Making(
         quick_runs=None if full else QUICK,
-        command=f"dirichlet-bandits paper{names}{options}",
-        seconds=time.perf_counter() - started,
+        command=f"dirichlet-bandits paper{names}{words}",
+        wall=time.perf_counter() - started,
     )
     page = report.write(chapters, out, making)
     _show_times(chapters)
@@ -80,44 +92,47 @@ def _chosen(only: list[str] | None) -> list[str]:
     return [name for name in SHIPPED if only is None or name in only]
 
 
-def _options(*, full: bool, seed: int | None) -> str:
-    return (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
-
-
-def _chapter(name: str, *, full: bool, seed: int | None, workers: int | None, quiet: bool) -> Chapter:
+def _chapter(name: str, data: Path, full: bool, seed: int | None, *, quiet: bool, **options: Any) -> Chapter:
     task = shipped(name)
+    if not isinstance(task, QDSStudy):
+        task = dataclasses.replace(task, seed=task.seed if seed is None else seed)
     if isinstance(task, Experiment):
-        task = dataclasses.replace(
-            task,
-            replications=task.replications if full else QUICK,
-            seed=task.seed if seed is None else seed,
-        )
-        result, undone = run(task, workers=workers, quiet=quiet)
-        if undone:
-            typer.echo("interrupted: the same command goes on where this one was", err=True)
-            raise typer.Exit(INTERRUPTED)
-        return report.regret_chapter(name, task, result, quick=not full)
+        task = dataclasses.replace(task, replications=task.replications if full else QUICK)
+        store = data / f"{name}.zarr"
+        result = _resumed(task, store, quiet=quiet, **options)
+        seconds = dict(zip(result.policies, Store(store).seconds().tolist(), strict=True))
+        return dataclasses.replace(report.regret_chapter(name, task, result, quick=not full), seconds=seconds)
+    started = time.process_time()
     if isinstance(task, KinfStudy):
-        task = dataclasses.replace(
-            task, samples=task.samples if full else QUICK, seed=task.seed if seed is None else seed
-        )
-        values = task.run(progress=False if quiet else None)
-        return report.kinf_chapter(name, task, values, quick=not full)
-    return report.qds_chapter(name, task, task.run(), quick=not full)
+        task = dataclasses.replace(task, samples=task.samples if full else QUICK)
+        chapter = report.kinf_chapter(name, task, task.run(progress=False if quiet else None), quick=not full)
+    else:
+        chapter = report.qds_chapter(name, task, task.run(), quick=not full)
+    return dataclasses.replace(chapter, seconds={"": time.process_time() - started})
 
 
-def _counts(chapter: Chapter) -> str:
-    return "claims " + ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
+def _resumed(task: Experiment, store: Path, *, quiet: bool, **options: Any) -> Result:
+    """The result, from where an earlier run of the same experiment left it."""
+    try:
+        result, undone = run(task, quiet=quiet, store=store, **options)
+    except ArgumentError as error:
+        if error.name != "store":
+            raise
+        typer.echo(f"{store} is of another version or seed of this experiment: made anew")
+        shutil.rmtree(store)
+        result, undone = run(task, quiet=quiet, store=store, **options)
+    if undone:
+        typer.echo("interrupted: the same command goes on where this one was", err=True)
+        raise typer.Exit(INTERRUPTED)
+    return result
 
 
 def _show_times(chapters: list[Chapter]) -> None:
     rows = [
-        (chapter.title if first else "", policy, duration(seconds))
+        (chapter.title if k == 0 else "", policy, duration(seconds))
         for chapter in chapters
-        for first, (policy, seconds) in _marked_first(chapter.seconds)
+        for k, (policy, seconds) in enumerate(chapter.seconds.items())
     ]
-    tables.show(tables.table("Time by policy", ("experiment", "policy", "time"), rows))
-
-
-def _marked_first(seconds: Mapping[str, float]) -> list[tuple[bool, tuple[str, float]]]:
-    return [(i == 0, item) for i, item in enumerate(seconds.items())]
+    total = sum(sum(chapter.seconds.values()) for chapter in chapters)
+    rows.append(("all", "", duration(total)))
+    tables.show(tables.table("Processor time by policy", ("experiment", "policy", "time"), rows))

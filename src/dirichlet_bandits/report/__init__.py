@@ -1,6 +1,6 @@
 """The report: reads results, draws, tabulates, judges claims, writes one self-contained page."""
 
-from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter, timed
+from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
 from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret
 from dirichlet_bandits.report.writing import Making, write
 
@@ -13,6 +13,5 @@ __all__ = [
     "kinf_chapter",
     "qds_chapter",
     "regret_chapter",
-    "timed",
     "write",
 ]

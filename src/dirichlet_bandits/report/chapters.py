@@ -1,7 +1,7 @@
 """One experiment as a chapter: its pictures, its tables, what became of its claims, and how to make it again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pandas as pd
@@ -41,7 +41,11 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapter:
-    """What the report says of one experiment; ``scale`` is its size in words, ``seconds`` the time by policy."""
+    """What the report says of one experiment.
+
+    ``scale`` is its size in words, ``seconds`` the processor time by policy, earlier runs that were resumed included,
+    ``wall`` the time on the clock of this run, ``command`` makes it again.
+    """
 
     name: str
     title: str
@@ -52,6 +56,7 @@ class Chapter:
     tables: Sequence[Table]
     verdicts: Sequence[Verdict]
     seconds: dict[str, float] = field(default_factory=dict)
+    wall: float = 0.0
     command: str = ""
 
     def count(self, outcome: judging.Outcome) -> int:
@@ -200,8 +205,3 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
 
 def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]
-
-
-def timed(chapter: Chapter, seconds: dict[str, float], command: str) -> Chapter:
-    """The chapter with the time it took, and the command that makes it again."""
-    return replace(chapter, seconds=seconds, command=command)

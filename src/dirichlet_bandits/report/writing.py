@@ -28,7 +28,7 @@ class Making:
 
     quick_runs: int | None
     command: str
-    seconds: float
+    wall: float
 
 
 def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
@@ -81,7 +81,7 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
         quick=making.quick_runs is not None,
         quick_runs=making.quick_runs,
         command=making.command,
-        total=making.seconds,
+        wall=making.wall,
         machine=machine(),
         versions=versions(),
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),

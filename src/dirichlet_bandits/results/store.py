@@ -23,6 +23,7 @@ from dirichlet_bandits.results.places import Place, contents, is_local, resolve,
 _CHUNKS = 64  # of each policy: many workers can share them, and a killed run loses little
 _LARGEST_CHUNK = 256
 _MARKS = "digest"
+_SECONDS = "seconds"
 _NO_MARK = 0
 
 
@@ -108,14 +109,16 @@ class Store:
                     dimension_names=variable.dims,
                     attributes={"long_name": variable.long_name},
                 )
-        group.create_array(  # comes last: from here on the store can be read
-            _MARKS,
-            shape=(sizes["policy"], -(-sizes["replication"] // size)),
-            chunks=(1, 1),
-            dtype="u8",
-            fill_value=_NO_MARK,
-            dimension_names=("policy", "chunk"),
-        )
+        for name, dtype in ((_SECONDS, "f8"), (_MARKS, "u8")):  # marks come last: with them the store can be read
+            if name not in group:
+                group.create_array(
+                    name,
+                    shape=(sizes["policy"], -(-sizes["replication"] // size)),
+                    chunks=(1, 1),
+                    dtype=dtype,
+                    fill_value=0,
+                    dimension_names=("policy", "chunk"),
+                )
 
     def _check_identity(self, identity: str | None) -> None:
         found = self.attrs.get("identity")
@@ -136,16 +139,22 @@ class Store:
         self.attrs  # noqa: B018 - says clearly what is wrong
         try:
             group = zarr.open_group(zarr_store(self.place), mode="r+")
-            return {name: group[name] for name in (*VARIABLES, _MARKS)}
+            return {name: group[name] for name in (*VARIABLES, _SECONDS, _MARKS)}
         except KeyError as error:
             raise FormatError(f"{self.name!r} is a result that was never begun: {error} is missing") from error
 
-    def write(self, row: int, first: int, chunk: Chunk) -> None:
+    def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
         """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
         arrays = self._arrays
         for name, values in chunk._asdict().items():
             arrays[name][row, first : first + len(values)] = values
-        arrays[_MARKS][row, first // arrays["reward"].chunks[1]] = self._mark(row, first, chunk)
+        column = first // arrays["reward"].chunks[1]
+        arrays[_SECONDS][row, column] = seconds
+        arrays[_MARKS][row, column] = self._mark(row, first, chunk)
+
+    def seconds(self) -> Floats:
+        """Processor time of each policy, in order: how long its chunks took, whoever made them."""
+        return np.asarray(self._arrays[_SECONDS][:].sum(axis=1))
 
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
@@ -173,10 +182,10 @@ class Store:
             data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
         except Exception as error:
             raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
-        if not set(data.data_vars) >= {*VARIABLES, _MARKS}:
+        if not set(data.data_vars) >= {*VARIABLES, _MARKS, _SECONDS}:
             raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
         marks: NDArray[np.uint64] = data[_MARKS].to_numpy()
-        data = data.drop_vars(_MARKS)
+        data = data.drop_vars([_MARKS, _SECONDS])
         data.attrs = attrs
         for row, first, chunk in _chunks(data):
             mark = int(marks[row, first // chunk_size(data.sizes["replication"])])

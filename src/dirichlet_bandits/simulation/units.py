@@ -3,6 +3,7 @@
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -66,11 +67,12 @@ class Unit:
         store = self.game.store
         if store is not None and store.finished(self.row, self.first, self.last):
             return None  # by another process, meanwhile
+        started = time.thread_time()
         chunk = self._play()
         if store is None:
             return chunk
         if self.done == self.last - self.first:
-            store.write(self.row, self.first, chunk)
+            store.write(self.row, self.first, chunk, time.thread_time() - started)
         return None
 
     def _play(self) -> Chunk:
