@@ -58,15 +58,16 @@ def test_regret_claims(regrets, claim, outcome):
     assert judging.judge_regret(Claim("words", **claim), result(regrets)).outcome == outcome
 
 
-def test_growth_is_that_of_the_second_half():
+def test_growth_is_the_exponent_over_the_second_half():
     rng = np.random.default_rng(0)
-    noise = rng.standard_normal(N)
-    flat, steep = 100 + noise, 100 + noise  # equal at the end
-    made = result({"flat": flat, "steep": steep}, half={"flat": flat - 5, "steep": steep - 50 + noise})
-    claim = Claim("words", lower=["flat"], than=["steep"], times=0.5, statistic="growth")
-    verdict = judging.judge_regret(claim, made)
-    assert verdict.outcome == "borne out"
-    assert verdict.comparisons[0].ratio == pytest.approx(0.1, rel=0.05)
+    end = 100 + rng.standard_normal(N)  # of both
+    made = result({"flat": end, "steep": end}, half={"flat": end / 2**0.2, "steep": end / 2 + rng.uniform(-1, 1, N)})
+    verdicts = [
+        judging.judge_regret(Claim("words", lower=["flat"], than=["steep"], times=times, statistic="growth"), made)
+        for times in (0.5, 0.1)
+    ]
+    assert [verdict.outcome for verdict in verdicts] == ["borne out", "not borne out"]
+    assert verdicts[0].comparisons[0].ratio == pytest.approx(0.2, rel=0.01)
     assert judging.judge_regret(Claim("words", lower=["flat"], than=["steep"]), made).outcome == "undecided"
 
 

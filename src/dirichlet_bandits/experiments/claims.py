@@ -15,9 +15,10 @@ STATISTICS = ("mean", "std", "q95", "growth", "spread")
 class Claim:
     """Each policy in ``lower`` has less than ``times`` the regret of each policy in ``than``.
 
-    ``statistic`` says what of the regret is compared: its "mean", "std" or 95 % quantile "q95" at the horizon; its
-    mean "growth" over the second half of the run; or the "spread" of a group of policies, largest mean by smallest,
-    where ``lower`` and ``than`` are the two groups. ``reading`` tells how the words were made numbers.
+    ``statistic`` says what of the regret is compared: its "mean", "std" or 95 % quantile "q95" at the horizon; the
+    "growth" of its mean over the second half of the run, as the exponent of a power of time (1 is linear); or the
+    "spread" of a group of policies, largest mean by smallest, where ``lower`` and ``than`` are the two groups.
+    ``reading`` tells how the words were made numbers.
 
     >>> Claim("RDS beats UCB1.", lower=["RDS"], than=["UCB1"]).times
     1.0

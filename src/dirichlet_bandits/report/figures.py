@@ -14,7 +14,7 @@ from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.plot import PALETTE, style
+from dirichlet_bandits.results.plot import PALETTE, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,14 +55,14 @@ def laws(bandit: Bandit, title: str, unit: str) -> Figure:
         color = PALETTE[1] if best else PALETTE[0]
         axes.hist(sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0)
         axes.axvline(mean, color=color, linewidth=1.5)
-        label = f"{name}: mean {short(mean)}" + (", the best" if best else "")
+        label = f"{plain(name)}: mean {short(mean)}" + (", the best" if best else "")
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
         axes.set_yticks([])
         axes.spines[["top", "right", "left"]].set_visible(False)
-    rows[-1].set_xlabel("reward" + (f" ({unit})" if unit else ""))
+    rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
     if bins[-1] >= _LARGE / 10:
         _separate_thousands(rows[-1], "x")
-    figure.suptitle(f"{title}: the rewards", fontsize=11)
+    figure.suptitle(plain(f"{title}: the rewards"), fontsize=11)
     return figure
 
 

@@ -23,13 +23,14 @@ Outcome = Literal["borne out", "not borne out", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = ("borne out", "not borne out", "undecided")
 Flags = NDArray[np.bool_]
 CONFIDENCE = 0.95
+# Of (quantity, ..., replication): the quantities are those of _quantities.
 _STATISTICS: dict[str, Callable[[Floats], Floats]] = {
-    "mean": lambda rows: np.asarray(rows.mean(axis=-1)),
-    "growth": lambda rows: np.asarray(rows.mean(axis=-1)),
-    "std": lambda rows: np.asarray(rows.std(axis=-1, ddof=1)),
-    "q95": lambda rows: np.asarray(np.quantile(rows, 0.95, axis=-1)),
+    "mean": lambda rows: np.asarray(rows[0].mean(axis=-1)),
+    "std": lambda rows: np.asarray(rows[0].std(axis=-1, ddof=1)),
+    "q95": lambda rows: np.asarray(np.quantile(rows[0], 0.95, axis=-1)),
+    "growth": lambda rows: np.asarray(np.log2(rows[0].mean(axis=-1) / rows[1].mean(axis=-1))),
 }
-_COLUMNS = {"mean": "mean regret", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth"}
+_NAMES = {"mean": "mean regret", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
 
 
 class Comparison(NamedTuple):
@@ -83,20 +84,19 @@ class Verdict(NamedTuple):
 
 def judge_regret(claim: Claim, result: Result) -> Verdict:
     """A claim on regrets: paired over replications, in which all policies met the same rewards."""
-    names = [*claim.lower, *claim.than]
-    runs = {name: _regret(result, name, claim.statistic) for name in names}
-    done = ~np.isnan(np.array(list(runs.values()))).any(axis=0)
-    pairs = int(done.sum())
+    runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
+    done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
+    runs = {name: rows[:, done] for name, rows in runs.items()}
     if claim.statistic == "spread":
-        lower, than = (np.array([runs[name][done] for name in side]) for side in (claim.lower, claim.than))
-        return Verdict(claim.says, claim.reading, [_spread(lower, than, claim)], pairs)
-    confidence = 1 - (1 - CONFIDENCE) / (len(claim.lower) * len(claim.than))
-    comparisons = [
-        _compare(first, second, runs[first][done], runs[second][done], claim, confidence)
-        for first in claim.lower
-        for second in claim.than
-    ]
-    return Verdict(claim.says, claim.reading, comparisons, pairs)
+        comparisons = [_spread(claim, *(np.concatenate([runs[n] for n in side]) for side in (claim.lower, claim.than)))]
+    else:
+        confidence = 1 - (1 - CONFIDENCE) / (len(claim.lower) * len(claim.than))
+        comparisons = [
+            _compare(claim, first, second, runs[first], runs[second], confidence)
+            for first in claim.lower
+            for second in claim.than
+        ]
+    return Verdict(claim.says, claim.reading, comparisons, int(done.sum()))
 
 
 def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdict:
@@ -134,28 +134,33 @@ def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
     return Verdict(claim.says, claim.reading, comparisons, 0)
 
 
-def _regret(result: Result, policy: str, statistic: str) -> Floats:
+def _quantities(result: Result, policy: str, statistic: str) -> Floats:
+    """Regret at the horizon, (1, replication); for growth also that at half of it, (2, replication)."""
     final = result.final_regret(policy)
     if statistic != "growth":
-        return final
+        return final[None, :]
     half = result.regret.sel(policy=policy).sel(time=result.horizon / 2, method="nearest")
-    return np.asarray(final - half.to_numpy())
+    return np.array([final, half.to_numpy()])
 
 
-def _compare(first: str, second: str, ours: Floats, theirs: Floats, claim: Claim, confidence: float) -> Comparison:
+def _compare(claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float) -> Comparison:
     statistic = _STATISTICS[claim.statistic]
-    if claim.statistic in ("mean", "growth"):
-        found = student(ours - claim.times * theirs, confidence)
+    if claim.statistic == "mean":
+        found = student(ours[0] - claim.times * theirs[0], confidence)
     else:
-        both = np.array([ours, theirs])
-        found = bootstrap(both, lambda rows: statistic(rows[0]) - claim.times * statistic(rows[1]), confidence)
+        split = len(ours)
+        found = bootstrap(
+            np.concatenate([ours, theirs]),
+            lambda rows: statistic(rows[:split]) - claim.times * statistic(rows[split:]),
+            confidence,
+        )
     factor = "" if claim.times == 1 else f"{claim.times:g} \N{MULTIPLICATION SIGN} "
-    what = f"{_COLUMNS[claim.statistic]}, {first} \N{MINUS SIGN} {factor}{second}"
+    what = f"{_NAMES[claim.statistic]}, {first} \N{MINUS SIGN} {factor}{second}"
     base = float(statistic(theirs))
     return Comparison(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
 
 
-def _spread(lower: Floats, than: Floats, claim: Claim) -> Comparison:
+def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
     """Largest mean by smallest, of one group against the other; on a logarithmic scale, where it is nearly normal."""
 
     def spread(rows: Floats) -> Floats:
