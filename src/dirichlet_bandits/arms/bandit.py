@@ -78,6 +78,9 @@ class Bandit:
             data=np.concatenate(data),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "table"}  # made again where it is used
+
     def __len__(self) -> int:
         return len(self.arms)
 

@@ -350,6 +350,9 @@ class Empirical(Law):
         data = finite_array("values", values)
         super().__init__({"values": data.tolist()}, data=data)
 
+    def __reduce__(self) -> tuple[type["Empirical"], tuple[Floats]]:
+        return type(self), (self.data,)  # many values travel once, not as a list too
+
     def mean(self) -> float:
         return float(self.data.mean())
 

@@ -3,7 +3,6 @@
 import dataclasses
 import shutil
 import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +20,7 @@ from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.executors import dask_executor
+from dirichlet_bandits.simulation.ahead import compile_ahead
 
 QUICK = 200  # replications of a quick run
 
@@ -63,17 +62,16 @@ def paper(
     words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
     started = time.perf_counter()
     chapters = []
-    with nullcontext() if dask is None else dask_executor(dask) as executor:
-        data.mkdir(parents=True, exist_ok=True)
-        typer.echo("The first run compiles each policy once; later runs start at once.")
-        for name in chosen:
-            began = time.perf_counter()
-            chapter = _chapter(name, data, full, seed, quiet=quiet, workers=workers, executor=executor)
-            wall = time.perf_counter() - began
-            command = f"dirichlet-bandits paper --only {name}{words}"
-            chapters.append(dataclasses.replace(chapter, wall=wall, command=command))
-            counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
-            typer.echo(f"{chapter.title}: claims {counts}; {duration(wall)}")
+    if dask is None:
+        _compile([name for name in chosen if not (data / f"{name}.zarr").exists()], workers, quiet)
+    for name in chosen:
+        began = time.perf_counter()
+        chapter = _chapter(name, data, full, seed, quiet=quiet, workers=workers, dask=dask)
+        wall = time.perf_counter() - began
+        command = f"dirichlet-bandits paper --only {name}{words}"
+        chapters.append(dataclasses.replace(chapter, wall=wall, command=command))
+        counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
+        typer.echo(f"{chapter.title}: claims {counts}; {duration(wall)}")
     names = "" if only is None else "".join(f" --only {name}" for name in chosen)
     making = report.Making(
         quick_runs=None if full else QUICK,
@@ -90,6 +88,17 @@ def _chosen(only: list[str] | None) -> list[str]:
         if name not in SHIPPED:
             raise ArgumentError("--only", one_of(SHIPPED), name)
     return [name for name in SHIPPED if only is None or name in only]
+
+
+def _compile(names: list[str], workers: int | None, quiet: bool) -> None:
+    """Compile what new experiments need, if it was not compiled before."""
+    tasks = [task for task in map(shipped, names) if isinstance(task, Experiment)]
+    kinds = {type(policy): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
+    if kinds:
+        typer.echo("The first run compiles each kind of policy once; later runs find it done.")
+        started = time.perf_counter()
+        compile_ahead(kinds.values(), workers=workers, progress=False if quiet else None)
+        typer.echo(f"{len(kinds)} kinds of policy ready after {duration(time.perf_counter() - started)}")
 
 
 def _chapter(name: str, data: Path, full: bool, seed: int | None, *, quiet: bool, **options: Any) -> Chapter:
@@ -114,13 +123,13 @@ def _chapter(name: str, data: Path, full: bool, seed: int | None, *, quiet: bool
 def _resumed(task: Experiment, store: Path, *, quiet: bool, **options: Any) -> Result:
     """The result, from where an earlier run of the same experiment left it."""
     try:
-        result, undone = run(task, quiet=quiet, store=store, **options)
+        result, undone = run(task, quiet=quiet, store=str(store), **options)
     except ArgumentError as error:
         if error.name != "store":
             raise
         typer.echo(f"{store} is of another version or seed of this experiment: made anew")
         shutil.rmtree(store)
-        result, undone = run(task, quiet=quiet, store=store, **options)
+        result, undone = run(task, quiet=quiet, store=str(store), **options)
     if undone:
         typer.echo("interrupted: the same command goes on where this one was", err=True)
         raise typer.Exit(INTERRUPTED)

@@ -71,7 +71,7 @@ class Experiment:
             name_list("paper.printed", list(self.paper.printed), self.policies)
 
     def run(self, **options: Any) -> Result:
-        """Simulate; the options are those of :func:`simulate`: ``workers``, ``progress``, ``record``, ``fast``."""
+        """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
         return simulate(
             self.bandit,
             self.policies,

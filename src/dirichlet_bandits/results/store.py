@@ -20,7 +20,7 @@ from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.results.labels import FORMAT, VARIABLES, Floats, Ints
 from dirichlet_bandits.results.places import Place, contents, is_local, resolve, zarr_store
 
-_CHUNKS = 64  # of each policy: many workers can share them, and a killed run loses little
+_CHUNKS = 32  # of each policy: workers can share them, a killed run loses little, and files are not too many
 _LARGEST_CHUNK = 256
 _MARKS = "digest"
 _SECONDS = "seconds"
@@ -31,7 +31,7 @@ def chunk_size(replications: int) -> int:
     """Replications in a chunk; it depends on nothing else, so that any run fits any store.
 
     >>> chunk_size(50), chunk_size(5000), chunk_size(10**6)
-    (1, 79, 256)
+    (2, 157, 256)
     """
     return min(-(-replications // _CHUNKS), _LARGEST_CHUNK)
 
@@ -159,10 +159,10 @@ class Store:
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
         arrays = self._arrays
-        mark = int(arrays[_MARKS][row, first // arrays["reward"].chunks[1]])
-        if mark == _NO_MARK:
-            return False
         try:
+            mark = int(arrays[_MARKS][row, first // arrays["reward"].chunks[1]])
+            if mark == _NO_MARK:
+                return False
             chunk = Chunk(*(arrays[name][row, first:last] for name in Chunk._fields))
         except Exception:  # whatever a codec says of a truncated file
             return False

@@ -27,22 +27,23 @@ _TRIES = 3  # of a unit that a lost connection or worker took along
 
 def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars) -> bool:
     """Run the units and keep what they hand back; False if Ctrl-C cut it short."""
-    tries: Counter[int] = Counter()
     waiting: dict[Future[Chunk | None], Unit] = {}
+    losses: Counter[int] = Counter()
 
     def collect(future: Future[Chunk | None]) -> None:
-        unit = waiting.pop(future)
+        unit = waiting[future]
         try:
             chunk = future.result()
-        except (OSError, CancelledError) as error:
-            tries[id(unit)] += 1
-            if tries[id(unit)] == _TRIES:
-                raise LostWorkerError(f"{unit.name!r}, replications from {unit.first}: {error!r}") from error
+        except Exception as error:
+            losses[id(unit)] += 1
+            if not _is_loss(error) or losses[id(unit)] == _TRIES:
+                raise
             waiting[executor.submit(unit.run)] = unit
-            return
-        unit.complete()
-        if chunk is not None:
-            keep(unit, chunk)
+        else:
+            unit.complete()
+            if chunk is not None:
+                keep(unit, chunk)
+        del waiting[future]
 
     try:
         for unit in units:
@@ -55,23 +56,26 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
                 counts[unit.name] += unit.done
             for name, count in counts.items():
                 shown.show(name, count)
-    except BrokenExecutor as error:
-        kept = "finished chunks are in the store: run again to go on"
-        lost = "give a store, and finished chunks survive"
-        raise LostWorkerError(
-            f"a worker died and its executor with it ({error}); {kept if units[0].game.store else lost}"
-        ) from error
     except KeyboardInterrupt:
         _abandon(waiting)
-        if isinstance(executor, ThreadPoolExecutor):  # its units heard of it, and stop soon
-            for future in wait(waiting).done:
-                if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
-                    keep(waiting[future], chunk)
+        threads = isinstance(executor, ThreadPoolExecutor)  # their units heard of it, and stop soon
+        for future in wait(waiting, timeout=None if threads else 0).done:
+            if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
+                keep(waiting[future], chunk)
         return False
-    except BaseException:
+    except BaseException as error:
         _abandon(waiting)
+        if isinstance(error, BrokenExecutor) or _is_loss(error):
+            stored = units[0].game.store is not None
+            advice = "finished chunks are in the store: run again to go on" if stored else "a store would keep them"
+            raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
     return True
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether another try may help: a place or a worker that could not be reached, a worker that died."""
+    return isinstance(error, OSError | CancelledError) or type(error).__name__ == "KilledWorker"  # the latter is Dask's
 
 
 def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
@@ -109,8 +113,6 @@ def dask_executor(address: str) -> Iterator[Executor]:
     try:
         client = Client(address)
     except (OSError, ValueError) as error:
-        raise ArgumentError(
-            "dask", f"the address of a Dask scheduler, like tcp://host:8786 ({error})", address
-        ) from error
+        raise ArgumentError("address", f"that of a Dask scheduler, like tcp://host:8786 ({error})", address) from error
     with client:
         yield client.get_executor()

@@ -44,7 +44,7 @@ def _policy(name: str, policy: AnyPolicy) -> list[str]:
     except (OSError, TypeError):  # typed at a prompt
         source = ""
     try:
-        state = pickle.dumps(vars(policy))  # the repr of most classes is an address in memory
+        state = pickle.dumps(policy.__getstate__())  # the repr of most classes is an address in memory
     except Exception as error:
         raise ArgumentError(
             f"policies[{name!r}]", f"picklable, to be known again in a store ({error})", policy

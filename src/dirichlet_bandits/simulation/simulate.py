@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,9 @@ def simulate(
     elif workers is not None:
         raise ArgumentError("workers", "left out where an executor brings its own", workers)
     grown = None if store is None else Store(store)
-    known = grown is not None and grown.exists()
-    root = stored_seed(grown.attrs) if grown is not None and known and seed is None else root_sequence(seed)
+    root = root_sequence(seed)
+    if grown is not None and grown.exists() and seed is None:
+        root = stored_seed(grown.attrs)
     labelled = labels(
         policies={name: repr(policy) for name, policy in named.items()},
         arms=dict(zip(bandit.names, map(repr, bandit.arms), strict=True)),
@@ -127,7 +128,7 @@ def simulate(
     if grown is not None:
         labelled.attrs["identity"] = identity(game, replications)
         grown.prepare(labelled)
-        random.shuffle(units)  # processes that share the store begin at different ends
+        random.Random().shuffle(units)  # processes that share the store begin at different ends
     arrays = {
         name: variable.empty(tuple(labelled.sizes[dim] for dim in variable.dims))
         for name, variable in VARIABLES.items()
@@ -154,9 +155,10 @@ def _gathered(store: Store) -> xr.Dataset:
     """The whole store; what other machines wrote may take a while to be seen through a network file system."""
     for pause in _PATIENCE_SECONDS:
         time.sleep(pause)
-        data = store.load()
-        if not np.isnan(data["reward"]).any():
-            return data
+        with suppress(FormatError):  # seen half
+            data = store.load()
+            if not np.isnan(data["reward"]).any():
+                return data
     raise FormatError(f"{store.name!r} lacks chunks that workers have written: do all see the same place?")
 
 

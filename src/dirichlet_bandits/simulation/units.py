@@ -11,7 +11,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Ints
-from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.store import Chunk, Store
@@ -65,8 +65,9 @@ class Unit:
     def run(self) -> Chunk | None:
         """The replications done before a cancellation, the rest blank; None if they are in the store."""
         store = self.game.store
-        if store is not None and store.finished(self.row, self.first, self.last):
-            return None  # by another process, meanwhile
+        self.control[DONE] = 0  # an earlier try may have failed
+        if store is not None and self._finished(store):
+            return None
         started = time.thread_time()
         chunk = self._play()
         if store is None:
@@ -74,6 +75,13 @@ class Unit:
         if self.done == self.last - self.first:
             store.write(self.row, self.first, chunk, time.thread_time() - started)
         return None
+
+    def _finished(self, store: Store) -> bool:
+        """Whether an earlier run, or another process meanwhile, has done this unit."""
+        try:
+            return store.finished(self.row, self.first, self.last)
+        except FileNotFoundError as error:
+            raise FormatError(f"{error} as seen by a worker: all must see the same place") from error
 
     def _play(self) -> Chunk:
         game = self.game

@@ -1,0 +1,262 @@
+"""A simulation with a store survives being killed at any moment, and never mixes with anything else."""
+
+import _thread
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dirichlet_bandits as db
+from tests.simulation.test_simulate import GreedyUCB
+
+BANDIT = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.5, 1.0), db.Exponential(0.2)], names=["a", "b", "c"])
+POLICIES = {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=1.0)}
+REPLICATIONS = 90  # 30 chunks of each policy
+
+
+def run(store=None, bandit=BANDIT, policies=POLICIES, **changes):
+    settings = {"horizon": 2000, "replications": REPLICATIONS, "seed": 3, **changes}
+    return db.simulate(bandit, policies, store=store, **settings)
+
+
+def assert_same(first, second):
+    for name in ("regret", "pulls", "reward", "mean"):
+        np.testing.assert_array_equal(first.data[name], second.data[name])
+        assert first.data[name].dtype == second.data[name].dtype
+
+
+def marks(store):
+    """When each mark was written; a draft is not a mark."""
+    found = (store / "digest" / "c").rglob("*") if (store / "digest").exists() else []
+    return {path: path.stat().st_mtime_ns for path in found if path.is_file() and not path.name.endswith(".partial")}
+
+
+def tree(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return run()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    store = tmp_path_factory.mktemp("finished") / "runs.zarr"
+    run(store)
+    return store
+
+
+@pytest.fixture
+def store(finished, tmp_path):
+    return shutil.copytree(finished, tmp_path / "runs.zarr")
+
+
+def start(store):
+    """The simulation in a process of its own, which says when it begins."""
+    code = (
+        "import sys; from tests.simulation.test_store import run; import zarr, xarray;"
+        "print('ready', flush=True); run(sys.argv[1])"
+    )
+    process = subprocess.Popen([sys.executable, "-W", "error", "-c", code, store], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole):
+    store = tmp_path / "runs.zarr"
+    moments = random.Random(5)
+    for new_marks in (None, None, 1, 6, 11):  # the first two while the store is made, or soon after
+        before = len(marks(store))
+        process = start(store)
+        deadline = time.monotonic() + 120
+        while new_marks is not None and len(marks(store)) < before + new_marks and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0.0, 0.05))
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    kept = marks(store)
+    assert 18 <= len(kept) < 60
+    assert_same(run(store), whole)
+    assert kept.items() <= marks(store).items()  # what was finished has not been done again
+    assert_same(db.load(store), whole)
+
+
+def test_two_processes_may_share_a_store(tmp_path, whole):
+    store = tmp_path / "runs.zarr"
+    both = [start(store), start(store)]
+    for process in both:
+        process.communicate(timeout=120)
+    assert [process.returncode for process in both] == [0, 0]
+    assert_same(db.load(store), whole)
+
+
+def cut(path, _):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def spoil(path, _):
+    path.write_bytes(b"garbage")
+
+
+def remove(path, _):
+    path.unlink()
+
+
+def swap(path, other):
+    path.write_bytes(other.read_bytes())
+
+
+@pytest.mark.parametrize("array", ["regret", "pulls", "reward", "digest"])
+@pytest.mark.parametrize("damage", [cut, spoil, remove, swap])
+def test_a_damaged_chunk_is_found_and_done_again(store, whole, damage, array):
+    chunk = ["c", "1", "29"] + ["0"] * (array in ("regret", "pulls"))
+    neighbour = store.joinpath(array, *chunk[:2], "28", *chunk[3:])
+    damage(store.joinpath(array, *chunk), neighbour)
+    if (array, damage) == ("digest", remove):
+        assert np.isnan(db.load(store).reward.values[1, -3:]).all()  # without a mark it is not done
+    else:
+        with pytest.raises(db.FormatError, match=r"runs\.zarr"):
+            db.load(store)
+    before = marks(store)
+    assert_same(run(store), whole)
+    assert_same(db.load(store), whole)
+    assert sum(marks(store)[path] != before.get(path) for path in marks(store)) == 1
+
+
+def test_a_chunk_of_another_simulation_is_found_and_done_again(store, tmp_path, whole):
+    other = tmp_path / "other.zarr"
+    run(other, seed=4)
+    for chunk in ("regret/c/0/7/0", "pulls/c/0/7/0", "reward/c/0/7", "digest/c/0/7"):
+        shutil.copy(other / chunk, store / chunk)
+    with pytest.raises(db.FormatError, match="replications 21 to 23 of 'narrow' are corrupt; run the simulation again"):
+        db.load(store)
+    assert_same(run(store), whole)
+
+
+def values(last):
+    return db.Bandit([db.Empirical([*range(9), last]), db.Bernoulli(0.5)], names=["many", "coin"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"seed": 4}, "other seed"),
+        ({"horizon": 300}, "other horizon, recorded times"),
+        ({"replications": 60}, "other replications"),
+        ({"record": [10]}, "other recorded times"),
+        ({"policies": {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=2.0)}}, "other policies"),
+        ({"bandit": db.Bandit([db.Bernoulli(0.5)] * 3, names=["a", "b", "c"])}, "other arms"),
+        ({"fast": False}, "other value of 'fast'"),
+    ],
+)
+def test_another_simulation_is_refused_and_left_alone(store, changes, named):
+    before = tree(store)
+    with pytest.raises(db.ArgumentError, match=rf"'store' must be a free place.*runs\.zarr: {named}"):
+        run(store, **changes)
+    assert tree(store) == before
+
+
+def test_data_that_look_the_same_are_not_the_same(tmp_path):
+    assert repr(values(9)) == repr(values(10))
+    run(tmp_path / "runs.zarr", values(9), replications=2)
+    with pytest.raises(db.ArgumentError, match="other arms"):
+        run(tmp_path / "runs.zarr", values(10), replications=2)
+
+
+def test_foreign_places_are_refused_and_left_alone(tmp_path, whole):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("precious")
+    (tmp_path / "file").write_text("precious")
+    whole.save(tmp_path / "saved.zarr")
+    before = tree(tmp_path)
+    for place, error in (("folder", db.FormatError), ("file", db.FormatError), ("saved.zarr", db.ArgumentError)):
+        with pytest.raises(error, match=place):
+            run(tmp_path / place)
+    assert tree(tmp_path) == before
+
+
+def test_a_grown_result_reads_like_a_saved_one(finished, tmp_path, whole):
+    whole.save(tmp_path / "saved.zarr")
+    grown, saved = db.load(finished), db.load(tmp_path / "saved.zarr")
+    assert grown.data.attrs.pop("identity")
+    assert grown.data.identical(saved.data)
+    assert repr(grown) == repr(whole)
+
+
+def test_a_grown_result_may_be_saved_elsewhere_and_go_on_there(finished, tmp_path, whole):
+    db.load(finished).save(tmp_path / "copy.zarr")
+    before = marks(tmp_path / "copy.zarr")
+    assert_same(run(tmp_path / "copy.zarr"), whole)
+    assert marks(tmp_path / "copy.zarr") == before
+
+
+def test_without_a_seed_that_of_the_store_goes_on(tmp_path):
+    first = run(tmp_path / "runs.zarr", seed=None)
+    before = marks(tmp_path / "runs.zarr")
+    assert_same(run(tmp_path / "runs.zarr", seed=None), first)
+    assert marks(tmp_path / "runs.zarr") == before
+    with pytest.raises(db.ArgumentError, match="other seed"):
+        run(tmp_path / "runs.zarr", seed=3)
+
+
+def test_python_policies_and_foreign_laws_are_known_again(tmp_path):
+    def again(scale):
+        bandit = db.Bandit([stats.norm(0.0, scale), stats.norm(0.3, 1.0)])
+        return run(tmp_path / "runs.zarr", bandit, {"mine": GreedyUCB()}, horizon=50, replications=4)
+
+    first = again(1.0)
+    before = marks(tmp_path / "runs.zarr")
+    assert_same(again(1.0), first)
+    assert marks(tmp_path / "runs.zarr") == before
+    with pytest.raises(db.ArgumentError, match="other arms"):
+        again(1.1)
+    mine = GreedyUCB()
+    mine.lock = threading.Lock()
+    with pytest.raises(db.ArgumentError, match=r"policies\['mine'\]' must be picklable, to be known again in a store"):
+        run(tmp_path / "other.zarr", policies={"mine": mine})
+    assert not (tmp_path / "other.zarr").exists()
+
+
+@pytest.mark.parametrize("scheme", ["memory://{}", "file://{}"])
+def test_urls(scheme, tmp_path, whole):
+    place = scheme.format(tmp_path / "runs.zarr")
+    assert_same(run(place), whole)
+    assert_same(db.load(place), whole)
+    assert_same(run(place), whole)
+    with pytest.raises(db.ArgumentError, match="other seed"):
+        run(place, seed=4)
+    copy = scheme.format(tmp_path / "copy.zarr")
+    whole.save(copy)
+    assert_same(db.load(copy), whole)
+    with pytest.raises(FileNotFoundError, match="no result at"):
+        db.load(scheme.format(tmp_path / "nothing"))
+
+
+def test_ctrl_c_keeps_finished_chunks(tmp_path, whole):
+    store = tmp_path / "runs.zarr"
+
+    def interrupt():
+        while len(marks(store)) < 5:
+            time.sleep(0.001)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        partial = run(store, workers=1)
+    assert any("interrupted" in str(warning.message) for warning in caught)
+    done = ~np.isnan(partial.reward.values)
+    assert 15 <= done.sum() < done.size
+    np.testing.assert_array_equal(partial.regret.values[done], whole.regret.values[done])
+    assert_same(db.load(store), partial)
+    assert_same(run(store), whole)
