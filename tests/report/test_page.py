@@ -150,5 +150,5 @@ def test_a_verdict_in_words(experiment):
     made = result({EVIL: np.linspace(9, 11, 30), "$x^ & <b> $": np.linspace(10, 12.5, 30)})
     (verdict,) = report.regret_chapter("coins", experiment, made, quick=False).verdicts
     text = sentence(verdict)
-    assert text.startswith(f"mean regret, {EVIL} \N{MINUS SIGN} $x^ & <b> $: \N{MINUS SIGN}1.25 [")
+    assert text.startswith(f"Mean regret, {EVIL} \N{MINUS SIGN} $x^ & <b> $: \N{MINUS SIGN}1.25 [")
     assert text.endswith("ratio 0.889; should be below 0; 30 replications.")

@@ -29,6 +29,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> Figur
     figure: Figure = experiment.picture(result, panel=panel)
     figure.set_size_inches(_WIDTH, 4.8)
     axes = figure.axes[0]
+    axes.title.set_fontsize(10)
     if not experiment.plot.log_regret and axes.get_ylim()[1] >= _LARGE:
         _separate_thousands(axes, "y")
     if not experiment.plot.log_time:

@@ -52,8 +52,8 @@ def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
 def sentence(verdict: Verdict) -> str:
     """The comparison that decides, in words."""
     c = verdict.closest
-    among = "" if len(verdict.comparisons) == 1 else "Least in favour: "
-    text = f"{among}{c.what}: {short(c.value)}"
+    what = c.what[0].upper() + c.what[1:] if len(verdict.comparisons) == 1 else f"Least in favour: {c.what}"
+    text = f"{what}: {short(c.value)}"
     if c.low < c.high:
         text += f" [{short(c.low)}, {short(c.high)}]"
     if not math.isnan(c.ratio):
