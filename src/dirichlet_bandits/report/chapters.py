@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import xarray as xr
-from matplotlib.figure import Figure
 
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
 from dirichlet_bandits.report import figures, judging
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _NOWHERE = Published(place="", about="")
 _STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5 %", "q95": "95 %"}
@@ -23,7 +25,7 @@ class Picture(NamedTuple):
     """A figure, the name of its files, and what it shows in words."""
 
     name: str
-    figure: Figure
+    figure: "Figure"
     caption: str
 
 

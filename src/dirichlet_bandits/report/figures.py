@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-from scipy.stats import gaussian_kde
 
 from dirichlet_bandits.arms import Bandit, Empirical
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel
@@ -18,13 +15,14 @@ from dirichlet_bandits.results.plot import PALETTE, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _WIDTH = 5.8  # inches: letters are still read when a telephone shows it all
 _DRAWN = 10_000  # rewards in a histogram of a law that is not itself a sample, as in the paper
 _LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
 
 
-def regret(experiment: Experiment, result: Result, panel: Panel | None) -> Figure:
+def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figure":
     """Mean regret and its 5-95 % band: all policies, or those of a panel."""
     figure: Figure = experiment.picture(result, panel=panel)
     figure.set_size_inches(_WIDTH, 4.8)
@@ -41,10 +39,10 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> Figur
     return figure
 
 
-def laws(bandit: Bandit, title: str, unit: str) -> Figure:
+def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
     """A histogram for each arm, one below the other on one axis; its mean is marked."""
     n = len(bandit)
-    figure = Figure(figsize=(_WIDTH, 0.9 + 0.62 * n if n > 2 else 3.2), layout="constrained")
+    figure = _empty(0.9 + 0.62 * n if n > 2 else 3.2)
     rows = np.atleast_1d(figure.subplots(n, 1, sharex=True))
     samples = [
         law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(k)))
@@ -67,8 +65,10 @@ def laws(bandit: Bandit, title: str, unit: str) -> Figure:
     return figure
 
 
-def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> Figure:
+def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
     """The law of the empirical Kinf for the sizes shown, their means, and Kinf in the family."""
+    from scipy.stats import gaussian_kde
+
     figure, axes = _single(4.0)
     family = float(values["family"].sel(law=law))
     drawn = [values["kinf"].sel(law=law, size=n).to_numpy() for n in study.shown]
@@ -90,7 +90,7 @@ def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> Figure:
     return figure
 
 
-def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> Figure:
+def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> "Figure":
     """Log of the mean Kinf against log log n, with the fitted line and the value in the family."""
     figure, axes = _single(4.4)
     x = np.log(np.log(np.array(study.sizes, float)))
@@ -108,7 +108,7 @@ def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> Figure:
     return figure
 
 
-def qds(panel: QDSPanel, values: xr.Dataset) -> Figure:
+def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
     """Both sides of the condition; the admissible values are shaded."""
     figure, axes = _single(3.8)
     chosen = values.sel(panel=panel.name)
@@ -129,7 +129,7 @@ def qds(panel: QDSPanel, values: xr.Dataset) -> Figure:
     return figure
 
 
-def mark(figure: Figure, note: str) -> Figure:
+def mark(figure: "Figure", note: str) -> "Figure":
     """Write a note at an edge of a figure: above a legend's figure, below that of a title."""
     look: dict[str, Any] = {"x": 0.99, "ha": "right", "fontsize": 8, "color": "0.35", "style": "italic"}
     if note and figure.get_suptitle():
@@ -139,15 +139,21 @@ def mark(figure: Figure, note: str) -> Figure:
     return figure
 
 
-def _single(height: float) -> tuple[Figure, "Axes"]:
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+def _empty(height: float) -> "Figure":
+    from matplotlib.figure import Figure  # takes half a second: only those who draw wait for it
+
+    return Figure(figsize=(_WIDTH, height), layout="constrained")
+
+
+def _single(height: float) -> "tuple[Figure, Axes]":
+    figure = _empty(height)
     axes = figure.add_subplot()
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
 
 
-def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
     """Below the axes, in rows: beside them it would take a third of a telephone's width."""
     widest = max(map(len, labels))
     columns = 4 if widest < 12 else 3 if widest < 18 else 2
@@ -165,6 +171,8 @@ def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], title
 
 
 def _separate_thousands(axes: "Axes", which: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     axis: Any = getattr(axes, f"{which}axis")
     axis.set_major_locator(MaxNLocator(nbins=6))
     axis.set_major_formatter(FuncFormatter(lambda x, _: short(round(x)) if x else "0"))

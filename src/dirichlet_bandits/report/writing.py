@@ -7,16 +7,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from matplotlib.figure import Figure
 
 from dirichlet_bandits.report.chapters import Chapter
 from dirichlet_bandits.report.facts import duration, machine, versions
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.report.numbers import short
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Dirichlet Sampling: the paper's experiments, run again"
 _PIXELS_PER_INCH = 150
@@ -92,13 +94,15 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
     )
 
 
-def _save(figure: Figure, path: Path) -> str:
+def _save(figure: "Figure", path: Path) -> str:
     """Save as PNG and PDF; the figure as a data URI of SVG, sharp on a telephone and in print."""
+    from matplotlib import rc_context
+
     figure.savefig(path.with_name(path.name + ".png"), dpi=_PIXELS_PER_INCH)
     figure.set_layout_engine("none")  # everything has its place now, and finding it takes most of the time
     figure.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
     buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": path.name}):  # equal figures give equal bytes
+    with rc_context({"svg.hashsalt": path.name}):  # equal figures give equal bytes
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
