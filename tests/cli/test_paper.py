@@ -89,3 +89,15 @@ def test_an_experiment_of_the_paper_can_be_copied(folder):
     wrong = CliRunner().invoke(app, ["example", "other.toml", "--paper", "kinf"])
     assert wrong.exit_code == 2
     assert wrong.stderr.startswith("error: '--paper' must be one of 'yields', ")
+
+
+def test_simulate_judges_the_claims_of_a_file(folder):
+    CliRunner().invoke(app, ["example", "mine.toml"])
+    claims = ['lower = ["UCB1, sigma 1"]\nthan = ["RDS"]\ntimes = 100', 'lower = ["RDS"]\nthan = ["RDS"]']
+    text = (folder / "mine.toml").read_text() + "".join(f'[[claims]]\nsays = "So."\n{claim}\n' for claim in claims)
+    (folder / "mine.toml").write_text(text)
+    options = ["--out", "runs.zarr", "--replications", "5", "--horizon", "100"]
+    answer = CliRunner().invoke(app, ["simulate", "mine.toml", *options])
+    assert answer.exit_code == 0, answer.output
+    assert "\nborne out: So. Mean regret, " in answer.stdout
+    assert "\nundecided: So. Mean regret, " in answer.stdout

@@ -78,6 +78,11 @@ def test_replications_that_are_not_done_are_left_out(regrets):
     assert (verdict.outcome, verdict.pairs) == ("borne out", 300)
 
 
+def test_one_replication_decides_nothing(regrets):
+    one = {name: values[:1] for name, values in regrets.items()}
+    assert judging.judge_regret(Claim("words", lower=["good"], than=["bad"]), result(one)).outcome == "undecided"
+
+
 def test_the_closest_comparison_is_shown(regrets):
     verdict = judging.judge_regret(Claim("words", lower=["good"], than=["bad", "double", "equal"]), result(regrets))
     assert "good" in verdict.closest.what

@@ -2,7 +2,7 @@
 
 from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
 from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret
-from dirichlet_bandits.report.writing import Making, write
+from dirichlet_bandits.report.writing import Making, sentence, write
 
 __all__ = [
     "Chapter",
@@ -13,5 +13,6 @@ __all__ = [
     "kinf_chapter",
     "qds_chapter",
     "regret_chapter",
+    "sentence",
     "write",
 ]

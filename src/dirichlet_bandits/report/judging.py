@@ -33,6 +33,9 @@ _STATISTICS: dict[str, Callable[[Floats], Floats]] = {
 _NAMES = {"mean": "mean regret", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
 
 
+_UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
+
+
 class Comparison(NamedTuple):
     """A quantity with its interval, and the limits that the claim sets to it."""
 
@@ -86,6 +89,8 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     """A claim on regrets: paired over replications, in which all policies met the same rewards."""
     runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
     done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
+    if done.sum() < 2:  # nothing can be said
+        return Verdict(claim.says, claim.reading, [Comparison("too few replications", *_UNKNOWN)], int(done.sum()))
     runs = {name: rows[:, done] for name, rows in runs.items()}
     if claim.statistic == "spread":
         comparisons = [_spread(claim, *(np.concatenate([runs[n] for n in side]) for side in (claim.lower, claim.than)))]
