@@ -98,7 +98,7 @@ def _compile(names: list[str], workers: int | None, quiet: bool) -> None:
         typer.echo("The first run compiles each kind of policy once; later runs find it done.")
         started = time.perf_counter()
         compile_ahead(kinds.values(), workers=workers, progress=False if quiet else None)
-        typer.echo(f"{len(kinds)} kinds of policy ready after {duration(time.perf_counter() - started)}")
+        typer.echo(f"policies compiled: {len(kinds)}, after {duration(time.perf_counter() - started)}")
 
 
 def _chapter(name: str, data: Path, full: bool, seed: int | None, *, quiet: bool, **options: Any) -> Chapter:
