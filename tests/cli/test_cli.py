@@ -61,11 +61,23 @@ def test_an_older_result_is_replaced(folder):
     assert db.load("runs.zarr").data.sizes["replication"] == 3
 
 
+def test_a_store_goes_on_and_is_not_replaced(folder):
+    assert call("simulate", "coins.toml", "--store", "runs.zarr").stdout.endswith("saved: runs.zarr\n")
+    again = call("simulate", "coins.toml", "--store", "runs.zarr", "--out", "copy.zarr", "--quiet")
+    assert (again.exit_code, again.output) == (0, "")
+    assert db.load("copy.zarr").data.identical(db.load("runs.zarr").data)
+    other = call("simulate", "coins.toml", "--store", "runs.zarr", "--seed", "1")
+    assert other.exit_code == 2
+    assert "one that holds this very simulation (got 'runs.zarr: other seed')" in other.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["none.toml", "--out", "runs.zarr"], "no experiment at 'none.toml'"),
+        (["coins.toml"], "'--out' must be given, or --store (got None)"),
         (["coins.toml", "--out", "mine"], "'mine' is not a re"),
+        (["coins.toml", "--store", "mine"], "'mine' is not a re"),
         (["coins.toml", "--out", "coins.toml"], "'coins.toml' is not a re"),
         (["coins.toml", "--out", "no/runs.zarr"], "'--out' must be in a folder that exists and can be written"),
         (["coins.toml", "--out", "runs.zarr", "--plot", "a.doc"], "'--plot' must be a file that ends in .png, .pdf"),

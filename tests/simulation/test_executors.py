@@ -12,17 +12,16 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import distributed
 import numpy as np
 import pytest
-from scipy import stats
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.simulation import dask_executor
-from tests.simulation.test_simulate import GreedyUCB
-from tests.simulation.test_store import BANDIT, assert_same, marks, run
+from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
+from tests.simulation.test_store import assert_same, marks
 
 POLICIES = {"UCB1": db.UCB1(sigma=1.0), "mine": GreedyUCB()}
-SMALL = {"bandit": db.Bandit([*BANDIT.arms, stats.gamma(0.2)]), "policies": POLICIES, "horizon": 60, "replications": 9}
+SMALL = {"bandit": db.Bandit([*BANDIT.arms, Dice()]), "policies": POLICIES, "horizon": 60, "replications": 9}
 
 
 def process_pool(workers):
@@ -104,28 +103,17 @@ def test_the_command_runs_on_a_cluster_and_goes_on(cluster, tmp_path, monkeypatc
     assert marks(tmp_path / "runs.zarr") == before
 
 
-class Fatal(GreedyUCB):
-    """Kills its process at the first select, once."""
-
-    def __init__(self, flag):
-        self.flag = flag
-
-    def select(self, rng):
-        if not self.flag.exists():
-            self.flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().select(rng)
-
-
 def test_a_pool_that_breaks_is_named_and_the_next_goes_on(tmp_path):
     policies = {"UCB1": db.UCB1(sigma=1.0), "fatal": Fatal(tmp_path / "flag")}
-    settings = {**SMALL, "policies": policies}
-    for place, advice in ((None, "a store would keep them"), (tmp_path / "runs.zarr", "in the store: run again")):
-        (tmp_path / "flag").unlink(missing_ok=True)
-        with process_pool(1) as pool, pytest.raises(db.LostWorkerError, match=f"workers were lost .*; .*{advice}"):
-            run(place, executor=pool, **settings)
+    settings = {"policies": policies, "horizon": 60, "replications": 9}
+    with (
+        process_pool(1) as pool,
+        pytest.raises(db.LostWorkerError, match=r"workers were lost .* in the store: run again"),
+    ):
+        run(tmp_path / "runs.zarr", executor=pool, **settings)
     found = run(tmp_path / "runs.zarr", **settings)
-    np.testing.assert_array_equal(found.regret.sel(policy="fatal"), run(**SMALL).regret.sel(policy="mine"))
+    alive = run(policies=GreedyUCB(), horizon=60, replications=9)
+    np.testing.assert_array_equal(found.regret.sel(policy="fatal"), alive.regret[0])
 
 
 class Unreliable(ThreadPoolExecutor):

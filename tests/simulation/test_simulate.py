@@ -14,6 +14,7 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.seeding import new_desk, root_sequence, seat, stream_seeds
 from dirichlet_bandits.simulation.python_loop import reward_streams
+from tests.simulation.games import GreedyUCB
 
 BANDIT = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.5, 1.0), db.Exponential(0.2)], names=["a", "b", "c"])
 POLICIES = {"RDS": db.RDS(), "UCB1": db.UCB1(sigma=1.0)}
@@ -29,26 +30,12 @@ def digest(result):
     ).hexdigest()
 
 
-class GreedyUCB:
-    """UCB1 in plain Python."""
-
-    def init(self, n_arms):
-        self.rewards = [[] for _ in range(n_arms)]
-
-    def select(self, rng):
-        t = sum(map(len, self.rewards))
-        return int(np.argmax([np.mean(x) + np.sqrt(2 * np.log(t) / len(x)) for x in self.rewards]))
-
-    def update(self, arm, reward):
-        self.rewards[arm].append(reward)
-
-
 def test_same_numbers_for_any_number_of_workers():
     assert digest(run(workers=1)) == digest(run(workers=2)) == digest(run(workers=5))
 
 
 def test_same_numbers_in_a_fresh_process():
-    code = "from tests.simulation.test_simulate import run, digest; print(digest(run()))"
+    code = "from tests.simulation.test_simulate import digest, run; print(digest(run()))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == digest(run())
 

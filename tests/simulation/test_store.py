@@ -14,16 +14,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from tests.simulation.test_simulate import GreedyUCB
-
-BANDIT = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.5, 1.0), db.Exponential(0.2)], names=["a", "b", "c"])
-POLICIES = {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=1.0)}
-REPLICATIONS = 90  # 30 chunks of each policy
-
-
-def run(store=None, bandit=BANDIT, policies=POLICIES, **changes):
-    settings = {"horizon": 2000, "replications": REPLICATIONS, "seed": 3, **changes}
-    return db.simulate(bandit, policies, store=store, **settings)
+from tests.simulation.games import GreedyUCB, run
 
 
 def assert_same(first, second):
@@ -62,7 +53,7 @@ def store(finished, tmp_path):
 def start(store):
     """The simulation in a process of its own, which says when it begins."""
     code = (
-        "import sys; from tests.simulation.test_store import run; import zarr, xarray;"
+        "import sys; from tests.simulation.games import run; import zarr, xarray;"
         "print('ready', flush=True); run(sys.argv[1])"
     )
     process = subprocess.Popen([sys.executable, "-W", "error", "-c", code, store], stdout=subprocess.PIPE, text=True)
@@ -70,9 +61,10 @@ def start(store):
     return process
 
 
-def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole):
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
+def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole, seed):
     store = tmp_path / "runs.zarr"
-    moments = random.Random(5)
+    moments = random.Random(seed)
     for new_marks in (None, None, 1, 6, 11):  # the first two while the store is made, or soon after
         before = len(marks(store))
         process = start(store)
@@ -88,6 +80,20 @@ def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole):
     assert_same(run(store), whole)
     assert kept.items() <= marks(store).items()  # what was finished has not been done again
     assert_same(db.load(store), whole)
+
+
+@pytest.mark.parametrize("made", [[], ["mean", "arm"], ["mean", "arm", "policy", "replication", "time", "regret"]])
+def test_killed_while_the_store_is_made(tmp_path, made):
+    store = tmp_path / "runs.zarr"
+    first = run(store, replications=2)
+    for name in {"mean", "arm", "policy", "replication", "time", "regret", "pulls", "reward", "digest"} - set(made):
+        shutil.rmtree(store / name)
+    if not made:  # not even the first file was complete
+        (store / "zarr.json").rename(store / "zarr.0123.partial")
+    with pytest.raises((FileNotFoundError, db.FormatError), match=r"runs\.zarr"):
+        db.load(store)
+    assert_same(run(store, replications=2), first)
+    assert_same(db.load(store), first)
 
 
 def test_two_processes_may_share_a_store(tmp_path, whole):
@@ -115,8 +121,19 @@ def swap(path, other):
     path.write_bytes(other.read_bytes())
 
 
-@pytest.mark.parametrize("array", ["regret", "pulls", "reward", "digest"])
-@pytest.mark.parametrize("damage", [cut, spoil, remove, swap])
+@pytest.mark.parametrize(
+    ("damage", "array"),
+    [
+        (cut, "regret"),
+        (spoil, "pulls"),
+        (remove, "reward"),
+        (swap, "regret"),
+        (cut, "digest"),
+        (spoil, "digest"),
+        (remove, "digest"),
+        (swap, "digest"),
+    ],
+)
 def test_a_damaged_chunk_is_found_and_done_again(store, whole, damage, array):
     chunk = ["c", "1", "29"] + ["0"] * (array in ("regret", "pulls"))
     neighbour = store.joinpath(array, *chunk[:2], "28", *chunk[3:])
@@ -130,6 +147,13 @@ def test_a_damaged_chunk_is_found_and_done_again(store, whole, damage, array):
     assert_same(run(store), whole)
     assert_same(db.load(store), whole)
     assert sum(marks(store)[path] != before.get(path) for path in marks(store)) == 1
+
+
+def test_damaged_labels_are_written_again(store, whole):
+    cut(store / "policy" / "c" / "0", None)
+    with pytest.raises(db.FormatError, match=r"runs\.zarr"):
+        db.load(store)
+    assert_same(run(store), whole)
 
 
 def test_a_chunk_of_another_simulation_is_found_and_done_again(store, tmp_path, whole):
@@ -201,12 +225,12 @@ def test_a_grown_result_may_be_saved_elsewhere_and_go_on_there(finished, tmp_pat
 
 
 def test_without_a_seed_that_of_the_store_goes_on(tmp_path):
-    first = run(tmp_path / "runs.zarr", seed=None)
+    first = run(tmp_path / "runs.zarr", replications=4, seed=None)
     before = marks(tmp_path / "runs.zarr")
-    assert_same(run(tmp_path / "runs.zarr", seed=None), first)
+    assert_same(run(tmp_path / "runs.zarr", replications=4, seed=None), first)
     assert marks(tmp_path / "runs.zarr") == before
     with pytest.raises(db.ArgumentError, match="other seed"):
-        run(tmp_path / "runs.zarr", seed=3)
+        run(tmp_path / "runs.zarr", replications=4, seed=3)
 
 
 def test_python_policies_and_foreign_laws_are_known_again(tmp_path):
@@ -228,16 +252,17 @@ def test_python_policies_and_foreign_laws_are_known_again(tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["memory://{}", "file://{}"])
-def test_urls(scheme, tmp_path, whole):
+def test_urls(scheme, tmp_path):
+    few = run(replications=4)
     place = scheme.format(tmp_path / "runs.zarr")
-    assert_same(run(place), whole)
-    assert_same(db.load(place), whole)
-    assert_same(run(place), whole)
+    assert_same(run(place, replications=4), few)
+    assert_same(db.load(place), few)
+    assert_same(run(place, replications=4), few)
     with pytest.raises(db.ArgumentError, match="other seed"):
-        run(place, seed=4)
+        run(place, replications=4, seed=4)
     copy = scheme.format(tmp_path / "copy.zarr")
-    whole.save(copy)
-    assert_same(db.load(copy), whole)
+    few.save(copy)
+    assert_same(db.load(copy), few)
     with pytest.raises(FileNotFoundError, match="no result at"):
         db.load(scheme.format(tmp_path / "nothing"))
 

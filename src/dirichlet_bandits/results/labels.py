@@ -1,5 +1,6 @@
 """What the arrays of a result are called: one description for results in memory and on disk."""
 
+import functools
 import importlib.metadata
 import json
 from collections.abc import Mapping
@@ -60,7 +61,7 @@ def labels(
         },
         attrs={
             "format": FORMAT,
-            "version": importlib.metadata.version("dirichlet-bandits"),
+            "version": _version(),
             "policies": json.dumps(dict(policies)),
             "arms": json.dumps(dict(arms)),
             "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
@@ -69,6 +70,11 @@ def labels(
     if lower_bound is not None:
         data.attrs["lower_bound"] = lower_bound
     return data
+
+
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("dirichlet-bandits")
 
 
 def stored_seed(attrs: Mapping[str, Any]) -> np.random.SeedSequence:

@@ -39,6 +39,7 @@ def contents(place: str) -> list[str]:
         import fsspec
 
         system, inside = fsspec.url_to_fs(place)
+        system.invalidate_cache()  # others may have written since
         names = [str(name) for name in system.ls(inside, detail=False)] if system.exists(inside) else []
     return [name for name in names if not name.endswith(".partial")]
 

@@ -49,9 +49,8 @@ class Result:
     def from_arrays(cls, labels: xr.Dataset, regret: Floats, pulls: Ints, reward: Floats) -> "Result":
         """The labelled arrays of a simulation."""
         arrays = {"regret": regret, "pulls": pulls, "reward": reward}
-        return cls(
-            labels.assign({name: (v.dims, arrays[name], {"long_name": v.long_name}) for name, v in VARIABLES.items()})
-        )
+        variables = {name: (v.dims, arrays[name], {"long_name": v.long_name}) for name, v in VARIABLES.items()}
+        return cls(xr.Dataset({**variables, "mean": labels.variables["mean"]}, labels.coords, labels.attrs))
 
     @property
     def lower_bound(self) -> float | None:

@@ -9,6 +9,9 @@ import hashlib
 import json
 import os
 import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,22 +87,22 @@ class Store:
         A killed process may have left any part of this undone: it is done again.
         """
         import zarr
+        from zarr.errors import ContainsArrayError, ContainsGroupError
 
-        if not self.exists():
-            zarr.create_group(zarr_store(self.place), attributes=labels.attrs)
-        self._check_identity(labels.attrs.get("identity"))
         store = zarr_store(self.place)
-        group = zarr.open_group(store, mode="r+")
-        if _MARKS in group:
-            return
+        if not self.exists():
+            with suppress(ContainsGroupError):  # another process was faster, here and below
+                zarr.create_group(store, attributes=labels.attrs)
+        self._check_identity(labels.attrs.get("identity"))
         labels = labels.copy()
         labels.attrs = self.attrs
-        labels.to_zarr(store, mode="a", consolidated=False)
-        sizes = labels.sizes
-        size = chunk_size(sizes["replication"])
+        with _drafts_ignored():
+            labels.to_zarr(store, mode="a", consolidated=False)
+        group = zarr.open_group(store, mode="r+")
+        size = chunk_size(labels.sizes["replication"])
         for name, variable in VARIABLES.items():
-            if name not in group:
-                shape = tuple(sizes[dim] for dim in variable.dims)
+            shape = tuple(labels.sizes[dim] for dim in variable.dims)
+            with suppress(ContainsArrayError):
                 group.create_array(
                     name,
                     shape=shape,
@@ -110,10 +113,10 @@ class Store:
                     attributes={"long_name": variable.long_name},
                 )
         for name, dtype in ((_SECONDS, "f8"), (_MARKS, "u8")):  # marks come last: with them the store can be read
-            if name not in group:
+            with suppress(ContainsArrayError):
                 group.create_array(
                     name,
-                    shape=(sizes["policy"], -(-sizes["replication"] // size)),
+                    shape=(labels.sizes["policy"], -(-labels.sizes["replication"] // size)),
                     chunks=(1, 1),
                     dtype=dtype,
                     fill_value=0,
@@ -124,13 +127,12 @@ class Store:
         found = self.attrs.get("identity")
         if found == identity:
             return
-        ours, theirs = json.loads(identity or "{}"), json.loads(found or "{}")
-        differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
-        raise ArgumentError(
-            "store",
-            "a free place, or one that holds this very simulation",
-            f"{self.name}: other {', '.join(differing)}",
-        )
+        got = f"{self.name}: a saved result that does not tell its simulation"
+        if identity is not None and found is not None:
+            ours, theirs = json.loads(identity), json.loads(found)
+            differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+            got = f"{self.name}: other {', '.join(differing)}"
+        raise ArgumentError("store", "a free place, or one that holds this very simulation", got)
 
     @functools.cached_property
     def _arrays(self) -> dict[str, Any]:
@@ -179,7 +181,8 @@ class Store:
         """Everything that is there; chunks without a mark are blank, a wrong mark is an error."""
         attrs = self.attrs
         try:
-            data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
+            with _drafts_ignored():
+                data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
         except Exception as error:
             raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
         if not set(data.data_vars) >= {*VARIABLES, _MARKS, _SECONDS}:
@@ -210,6 +213,14 @@ class Store:
         for name in VARIABLES:
             arrays[name][:] = data[name].to_numpy()
         arrays[_MARKS][:] = marks
+
+
+@contextmanager
+def _drafts_ignored() -> Iterator[None]:
+    """Do not let zarr wonder about the draft of a file that a killed process left."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Object at \S+\.partial is not recognized")
+        yield
 
 
 def _chunks(data: xr.Dataset) -> list[tuple[int, int, Chunk]]:
