@@ -1,6 +1,7 @@
 """What made the numbers: versions, machine, time."""
 
 import importlib.metadata
+import math
 import os
 import platform
 from pathlib import Path
@@ -30,6 +31,8 @@ def duration(seconds: float) -> str:
     >>> duration(0.3), duration(75), duration(4000)
     ('0.3 s', '1 min 15 s', '1 h 7 min')
     """
+    if math.isnan(seconds):
+        return "unknown"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -155,8 +155,12 @@ class Store:
         arrays[_MARKS][row, column] = self._mark(row, first, chunk)
 
     def seconds(self) -> Floats:
-        """Processor time of each policy, in order: how long its chunks took, whoever made them."""
-        return np.asarray(self._arrays[_SECONDS][:].sum(axis=1))
+        """Processor time of each policy, in order: how long its chunks took, whoever made them; NaN if unreadable."""
+        array = self._arrays[_SECONDS]
+        try:
+            return np.asarray(array[:].sum(axis=1))
+        except Exception:  # whatever a codec says of a truncated file; a time is no result that would be made again
+            return np.full(array.shape[0], np.nan)
 
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
@@ -182,13 +186,15 @@ class Store:
         attrs = self.attrs
         try:
             with _drafts_ignored():
-                data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
+                data = xr.open_zarr(
+                    zarr_store(self.place), consolidated=False, chunks=None, drop_variables=_SECONDS
+                ).load()
         except Exception as error:
             raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
-        if not set(data.data_vars) >= {*VARIABLES, _MARKS, _SECONDS}:
+        if not set(data.data_vars) >= {*VARIABLES, _MARKS}:
             raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
         marks: NDArray[np.uint64] = data[_MARKS].to_numpy()
-        data = data.drop_vars([_MARKS, _SECONDS])
+        data = data.drop_vars(_MARKS)
         data.attrs = attrs
         for row, first, chunk in _chunks(data):
             mark = int(marks[row, first // chunk_size(data.sizes["replication"])])
