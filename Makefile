@@ -22,7 +22,7 @@ test: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 slow: .venv/ready
 	$(BIN)/python -m pytest -m slow

@@ -26,9 +26,9 @@ _TRIAL_STEP: Final = 0.2
 _TRIALS: Final = 16
 
 # Cosines of frequencies pi, 7/8 pi and 3/4 pi in the number of the node.
-_WAVES: Final = tuple(tuple(math.cos(math.pi * f * j) for j in range(NODES)) for f in (1.0, 0.875, 0.75))
+WAVES: Final = tuple(tuple(math.cos(math.pi * f * j) for j in range(NODES)) for f in (1.0, 0.875, 0.75))
 
-_REFERENCE, _UNIT, _CENTRE, _HEIGHT, _TOTAL = range(5)
+REFERENCE, UNIT, CENTRE, HEIGHT, TOTAL = range(5)
 
 
 class Contours(NamedTuple):
@@ -116,11 +116,11 @@ def build(contours: Contours, k: int, values: np.ndarray, weights: np.ndarray, b
     for i in range(n):
         height, carry = two_sum(height, masses[i] * log_factor(offsets[i], unit, e))
         rest += carry
-    scalars[_REFERENCE] = m
-    scalars[_UNIT] = unit
-    scalars[_CENTRE] = centre
-    scalars[_HEIGHT] = height + rest
-    scalars[_TOTAL] = masses[:n].sum()
+    scalars[REFERENCE] = m
+    scalars[UNIT] = unit
+    scalars[CENTRE] = centre
+    scalars[HEIGHT] = height + rest
+    scalars[TOTAL] = masses[:n].sum()
 
 
 @jit
@@ -157,11 +157,11 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
     Reference: the head of this file.
     """
     scalars = contours.scalars[k]
-    unit = scalars[_UNIT]
-    centre = scalars[_CENTRE]
-    power = scalars[_TOTAL]  # A - 1: the bonus has weight 1
-    m_shifted = (m - scalars[_REFERENCE]) / unit
-    b_shifted = (b - scalars[_REFERENCE]) / unit
+    unit = scalars[UNIT]
+    centre = scalars[CENTRE]
+    power = scalars[TOTAL]  # A - 1: the bonus has weight 1
+    m_shifted = (m - scalars[REFERENCE]) / unit
+    b_shifted = (b - scalars[REFERENCE]) / unit
     m_left = 1.0 - centre * m_shifted
     b_left = 1.0 - centre * b_shifted
     if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
@@ -174,7 +174,7 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
     real, imag = contours.work[0], contours.work[1]
     real[:] = contours.real[k]
     imag[:] = contours.imag[k]
-    _times_power(real, imag, y, g, power, contours.work[2], contours.work[3])
+    times_power(real, imag, y, g, power, contours.work[2], contours.work[3])
     total = 0.0
     alternate = 0.0
     slower = 0.0
@@ -187,19 +187,19 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
         fi = weight_imag[j] + weight_real[j] * v
         term = (real[j] * fr - imag[j] * fi) / (1.0 + v * v)
         total += term
-        alternate += term * _WAVES[0][j]
-        slower += term * _WAVES[1][j]
-        slow += term * _WAVES[2][j]
+        alternate += term * WAVES[0][j]
+        slower += term * WAVES[1][j]
+        slow += term * WAVES[2][j]
         last = (abs(real[j]) + abs(imag[j])) * (abs(fr) + abs(fi)) / (1.0 + v * v)
     if not total > 0.0:
         return math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - scalars[_HEIGHT] + math.log(total)
+    log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - scalars[HEIGHT] + math.log(total)
     return log_p, error + last / total
 
 
 @jit
-def _times_power(
+def times_power(
     real: np.ndarray,
     imag: np.ndarray,
     y: np.ndarray,
@@ -211,23 +211,23 @@ def _times_power(
     """Multiply each node by (1 - i y g)^power: by repeated squaring for a whole power, which needs no logarithms."""
     whole = int(power)
     if whole != power:
-        for j in range(NODES):
+        for j in range(y.size):
             t = y[j] * g
             modulus = math.exp(power * 0.5 * math.log1p(t * t))
             turn = power * math.atan(t)
             c, d = modulus * math.cos(turn), -modulus * math.sin(turn)
             real[j], imag[j] = real[j] * c - imag[j] * d, real[j] * d + imag[j] * c
         return
-    for j in range(NODES):
+    for j in range(y.size):
         base_real[j] = 1.0
         base_imag[j] = -y[j] * g
     while whole > 0:
         if whole % 2 == 1:
-            for j in range(NODES):
+            for j in range(y.size):
                 r, i = real[j], imag[j]
                 real[j] = r * base_real[j] - i * base_imag[j]
                 imag[j] = r * base_imag[j] + i * base_real[j]
-        for j in range(NODES):
+        for j in range(y.size):
             r, i = base_real[j], base_imag[j]
             base_real[j] = r * r - i * i
             base_imag[j] = 2.0 * r * i
@@ -249,18 +249,18 @@ def append(contours: Contours, k: int, x: float, weight: int) -> None:
     Reference: the head of this file.
     """
     scalars = contours.scalars[k]
-    shifted = (x - scalars[_REFERENCE]) / scalars[_UNIT]
-    left = 1.0 - scalars[_CENTRE] * shifted
+    shifted = (x - scalars[REFERENCE]) / scalars[UNIT]
+    left = 1.0 - scalars[CENTRE] * shifted
     if not left > 0.0:  # beyond the line: nothing is covered from now on
         scalars[:] = np.nan
         return
-    scalars[_TOTAL] += weight
-    scalars[_HEIGHT] += weight * math.log(left)
+    scalars[TOTAL] += weight
+    scalars[HEIGHT] += weight * math.log(left)
     real, imag = contours.real[k], contours.imag[k]
     factor_real, factor_imag = contours.work[0], contours.work[1]
     factor_real[:] = 1.0
     factor_imag[:] = 0.0
-    _times_power(
+    times_power(
         factor_real, factor_imag, contours.y[k], shifted / left, abs(weight), contours.work[2], contours.work[3]
     )
     for j in range(NODES):

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
 import numba
+from numba.core import cgutils, types
+from numba.core.types.npytypes import NumPyRandomGeneratorType
+from numba.extending import intrinsic, overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,6 +25,24 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy")(function))
 
 
+def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`jit`, always into its caller.
+
+    For a step of a hot loop that takes many arrays, if it is called in one place: handing them over costs more than
+    the step.
+    """
+    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+
+
+def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`jit` a loop over finite numbers whose sums may be taken in any order, several at a time.
+
+    Only a loop over indices, not one over the values themselves, becomes vector instructions.
+    """
+    freedoms = {"reassoc", "nsz", "nnan"}
+    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", fastmath=freedoms)(function))
+
+
 def entry(function: Callable[P, R]) -> Callable[P, R]:
     """Compile like :func:`jit` and keep the machine code on disk for the next process.
 
@@ -29,6 +50,39 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
     other files must close over a fingerprint of them, or it would be answered from a stale cache.
     """
     return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+
+
+def borrowed(value: R) -> R:
+    """The same arrays, generators or tuples of them, without the counting of references, which costs as much as a duel.
+
+    For arguments of a function only: its caller owns them until it returns, so they are not freed before.
+    """
+    return value
+
+
+@intrinsic
+def _borrow(typing_context, value):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return _without_owner(context, builder, value, arguments[0])
+
+    return value(value), generate
+
+
+@overload(borrowed)
+def _borrowed(value):  # type: ignore[no-untyped-def]
+    return lambda value: _borrow(value)
+
+
+def _without_owner(context, builder, kind, value):  # type: ignore[no-untyped-def]
+    if isinstance(kind, types.BaseTuple):
+        parts = cgutils.unpack_tuple(builder, value)
+        parts = [_without_owner(context, builder, k, part) for k, part in zip(kind.types, parts, strict=True)]
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array | NumPyRandomGeneratorType):
+        fields = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+        fields.meminfo = cgutils.get_null_value(fields.meminfo.type)
+        return fields._getvalue()
+    return value
 
 
 @functools.cache

@@ -40,6 +40,12 @@ the worst cases seen, a run with a thousand duels won would still have its law w
 CONTOUR_REACH: Final = 1e-15
 """A kept contour goes as far as the integrand is above this share of its value on the real axis."""
 
+AXIS_ERROR: Final = 1e-11
+"""Estimated absolute error with which a simulation believes a distribution function kept on the imaginary axis."""
+
+DENSITY_ERROR: Final = 1e-11
+"""Estimated error with which a simulation believes a density from a kept contour: it decides single pulls."""
+
 OFFSET_RATIO: Final = 1e-150
 """Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
 
@@ -69,6 +75,3 @@ histories one got there, with rewards that agree to six digits; no defect was ab
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
-
-INVERSION: Final = 1e-8
-"""An index is drawn by inverting its distribution function: to this share of a probability."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.checks import finite_number, positive_number
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import jit, jit_sum
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.base import Policy, choice
 from dirichlet_bandits.policies.history import History, keeps_rewards, rewards
@@ -160,12 +160,12 @@ def leverage(growth: int, n: int) -> float:
     return log if growth == LOG else log * log
 
 
-@jit
+@jit_sum
 def excess(x: Floats, m: float) -> float:
     """Mean shortfall of the rewards below m."""
     total = 0.0
-    for value in x:
-        total += max(m - value, 0.0)
+    for i in range(x.size):
+        total += m - min(x[i], m)
     return total / x.size
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import jit, jit_inline
 from dirichlet_bandits.policies.tally import Floats, Ints, count, new_tally
 from dirichlet_bandits.policies.verbs import implements, init, update
 
@@ -45,10 +45,11 @@ def rewards(history: History, arm: int) -> Floats:
     return history.pool[first : first + history.pulls[arm]]
 
 
-@jit
+@jit_inline
 def append(history: History, arm: int, reward: float, entry: float) -> History:
     """Count a reward and store ``entry`` for it: the reward itself, or what the policy prefers to remember."""
-    history = reserve(history, arm, 1)
+    if history.pulls[arm] == history.room[arm]:
+        history = reserve(history, arm, 1)
     history.pool[history.start[arm] + history.pulls[arm]] = entry
     count(history, arm, reward)
     return history
@@ -85,6 +86,6 @@ def _start(policy: Any, n_arms: int) -> History:
     return new_history(n_arms)
 
 
-@jit
+@jit_inline
 def _remember(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return append(state, arm, reward, reward)

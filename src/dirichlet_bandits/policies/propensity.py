@@ -31,7 +31,7 @@ from dirichlet_bandits.policies.dirichlet import (
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.index import overview
-from dirichlet_bandits.policies.subsampling import RBSDAParams, beats_block
+from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 from dirichlet_bandits.policies.verbs import implements, speaks, verb
 
@@ -188,7 +188,7 @@ def block_win(policy: RBSDAParams, state: History, challenger: int, leader: int)
     starts = running.size - state.pulls[challenger] + 1
     beaten = 0
     for start in range(starts):
-        if beats_block(state, challenger, running, start):
+        if state.means[challenger] >= block_mean(running, 0, start, state.pulls[challenger]):
             beaten += 1
     return beaten / starts
 

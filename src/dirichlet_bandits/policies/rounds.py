@@ -15,26 +15,20 @@ from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle, unpulled
 
 
-def as_round(chosen: Any) -> Any:
-    """The answer of ``select`` as something to walk over: an index policy answers with a single arm."""
+def as_round(chosen: Any, desk: Ints) -> Any:
+    """The answer of ``select`` as an array; a single arm, the answer of an index policy, is put on the desk."""
 
 
 @overload(as_round)
-def _as_round(chosen):  # type: ignore[no-untyped-def]
-    if isinstance(chosen, types.Integer):
-        return lambda chosen: (chosen,)
-    return lambda chosen: chosen
+def _as_round(chosen, desk):  # type: ignore[no-untyped-def]
+    if not isinstance(chosen, types.Integer):
+        return lambda chosen, desk: chosen
 
+    def alone(chosen, desk):  # type: ignore[no-untyped-def]
+        desk[0] = chosen
+        return desk
 
-def _as_array(chosen: Any) -> Any:
-    """The answer of ``select`` as an array."""
-
-
-@overload(_as_array)
-def _as_array_of(chosen):  # type: ignore[no-untyped-def]
-    if isinstance(chosen, types.Integer):
-        return lambda chosen: np.array([chosen])
-    return lambda chosen: chosen
+    return alone
 
 
 @jit
@@ -42,7 +36,7 @@ def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
     """The arms to pull next: those never pulled, else what the policy selects."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
-        arms = _as_array(verbs.select(policy, state, rng))
+        arms = as_round(verbs.select(policy, state, rng), np.empty(1, np.int64))
     return arms
 
 

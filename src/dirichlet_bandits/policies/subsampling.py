@@ -53,19 +53,23 @@ def remember(policy: RBSDAParams, state: History, arm: int, reward: float, rng: 
 
 
 @jit
-def beats_block(state: History, challenger: int, running: Floats, start: int) -> bool:
-    """Whether the challenger's mean reaches that of the leader's block with this start."""
-    n = state.pulls[challenger]
-    before = running[start - 1] if start > 0 else 0.0
-    return state.means[challenger] >= (running[start + n - 1] - before) / n
+def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
+    """Mean of n consecutive rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
+    before = pool[first + start - 1] if start > 0 else 0.0
+    return (pool[first + start + n - 1] - before) / n
+
+
+@jit
+def block_start(u: float, n_leader: int, n: int) -> int:
+    """Where the block of n rewards starts, from a uniform variable."""
+    return int(u * (n_leader - n + 1))
 
 
 @implements(duel, RBSDAParams)
 def block_duel(policy: RBSDAParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
-    """The challenger's sum against that of as many consecutive rewards of the leader."""
-    running = rewards(state, leader)
-    start = int(rng.random() * (running.size - state.pulls[challenger] + 1))
-    return beats_block(state, challenger, running, start)
+    """Whether the challenger's mean reaches that of as many consecutive rewards of the leader."""
+    running, n = rewards(state, leader), state.pulls[challenger]
+    return state.means[challenger] >= block_mean(running, 0, block_start(rng.random(), running.size, n), n)
 
 
 implements(select, RBSDAParams)(duel_round)

@@ -1,191 +1,166 @@
-"""NPTS by clocks: the quadratic cost of drawing an index for every arm at every step goes, the law stays.
+"""NPTS by a clock: the quadratic cost of drawing an index for every arm at every step goes, the law stays.
 
-Pick a level q a few standard deviations below the leader's mean. The leader is pulled unless some challenger's
-index reaches q or the leader's own falls below it; both are rare and independent at each step, so both are waited
-for with clocks. While q stands and a challenger is not pulled, its chance to reach q does not change at all.
+The leader is pulled unless some challenger's index V_k is above its own, V_0, and above all others. These events
+exclude each other, so one clock waits for all of them; its ceiling is the sum over the challengers of
 
-* A challenger's clock rings: its index is drawn on the condition that it reaches q, by inversion, and it wins
-  with the probability that the leader's index is below that, a crossing probability of the leader's rewards.
-* The leader's alarm has a ceiling from Bernstein's inequality. With a_i = q - x_i <= A and z = mean - q,
+    P(V_k largest) <= P(V_k > V_0) = integral of f_k(v) P(V_0 < v) dv <= integral of t_k(v) c(v) dv =: r_k.
 
-      P(index < q) <= prod_i 1 / (1 - lam a_i) <= exp(-N lam z + lam^2 sum_i a_i^2 / (2 (1 - lam A)));
+* t_k is a tangent of the density f_k in logarithmic scale, which is concave: it holds until the arm is pulled.
+* c is the ceiling of the leader's distribution function: it holds while the leader does well enough.
 
-  when it rings, a tilted draw decides whether the index really fell below q.
+When the clock rings, an arm is chosen in proportion to r_k and a v in proportion to t_k(v) c(v). The arm is pulled
+with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challengers staying below v; else the leader.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.numerics import contour
+from dirichlet_bandits.numerics.axis import below, forget, learn, make_axis
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR, INVERSION
+from dirichlet_bandits.numerics.density import log_density, log_density_anew
+from dirichlet_bandits.numerics.jit import borrowed, jit
+from dirichlet_bandits.numerics.tolerances import AXIS_ERROR, CLOCK_ERROR, DENSITY_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.npts import NPTSParams
 from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, play
-from dirichlet_bandits.simulation.chances import log_crossing_anew, try_above
-from dirichlet_bandits.simulation.clocks import NEVER, geometric
-from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, over, pull
+from dirichlet_bandits.simulation.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
+from dirichlet_bandits.simulation.clocks import geometric
+from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
-_NEARER, _FARTHER = 1.0, 2.0  # the level is chosen anew when the mean comes so much nearer or farther
-_RING = 1000  # an event in a campaign costs about as much as indices from so many rewards
-_LEAST = 32  # rewards of a leader
-_SECANTS = 60  # five are usual
+_RING = 500  # a ring costs about as much as indices from so many rewards
+_LEAST = 64  # rewards of a leader
+_PATIENCE = 64  # plain steps at most between two campaigns
+_MIDDLE = 4.0  # standard deviations from the mean within which the leader's index nearly always is
+_HIGHER, _MORE = 0.5, 1.25  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
 
 
-class Challengers(NamedTuple):
-    """For each arm the chance to reach the level (a logarithm), the ring of its clock, rewards its contour knows,
-    and how far an index goes beyond the level."""
-
-    chance: Floats
-    ring: Ints
-    known: Ints
-    scale: Floats
+# Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
+# touches, the value there, how fast it falls; the rate r_k; how many rewards the arm's contour knows.
+_AT, _VALUE, _FALL, _RATE, _KNOWN = range(5)
 
 
 @jit
-def depth(n: int) -> float:
-    """Standard deviations of the leader's index between its mean and the level: alarms get rarer as they get dearer."""
-    return 1.5 + math.log10(n)
+def log_tangent(tangents: Floats, arm: int, v: float) -> float:
+    """Of the arm's density, at v."""
+    return tangents[_VALUE, arm] - tangents[_FALL, arm] * (v - tangents[_AT, arm])
 
 
 @jit
-def worth(pulls: Ints) -> float:
-    """A campaign is worth while if all challengers together reach the level less often."""
-    return min(pulls.sum() / _RING, 0.9)
-
-
-@jit
-def log_reach(contours: Contours, known: Ints, arm: int, x: Floats, b: float, q: float) -> float:
-    """log P(index of the arm >= q); its contour learns the rewards that it does not know yet."""
-    if 2 * known[arm] >= x.size:
-        for value in x[known[arm] :]:
+def touch(contours: Contours, tangents: Floats, arm: int, x: Floats, b: float, v: float) -> None:
+    """The tangent at v; the arm's contour learns the rewards that it does not know yet."""
+    if 2 * tangents[_KNOWN, arm] >= x.size:
+        for value in x[int(tangents[_KNOWN, arm]) :]:
             contour.append(contours, arm, value, 1)
-        known[arm] = x.size
-        log_p, error = contour.evaluate(contours, arm, q, b)
-        if error <= CLOCK_ERROR:
-            return log_p
-    known[arm] = x.size
-    return log_crossing_anew(contours, arm, x, np.empty(0), b, q)
+    tangents[_KNOWN, arm] = x.size
+    value, slope = sure_density(contours, arm, x, b, v)
+    tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
 
 
 @jit
-def leader_beaten(
+def sure_density(contours: Contours, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
+    """log f(v) and its slope; the contour is built anew where it does not cover v."""
+    log_f, slope, error = log_density(contours, arm, v, b)
+    if error <= DENSITY_ERROR:
+        return log_f, slope
+    contour.build(contours, arm, x, np.empty(0), b, v)
+    log_f, slope, error = log_density(contours, arm, v, b)
+    if error <= DENSITY_ERROR:
+        return log_f, slope
+    return log_density_anew(np.append(x, b), v)
+
+
+@jit
+def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> float:
+    """r_k."""
+    part = np.empty(ceiling.pieces.shape[0])
+    total = integral(ceiling, tangents[_FALL, arm], part)
+    tangents[_RATE, arm] = math.exp(log_tangent(tangents, arm, ceiling.mean)) * total
+    return tangents[_RATE, arm]
+
+
+@jit
+def leader_below(axis: Floats, x: Floats, b: float, mean: float, variance: float, v: float, u: float) -> bool:
+    """Whether u < P(index < v) for the leader. Where the index hardly ever is, the edge of that region tells."""
+    learn(axis, x, b, mean, math.sqrt(variance))
+    deviation = math.sqrt(variance / x.size)
+    inside = min(max(v, mean - _MIDDLE * deviation), mean + _MIDDLE * deviation)
+    p, error = below(axis, inside)
+    if error <= AXIS_ERROR:
+        if v >= inside and u < p:
+            return True
+        if v <= inside and u >= p:
+            return False
+    return u < -math.expm1(log_crossing(np.append(x, b) - v, np.empty(0)))
+
+
+@jit
+def rival_above(
+    state: History,
     contours: Contours,
-    known: Ints,
+    tangents: Floats,
     leader: int,
-    x: Floats,
+    arm: int,
     b: float,
-    q: float,
     v: float,
-    mean: float,
-    deviation: float,
-    ceiling: float,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether the leader's index, which reaches q, stays below v: with probability 1 - P(>= v) / P(>= q).
-
-    P(>= q) is one less at most exp(ceiling): that usually settles it without computing it.
-    """
-    u = rng.random()
-    # Where the index hardly ever is, its chances at the edge of that region settle nearly everything.
-    inside = min(max(v, mean - 3.0 * deviation), mean + 4.0 * deviation)
-    beyond = math.exp(_leader_reach(contours, known, leader, x, b, inside))
-    if v >= inside and u < 1.0 - beyond / -math.expm1(min(ceiling, -1e-3)):
-        return True
-    if v <= inside and u >= 1.0 - beyond:
-        return False
-    log_beyond = log_crossing(np.append(x, b) - v, np.empty(0))
-    return u < -math.expm1(log_beyond - log_crossing(np.append(x, b) - q, np.empty(0)))
+    """Whether the index of some third arm is above v; the tangent of its density usually tells that it is not."""
+    for k in range(state.pulls.size):
+        if k != leader and k != arm:
+            u = rng.random()
+            fall = tangents[_FALL, k]
+            if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
+                log_p, error = contour.evaluate(contours, k, v, b)
+                if not error <= CLOCK_ERROR:
+                    log_p = log_crossing(np.append(rewards(state, k), b) - v, np.empty(0))
+                if u < math.exp(log_p):
+                    return True
+    return False
 
 
 @jit
-def _leader_reach(contours: Contours, known: Ints, leader: int, x: Floats, b: float, v: float) -> float:
-    """log P(leader's index >= v), with an absolute error that no uniform number notices."""
-    for value in x[known[leader] :] if 2 * known[leader] >= x.size else x[:0]:
-        contour.append(contours, leader, value, 1)
-    log_p, error = contour.evaluate(contours, leader, v, b)
-    if 2 * known[leader] < x.size or error * math.exp(log_p) > CLOCK_ERROR:
-        contour.build(contours, leader, x, np.empty(0), b, x.mean())
-        log_p, error = contour.evaluate(contours, leader, v, b)
-    known[leader] = x.size
-    if error * math.exp(log_p) <= CLOCK_ERROR:
-        return log_p
-    return log_crossing(np.append(x, b) - v, np.empty(0))
+def who_rings(rates: Floats, rng: np.random.Generator) -> int:
+    """An arm in proportion to its rate; the leader's is 0."""
+    u = rng.random() * rates.sum()
+    arm = 0
+    for k in range(rates.size):
+        if rates[k] > 0.0:
+            arm = k
+            if u < rates[k]:
+                break
+            u -= rates[k]
+    return arm
 
 
 @jit
-def draw_above(
-    contours: Contours, all_: Challengers, arm: int, x: Floats, b: float, q: float, rng: np.random.Generator
+def beats_leader(
+    contours: Contours,
+    axis: Floats,
+    tangents: Floats,
+    ceiling: Ceiling,
+    arm: int,
+    x: Floats,
+    x_leader: Floats,
+    mean: float,
+    b: float,
+    rng: np.random.Generator,
 ) -> float:
-    """The index on the condition that it reaches q, by inversion: where log P(index >= v) has fallen as far as it must.
-
-    The logarithm is concave in v, nearly straight, and the secant method wants a handful of evaluations.
-    """
-    fall = math.log(1.0 - rng.random())
-    low, high = q, b
-    v, value = q, 0.0
-    step = -fall * all_.scale[arm]
-    for _ in range(_SECANTS):
-        w = v + step
-        if not low < w < high:
-            w = 0.5 * (low + high)
-        found, error = contour.evaluate(contours, arm, w, b)
-        if not error <= CLOCK_ERROR:
-            found = log_crossing(np.append(x, b) - w, np.empty(0))
-        found -= all_.chance[arm]
-        if found > fall:
-            low = w
-        else:
-            high = w
-        step = (fall - found) * (w - v) / (found - value)
-        v, value = w, found
-        if abs(found - fall) <= INVERSION:
-            break
-    all_.scale[arm] = (v - q) / max(-fall, 1e-3)
-    return v
-
-
-@jit
-def alarm_ceiling(n: int, z: float, squares: float, reach: float) -> tuple[float, float]:
-    """Bernstein's bound on log P(index < q) for n rewards of mean q + z, and the tilt that gives it."""
-    lam = z * n / (squares + z * n * reach)
-    return -n * lam * z + lam * lam * squares / (2.0 * (1.0 - lam * reach)), lam
-
-
-@jit
-def leader_falls(
-    policy: NPTSParams, x: Floats, q: float, lam: float, ceiling: float, rng: np.random.Generator
-) -> float:
-    """The leader's alarm rings: its index if it really falls below q, else NaN."""
-    bound = -math.log(1.0 + lam * (policy.upper - q))
-    for value in x:
-        bound -= math.log1p(lam * (value - q))
-    if rng.random() >= math.exp(bound - ceiling):
+    """The clock rings for this arm, of rewards x: its index if it is above that of the leader, else NaN."""
+    piece, z = draw(ceiling, tangents[_FALL, arm], rng)
+    v = ceiling.mean - z
+    if not v < b:
         return math.nan
-    return try_above(x, policy.upper, q, -lam, rng)
-
-
-@jit
-def winner_of_all(
-    policy: NPTSParams, state: History, leader: int, q: float, fallen: float, rng: np.random.Generator
-) -> int:
-    """Everybody's index is below q, the leader's being known: who has the largest?"""
-    best, best_index = leader, fallen
-    for arm in range(state.pulls.size):
-        if arm != leader:
-            value = q
-            while value >= q:
-                value = verbs.index(policy, state, arm, 0, 0.0, rng)
-            if value > best_index:
-                best, best_index = arm, value
-    return best
+    log_f, _ = sure_density(contours, arm, x, b, v)
+    if rng.random() >= math.exp(log_f - log_tangent(tangents, arm, v)):
+        return math.nan
+    u = rng.random() * math.exp(log_ceiling(ceiling, piece, z))
+    return v if leader_below(axis, x_leader, b, mean, ceiling.variance, v, u) else math.nan
 
 
 @jit
@@ -196,18 +171,58 @@ def pull_and_tell(policy: NPTSParams, state: History, run: Run, arm: int, rng: n
 
 
 @jit
-def muster(policy: NPTSParams, state: History, contours: Contours, all_: Challengers, leader: int, q: float) -> bool:
-    """Everybody's chance to reach q; False as soon as together they are too large for a campaign."""
-    together = 0.0
+def worth(pulls: Ints) -> float:
+    """A campaign is worth while if its clock rings less often."""
+    return min(pulls.sum() / _RING, 0.9)
+
+
+@jit
+def muster(
+    policy: NPTSParams, state: History, contours: Contours, tangents: Floats, ceiling: Ceiling, leader: int
+) -> bool:
+    """A tangent for everybody; False as soon as together they are too high for a campaign."""
+    together, most = 0.0, worth(state.pulls)
+    tangents[_RATE, leader] = 0.0
     for arm in range(state.pulls.size):
         if arm != leader:
-            if state.means[arm] >= q:
+            if state.means[arm] >= ceiling.mean:
                 return False
-            all_.chance[arm] = log_reach(contours, all_.known, arm, rewards(state, arm), policy.upper, q)
-            together += math.exp(all_.chance[arm])
-            if together > worth(state.pulls):
+            touch(contours, tangents, arm, rewards(state, arm), policy.upper, ceiling.mean)
+            together += set_rate(tangents, ceiling, arm)
+            if not together <= most:
                 return False
     return True
+
+
+@jit
+def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> bool:
+    """Whether the ceiling is one for a leader as it is now, and not far too high."""
+    return (
+        0.0 <= mean - ceiling.mean <= _HIGHER * ceiling.deviation
+        and n <= _MORE * ceiling.n
+        and squares <= ceiling.variance * n
+        and low >= ceiling.low
+    )
+
+
+@jit
+def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
+    """How many of the next rewards the leader may earn before its variance or a new low breaks the ceiling, and the
+    sum of squares after them."""
+    for i in range(block.size):
+        squares += (block[i] - centre) ** 2
+        if squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
+            return i + 1, squares
+    return block.size, squares
+
+
+@jit
+def squares_about(x: Floats, centre: float) -> float:
+    """Sum of squared distances."""
+    total = 0.0
+    for value in x:
+        total += (value - centre) ** 2
+    return total
 
 
 @jit
@@ -216,91 +231,80 @@ def campaign(
     state: History,
     run: Run,
     contours: Contours,
-    all_: Challengers,
+    axis: Floats,
+    tangents: Floats,
     leader: int,
-    q: float,
     rng: np.random.Generator,
 ) -> History:
-    """Pull the leader, and whoever beats it, until the level is no longer well chosen."""
-    n_arms, upper = state.pulls.size, policy.upper
-    for arm in range(n_arms):
-        all_.ring[arm] = geometric(all_.chance[arm], rng) - 1 if arm != leader else NEVER
-    squares = ((rewards(state, leader) - q) ** 2).sum()
-    now = 0
+    """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
+    pulls, means, lows = state.pulls, state.means, state.lows
+    upper, centre = policy.upper, means[leader]
+    squares = squares_about(rewards(state, leader), centre)
+    ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], upper)
+    if not muster(policy, state, contours, tangents, ceiling, leader):
+        return state
+    forget(axis)
+    quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
     while not over(run):
-        n, z, low = state.pulls[leader], state.means[leader] - q, state.lows[leader]
-        deviation = math.sqrt(max(squares / n - z * z, 0.0) / n)
-        if not (depth(n) - _NEARER) * deviation <= z <= (depth(n) + _FARTHER) * deviation:
-            return state
-        # For the next few pulls a ceiling that holds whatever the rewards are, as long as none sets a new low.
-        few = min(max(n // 64, 1), BLOCK)
-        block = ahead(run, leader)
-        for i in range(min(few, block.size)):
-            if block[i] < low:
-                few = i + 1
-                break
-        widest = max(q - low, upper - q)
-        least = 0.9 * z
-        ceiling, lam = alarm_ceiling(n, least, squares + few * widest * widest, max(q - low, 0.0))
-        alarm = now + geometric(ceiling, rng) - 1
-        next_ring = all_.ring.min()
-        calm = min(few, next_ring - now, alarm - now)
-        if calm > 0:
-            state = with_room(state, leader)
-            done = stretch(run, state, leader, q + least, math.inf, calm)
-            for value in rewards(state, leader)[n:]:
-                squares += (value - q) ** 2
-            now += done
+        n = pulls[leader]
+        if not holds(ceiling, pulls[leader], means[leader], lows[leader], squares):
+            ceiling = make_ceiling(n, means[leader], squares, lows[leader], upper)
+            for arm in range(pulls.size):
+                if arm != leader:
+                    set_rate(tangents, ceiling, arm)
+            if not tangents[_RATE].sum() <= worth(pulls):
+                return state
+            quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
+        if quiet > 0:
+            if state.room[leader] < n + BLOCK:
+                state = with_room(state, leader)
+            calm, after = pulls_below(ceiling, ahead(run, leader)[:quiet], n, squares, centre)
+            done = stretch(run, state, leader, ceiling.mean, math.inf, calm)
+            squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
+            quiet -= done
             continue
-        # Somebody may be pulled instead of the leader in this step.
-        x = rewards(state, leader)
-        fallen = leader_falls(policy, x, q, lam, ceiling, rng) if alarm == now else math.nan
-        best, best_index = -1, -math.inf
-        for arm in range(n_arms):
-            if all_.ring[arm] == now:
-                value = draw_above(contours, all_, arm, rewards(state, arm), upper, q, rng)
-                if value > best_index:
-                    best, best_index = arm, value
-                all_.ring[arm] = now + geometric(all_.chance[arm], rng)
-        now += 1
-        if not math.isnan(fallen):
-            if best < 0:
-                best = winner_of_all(policy, state, leader, q, fallen, rng)
-        elif best < 0 or not leader_beaten(
-            contours, all_.known, leader, x, upper, q, best_index, q + z, deviation, ceiling, rng
-        ):
-            best = leader
-        state = pull_and_tell(policy, state, run, best, rng)
-        if best == leader:
-            squares += (rewards(state, leader)[-1] - q) ** 2
-        else:
-            if state.means[best] >= q:
-                return state
-            all_.chance[best] = log_reach(contours, all_.known, best, rewards(state, best), upper, q)
-            if all_.chance[best] > math.log(worth(state.pulls)):
-                return state
-            all_.ring[best] = now + geometric(all_.chance[best], rng) - 1
+        arm = who_rings(tangents[_RATE], rng)
+        x, x_leader = rewards(state, arm), rewards(state, leader)
+        v = beats_leader(contours, axis, tangents, ceiling, arm, x, x_leader, means[leader], upper, rng)
+        wins = not math.isnan(v) and not rival_above(state, contours, tangents, leader, arm, upper, v, rng)
+        if wins:
+            state = pull_and_tell(policy, state, run, arm, rng)
+        if wins or tangents[_AT, arm] != ceiling.mean:
+            touch(contours, tangents, arm, rewards(state, arm), upper, ceiling.mean)
+            set_rate(tangents, ceiling, arm)
+            if not tangents[_RATE].sum() <= worth(pulls):
+                return state if wins else pull_and_tell(policy, state, run, leader, rng)
+        # If it did not win, the leader is pulled in this step too.
+        quiet = geometric(math.log(tangents[_RATE].sum()), rng) - (1 if wins else 0)
     return state
 
 
 @implements(play, NPTSParams)
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Campaigns where they are worth while, plain steps between them."""
+    """Nothing is known of the challengers yet."""
     n_arms = state.pulls.size
-    contours = contour.make(n_arms)
-    all_ = Challengers(np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
-    patience, wait = 1, 0
+    play_campaigns(policy, state, run, contour.make(n_arms), make_axis(), np.zeros((5, n_arms)), rng)
+
+
+@jit
+def play_campaigns(
+    policy: NPTSParams,
+    state: History,
+    run: Run,
+    contours: Contours,
+    axis: Floats,
+    tangents: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Campaigns where they are worth while, plain steps between them."""
+    contours, axis, tangents = borrowed(contours), borrowed(axis), borrowed(tangents)
+    patience, wait = _PATIENCE, 0
     while not over(run):
         leader = int(state.means.argmax())
         if wait == 0 and state.pulls[leader] >= _LEAST:
-            x = rewards(state, leader)
-            q = state.means[leader] - depth(x.size) * x.std() / math.sqrt(x.size)
-            if q < state.means[leader] and muster(policy, state, contours, all_, leader, q):
-                before = run.pulls.sum()
-                state = campaign(policy, state, run, contours, all_, leader, q, rng)
-                patience = 1 if run.pulls.sum() > before + 8 else min(2 * patience, 64)
-            else:
-                patience = min(2 * patience, 64)
+            before = left(run)
+            state = campaign(policy, state, run, contours, axis, tangents, leader, rng)
+            patience = 1 if left(run) < before - 8 else min(2 * patience, _PATIENCE)
             wait = patience
         else:
             wait = max(wait - 1, 0)

@@ -5,7 +5,8 @@ The next round in which it *could* happen is then a geometric clock. When the cl
 with probability ``p / exp(ceiling)``; if not, the clock is drawn again: a geometric law has no memory, so a clock
 may also be thrown away and drawn again at any time without looking at it.
 
-The certificate of an arm is an interval [low, high] of the leader's mean.
+The certificate of an arm is an interval [low, high] of the leader's mean. Arms without one are tried in every
+round. Rings and ends of intervals stand in queues, so that nobody walks past all arms to find the next event.
 """
 
 import math
@@ -15,41 +16,100 @@ import numpy as np
 
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.tally import Floats, Ints
+from dirichlet_bandits.simulation.queue import NEVER, change, first, new_bounds, new_queue, smallest, up_to, value_of
 
-NEVER = 2**62  # a round that no run reaches
+_ALWAYS = -1  # before every round
 
 
 class Clocks(NamedTuple):
-    """For each arm the certificate, its ceiling (a log-probability), the round in which the clock rings."""
+    """Queues of the rounds in which clocks ring, of the upper ends of the intervals and of the lower ones, negated;
+    and each arm's ceiling, a log-probability (NaN without a certificate)."""
 
-    low: Floats
-    high: Floats
-    ceiling: Floats
     ring: Ints
+    high: Floats
+    negated_low: Floats
+    ceiling: Floats
 
 
 @jit
 def new_clocks(n_arms: int) -> Clocks:
-    """No certificates yet."""
-    return Clocks(np.full(n_arms, np.inf), np.full(n_arms, -np.inf), np.zeros(n_arms), np.zeros(n_arms, np.int64))
+    """No certificates yet: everybody is tried in every round."""
+    clocks = Clocks(new_queue(n_arms), new_bounds(n_arms), new_bounds(n_arms), np.empty(n_arms))
+    for arm in range(n_arms):
+        void(clocks, arm)
+    return clocks
 
 
 @jit
 def void(clocks: Clocks, arm: int) -> None:
     """Take the certificate away."""
-    clocks.low[arm], clocks.high[arm] = np.inf, -np.inf
+    _set(clocks, arm, -np.inf, np.inf, np.nan, _ALWAYS)
 
 
 @jit
-def certify(clocks: Clocks, arm: int, low: float, high: float, ceiling: float) -> None:
-    """Give a certificate; the clock remains to be wound."""
-    clocks.low[arm], clocks.high[arm], clocks.ceiling[arm] = low, high, ceiling
+def silence(clocks: Clocks, arm: int) -> None:
+    """Not a challenger for the time being."""
+    _set(clocks, arm, -np.inf, np.inf, np.nan, NEVER)
+
+
+@jit
+def certify(
+    clocks: Clocks, arm: int, low: float, high: float, ceiling: float, now: int, rng: np.random.Generator
+) -> None:
+    """Give a certificate, and draw the first ring, in the round ``now`` or later."""
+    _set(clocks, arm, low, high, ceiling, now - 1 + geometric(ceiling, rng))
 
 
 @jit
 def wind(clocks: Clocks, arm: int, now: int, rng: np.random.Generator) -> None:
     """Draw the next ring, after the round ``now``."""
-    clocks.ring[arm] = now + geometric(clocks.ceiling[arm], rng)
+    change(clocks.ring, arm, now + geometric(clocks.ceiling[arm], rng))
+
+
+@jit
+def _set(clocks: Clocks, arm: int, low: float, high: float, ceiling: float, ring: int) -> None:
+    change(clocks.high, arm, high)
+    change(clocks.negated_low, arm, -low)
+    change(clocks.ring, arm, ring)
+    clocks.ceiling[arm] = ceiling
+
+
+@jit
+def certified(clocks: Clocks, arm: int) -> bool:
+    """Whether the arm has a certificate."""
+    return not math.isnan(clocks.ceiling[arm])
+
+
+@jit
+def interval(clocks: Clocks, arm: int) -> tuple[float, float]:
+    """The interval of the arm's certificate."""
+    return -value_of(clocks.negated_low, arm), value_of(clocks.high, arm)
+
+
+@jit
+def common_interval(clocks: Clocks) -> tuple[float, float]:
+    """Where all certificates hold."""
+    return -smallest(clocks.negated_low), smallest(clocks.high)
+
+
+@jit
+def outside(clocks: Clocks, m: float) -> int:
+    """An arm whose certificate does not hold at m; -1 if there is none."""
+    if smallest(clocks.high) < m:
+        return first(clocks.high)
+    return first(clocks.negated_low) if smallest(clocks.negated_low) < -m else -1
+
+
+@jit
+def due(clocks: Clocks, now: int, arms: Ints) -> int:
+    """Write down the arms to be tried in the round ``now``; how many."""
+    return up_to(clocks.ring, now, arms)
+
+
+@jit
+def next_ring(clocks: Clocks) -> int:
+    """The next round in which some arm is to be tried."""
+    return smallest(clocks.ring)
 
 
 @jit

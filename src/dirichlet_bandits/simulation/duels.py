@@ -15,7 +15,7 @@ import numpy as np
 
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import borrowed, jit, jit_inline
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
@@ -24,14 +24,29 @@ from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
 from dirichlet_bandits.simulation.chances import log_crossing_anew
-from dirichlet_bandits.simulation.clocks import Clocks, certify, new_clocks, void, wind
-from dirichlet_bandits.simulation.run import Run, left, over, pull
+from dirichlet_bandits.simulation.clocks import (
+    Clocks,
+    certified,
+    certify,
+    common_interval,
+    due,
+    interval,
+    new_clocks,
+    next_ring,
+    outside,
+    silence,
+    void,
+    wind,
+)
+from dirichlet_bandits.simulation.queue import value_of
+from dirichlet_bandits.simulation.run import Run, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
+_CHEAP = 100  # a chance from a kept contour costs about as much as exponentials for so many rewards
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
-_OFTEN = math.log(0.2)  # an arm that wins as often as this, with little data, is better off with duels
+_OFTEN = 0.4  # an arm that wins as often as this is better off without a certificate
 
 
 class Desk(NamedTuple):
@@ -69,21 +84,31 @@ def log_chance(
     """log P(index >= m) with the bonus that belongs to a leader's mean of ``m_bonus``."""
     x = rewards(state, arm)
     b = bonus(policy, x.size, state.tops[arm], excess(x, m_bonus), m_bonus)
-    if desk.known[arm] == x.size:
+    known = desk.known[arm]
+    desk.known[arm] = x.size
+    if 4 * (x.size - known) < x.size:
+        for n in range(known, x.size):
+            learn(policy, contours, arm, x[:n], x[n])
         log_p, error = contour.evaluate(contours, arm, m, b)
         if error <= CLOCK_ERROR:
             return log_p
     values, weights = resampled(policy, x)
-    desk.known[arm] = x.size
     return log_crossing_anew(contours, arm, values, weights, b, m)
 
 
 @jit
 def seek_certificate(
-    policy: Any, state: History, contours: Contours, desk: Desk, clocks: Clocks, arm: int, m: float
+    policy: Any,
+    state: History,
+    contours: Contours,
+    desk: Desk,
+    clocks: Clocks,
+    arm: int,
+    m: float,
+    now: int,
+    rng: np.random.Generator,
 ) -> None:
-    """A certificate around m, as wide as the arm's experience suggests."""
-    void(clocks, arm)
+    """A certificate around m from the round ``now`` on, as wide as the arm's experience suggests."""
     desk.lost[arm] = 0
     n, gap = state.pulls[arm], m - state.means[arm]
     if desk.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
@@ -93,9 +118,15 @@ def seek_certificate(
     if not m - reach > state.means[arm]:
         return
     ceiling = log_chance(policy, state, contours, desk, arm, m - reach, m + reach)
-    if ceiling < _OFTEN or n > _PRICE:
-        certify(clocks, arm, m - reach, m + reach, ceiling)
+    if worthwhile(n, ceiling):
+        certify(clocks, arm, m - reach, m + reach, ceiling, now, rng)
         desk.lost[arm] = -1
+
+
+@jit
+def worthwhile(n: int, log_p: float) -> bool:
+    """Whether clocks are cheaper than duels for an arm with n rewards that wins so often."""
+    return log_p < math.log(_OFTEN * min(n / _CHEAP, 1.0))
 
 
 @jit
@@ -112,28 +143,104 @@ def rings(
     """The clock of a challenger rings: does it really win?"""
     short = log_chance(policy, state, contours, desk, arm, m, m) - clocks.ceiling[arm]
     # Next time a width for which the ceiling lies as far above the chance as we like.
-    desk.width[arm] = 0.5 * (clocks.high[arm] - clocks.low[arm]) * min(max(-_ROOM / min(short, -1e-3), 0.25), 2.0)
+    low, high = interval(clocks, arm)
+    desk.width[arm] = 0.5 * (high - low) * min(max(-_ROOM / min(short, -1e-3), 0.25), 2.0)
     return rng.random() < math.exp(short)
 
 
 @jit
-def pull_challenger(
+def duels(
+    policy: Any,
+    state: History,
+    contours: Contours,
+    desk: Desk,
+    arm: int,
+    leader: int,
+    rng: np.random.Generator,
+) -> bool:
+    """The duel of a challenger without a certificate; with many rewards only its chance, not its index, is drawn on."""
+    n, m = state.pulls[arm], state.means[leader]
+    if n <= _CHEAP or desk.known[arm] < _CHEAP or state.means[arm] >= m:
+        return verbs.duel(policy, state, arm, leader, rng)
+    log_p = log_chance(policy, state, contours, desk, arm, m, m)
+    if worthwhile(n, log_p):
+        desk.lost[arm] = -1
+    return rng.random() < math.exp(log_p)
+
+
+@jit_inline
+def wins(
     policy: Any,
     state: History,
     contours: Contours,
     desk: Desk,
     clocks: Clocks,
-    run: Run,
     arm: int,
+    leader: int,
+    now: int,
     rng: np.random.Generator,
+) -> bool:
+    """Whether an arm that is due in the round ``now`` wins."""
+    m = state.means[leader]
+    if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round
+        if certified(clocks, arm):
+            wind(clocks, arm, now, rng)
+        return False
+    if not certified(clocks, arm) and desk.lost[arm] < 0 and state.means[arm] < m:
+        seek_certificate(policy, state, contours, desk, clocks, arm, m, now, rng)
+        if value_of(clocks.ring, arm) > now:
+            return False
+    if certified(clocks, arm):
+        won = rings(policy, state, contours, desk, clocks, arm, m, rng)
+        if not won:
+            wind(clocks, arm, now, rng)
+        return won
+    won = duels(policy, state, contours, desk, arm, leader, rng)
+    if not won and desk.lost[arm] >= 0:
+        desk.lost[arm] += 1
+        if desk.lost[arm] * (state.pulls[arm] + 12) >= _PRICE:
+            seek_certificate(policy, state, contours, desk, clocks, arm, m, now + 1, rng)
+    return won
+
+
+@jit
+def renew_certificates(
+    policy: Any,
+    state: History,
+    contours: Contours,
+    desk: Desk,
+    clocks: Clocks,
+    m: float,
+    now: int,
+    rng: np.random.Generator,
+) -> None:
+    """The leader's mean has left some of the intervals: wider ones."""
+    while outside(clocks, m) >= 0:
+        arm = outside(clocks, m)
+        void(clocks, arm)
+        desk.width[arm] *= _WIDEN
+        if state.means[arm] < m:
+            seek_certificate(policy, state, contours, desk, clocks, arm, m, now, rng)
+
+
+@jit
+def change_leader(clocks: Clocks, desk: Desk, leader: int, new: int) -> int:
+    """The old leader becomes a challenger."""
+    if new != leader:
+        void(clocks, leader)
+        desk.lost[leader] = 0
+        silence(clocks, new)
+    return new
+
+
+@jit_inline
+def pull_challenger(
+    policy: Any, state: History, desk: Desk, clocks: Clocks, run: Run, arm: int, rng: np.random.Generator
 ) -> History:
-    """A new reward: the arm's certificate is void, its contour learns."""
+    """A new reward: the arm's certificate is void."""
     reward = pull(run, arm)
     if over(run):
         return state
-    if desk.known[arm] == state.pulls[arm]:
-        learn(policy, contours, arm, rewards(state, arm), reward)
-        desk.known[arm] += 1
     void(clocks, arm)
     desk.lost[arm] = min(desk.lost[arm], 0)
     return verbs.update(policy, state, arm, reward, rng)
@@ -168,59 +275,49 @@ def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, 
 
 @implements(play, BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Rounds of duels until the run is over."""
+    """Nothing is known of the challengers yet."""
     n_arms = state.pulls.size
-    clocks = new_clocks(n_arms)
-    contours = contour.make(n_arms)
     desk = Desk(np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
-    winners = np.empty(n_arms, np.int64)
-    now = 0
-    pulls, means, lows, highs, ring, lost = state.pulls, state.means, clocks.low, clocks.high, clocks.ring, desk.lost
+    play_rounds(policy, state, run, contour.make(n_arms), desk, new_clocks(n_arms), rng)
+
+
+@jit
+def play_rounds(
+    policy: Any,
+    state: History,
+    run: Run,
+    contours: Contours,
+    desk: Desk,
+    clocks: Clocks,
+    rng: np.random.Generator,
+) -> None:
+    """Rounds of duels until the run is over."""
+    contours, desk, clocks = borrowed(contours), borrowed(desk), borrowed(clocks)
+    tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
+    pulls, means = state.pulls, state.means
+    leader = change_leader(clocks, desk, 0, leader_of(pulls, means, rng))
+    silence(clocks, leader)
+    now, contested = 0, True  # contested: others have been pulled as often as the leader
     while not over(run):
-        leader = leader_of(pulls, means, rng)
-        m = means[leader]
-        n_winners, next_ring, low, high = 0, now + left(run), -np.inf, np.inf
-        calm = True  # every other arm stands under a certificate
-        for arm in range(n_arms):
-            if arm == leader:
-                continue
-            if pulls[arm] == pulls[leader]:  # does not duel in this round, but will in the next
-                calm = False
-                continue
-            won = False
-            if lost[arm] < 0 and not lows[arm] <= m <= highs[arm] and means[arm] < m:
-                if lows[arm] < np.inf:  # the leader's mean has left the interval: a wider one
-                    desk.width[arm] *= _WIDEN
-                seek_certificate(policy, state, contours, desk, clocks, arm, m)
-                wind(clocks, arm, now - 1, rng)
-            if lows[arm] <= m <= highs[arm]:
-                if ring[arm] < now:  # it rang while the arm did not duel
-                    wind(clocks, arm, now - 1, rng)
-                if ring[arm] == now:
-                    won = rings(policy, state, contours, desk, clocks, arm, m, rng)
-                    if not won:
-                        wind(clocks, arm, now, rng)
-            else:
-                won = verbs.duel(policy, state, arm, leader, rng)
-                if not won:
-                    lost[arm] += 1
-                    if lost[arm] * (pulls[arm] + 12) >= _PRICE:
-                        seek_certificate(policy, state, contours, desk, clocks, arm, m)
-                        wind(clocks, arm, now, rng)
-                    calm = calm and lows[arm] <= m <= highs[arm]
-            if won:
+        if contested:
+            leader = change_leader(clocks, desk, leader, leader_of(pulls, means, rng))
+        if outside(clocks, means[leader]) >= 0:
+            renew_certificates(policy, state, contours, desk, clocks, means[leader], now, rng)
+        n_winners = 0
+        for arm in tried[: due(clocks, now, tried)]:
+            if wins(policy, state, contours, desk, clocks, arm, leader, now, rng):
                 winners[n_winners] = arm
                 n_winners += 1
-            if lows[arm] < highs[arm]:
-                low, high = max(low, lows[arm]), min(high, highs[arm])
-            next_ring = min(next_ring, ring[arm])
         now += 1
         if n_winners > 0:
             shuffle(winners[:n_winners], rng)
             for arm in winners[:n_winners]:
                 if not over(run):
-                    state = pull_challenger(policy, state, contours, desk, clocks, run, arm, rng)
+                    state = pull_challenger(policy, state, desk, clocks, run, arm, rng)
+                    contested = contested or pulls[arm] >= pulls[leader]
         else:
             state = with_room(state, leader)
             # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
-            now += stretch(run, state, leader, low, high, next_ring - now + 1 if calm else 1) - 1
+            low, high = common_interval(clocks)
+            now += stretch(run, state, leader, low, high, max(next_ring(clocks) - now, 0) + 1) - 1
+            contested = False

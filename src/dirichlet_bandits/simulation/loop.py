@@ -7,23 +7,43 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, Ints
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import borrowed, jit
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.base import keeper
 from dirichlet_bandits.policies.rounds import as_round
 from dirichlet_bandits.policies.tally import unpulled
 from dirichlet_bandits.seeding import Words, seat
-from dirichlet_bandits.simulation.run import RUNNING, Outcome, Problem, Run, finish, over, pull, start, status
+from dirichlet_bandits.simulation.run import (
+    RUNNING,
+    Outcome,
+    Problem,
+    Run,
+    drained,
+    draw,
+    ended,
+    finish,
+    pull,
+    record,
+    refill,
+    start,
+    status,
+)
 
 
 @jit
 def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """The straight loop: ask the policy, pull the round's arms, tell it the rewards."""
-    while not over(run):
-        for arm in as_round(verbs.select(policy, state, rng)):
-            if over(run):
+    buffer, stock, times, marks, sums, pulls = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    desk = np.empty(1, np.int64)
+    while not ended(marks):
+        for arm in as_round(verbs.select(policy, state, rng), desk):
+            if ended(marks):
                 break
-            reward = pull(run, arm)
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, due = draw(buffer, stock, times, marks, sums, pulls, arm)
+            if due:
+                record(run)
             state = verbs.update(policy, state, arm, reward, rng)
 
 
@@ -39,6 +59,12 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
             break
         state = verbs.update(policy, state, arm, reward, rng)
     return state
+
+
+@jit
+def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """The policy's own way to play from here to the horizon."""
+    verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))
 
 
 @functools.cache
@@ -66,7 +92,7 @@ def runner(policy_type: type, fast: bool) -> Callable[..., int]:
             seat(rng, words, seeds[replication, n_arms])
             state = opening(policy, verbs.init(policy, n_arms), run, rng)
             if fast:
-                verbs.play(policy, state, run, rng)
+                play_on(policy, state, run, rng)
             else:
                 plain(policy, state, run, rng)
             finish(run, outcome, replication)

@@ -93,7 +93,12 @@ def start(
 @jit
 def over(run: Run) -> bool:
     """Whether the horizon has been reached, or something went wrong."""
-    marks = run.marks
+    return ended(run.marks)
+
+
+@jit
+def ended(marks: Ints) -> bool:
+    """What :func:`over` says, for those who hold ``run.marks`` in their hands."""
     return marks[_CLOCK] >= marks[_HORIZON] or marks[_STATUS] != RUNNING
 
 
@@ -107,22 +112,40 @@ def status(run: Run) -> int:
 def pull(run: Run, arm: int) -> float:
     """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
     stock = run.stock
-    if stock[_HEAD, arm] == stock[_FILLED, arm]:
+    if drained(stock, arm):
         refill(run, arm)
-    reward = run.buffer[arm, stock[_HEAD, arm]]
+    reward, due = draw(run.buffer, stock, run.times, run.marks, run.sums, run.pulls, arm)
+    if due:
+        record(run)
+    return reward
+
+
+@jit
+def drained(stock: Ints, arm: int) -> bool:
+    """Whether all rewards of the arm that have been drawn are used up."""
+    return stock[_HEAD, arm] == stock[_FILLED, arm]
+
+
+@jit
+def draw(
+    buffer: Floats, stock: Ints, times: Ints, marks: Ints, sums: Floats, pulls: Ints, arm: int
+) -> tuple[float, bool]:
+    """The arm's next reward, checked and counted, and whether the regret is to be recorded.
+
+    A loop that takes the arrays out of the run once, and hands the run itself to nobody on its usual way, spends
+    a tenth of the time of one that calls :func:`pull`.
+    """
+    reward = buffer[arm, stock[_HEAD, arm]]
     stock[_HEAD, arm] += 1
-    sums, marks = run.sums, run.marks
     if not sums[LOW] <= reward <= sums[HIGH]:
         marks[_STATUS] = STARVED if math.isnan(reward) else BAD_REWARD
         sums[_OFFENDER], sums[_OFFENCE] = arm, reward
-        return reward
+        return reward, False
     sums[_TOTAL] += reward
-    run.pulls[arm] += 1
+    pulls[arm] += 1
     clock = marks[_CLOCK] + 1
     marks[_CLOCK] = clock
-    if clock == run.times[marks[_SLOT]]:
-        _record(run)
-    return reward
+    return reward, clock == times[marks[_SLOT]]
 
 
 @jit
@@ -151,7 +174,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
         step = run.times[marks[_SLOT]] - marks[_CLOCK]
         run.pulls[arm] += step
         marks[_CLOCK] += step
-        _record(run)
+        record(run)
         if marks[_SLOT] == run.times.size - 1 and marks[_CLOCK] == run.times[marks[_SLOT]]:
             break
     run.pulls[arm] += end - marks[_CLOCK]
@@ -159,7 +182,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
 
 
 @jit
-def _record(run: Run) -> None:
+def record(run: Run) -> None:
     """Write down the regret."""
     slot = run.marks[_SLOT]
     regret = 0.0

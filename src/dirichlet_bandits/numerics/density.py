@@ -1,0 +1,121 @@
+"""The density of a reweighted mean, and the tangent of its logarithm, from a kept contour.
+
+Minus the derivative in m of the crossing integral of :mod:`contour`, n the weight of the data:
+
+    f(m) = n/(2 pi i) * integral of  (1 - z m')^(n-1) * prod_i (1 - z x_i')^(-w_i) / (1 - z b')  dz.
+
+The mean is a linear image of the uniform law on a simplex, so by Brunn and Minkowski log f is concave: every tangent
+lies above it.
+"""
+
+import math
+
+import numpy as np
+
+from dirichlet_bandits.numerics.contour import (
+    CENTRE,
+    HEIGHT,
+    NODES,
+    REFERENCE,
+    TOTAL,
+    UNIT,
+    WAVES,
+    Contours,
+    times_power,
+)
+from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.numerics.jit import jit
+
+
+@jit
+def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, float, float]:
+    """log f(m) with the bonus b for arm k, its derivative, and an estimate of the relative error of f.
+
+    The estimate is that of :func:`contour.evaluate`.
+
+    >>> from dirichlet_bandits.numerics import contour
+    >>> contours = contour.make(1)
+    >>> contour.build(contours, 0, np.zeros(30), np.empty(0), 1.0, 0.1)  # the weight of b is Beta(1, 30)
+    >>> log_f, slope, error = log_density(contours, 0, 0.1, 1.0)
+    >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
+    (True, True)
+
+    Reference: the head of this file.
+    """
+    scalars = contours.scalars[k]
+    unit, centre, n = scalars[UNIT], scalars[CENTRE], scalars[TOTAL]
+    m_shifted = (m - scalars[REFERENCE]) / unit
+    b_shifted = (b - scalars[REFERENCE]) / unit
+    m_left = 1.0 - centre * m_shifted
+    b_left = 1.0 - centre * b_shifted
+    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
+        return math.nan, math.nan, math.inf
+    g = m_shifted / m_left
+    h = b_shifted / b_left
+    y = contours.y[k]
+    weight_real, weight_imag = contours.weight_real[k], contours.weight_imag[k]
+    real, imag = contours.work[0], contours.work[1]
+    real[:] = contours.real[k]
+    imag[:] = contours.imag[k]
+    times_power(real, imag, y, g, n - 1.0, contours.work[2], contours.work[3])
+    total = alternate = slower = slow = last = moment = 0.0
+    for j in range(NODES):
+        share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
+        v = y[j] * h  # divide by the bonus's factor 1 - i v
+        share /= 1.0 + v * v
+        term = share * (real[j] - imag[j] * v)
+        other = share * (imag[j] + real[j] * v)
+        total += term
+        alternate += term * WAVES[0][j]
+        slower += term * WAVES[1][j]
+        slow += term * WAVES[2][j]
+        last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
+        # The derivative's integrand has a factor z/(1 - z m') more.
+        t = y[j] * g
+        moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
+    if not total > 0.0:
+        return math.nan, math.nan, math.inf
+    error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
+    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - scalars[HEIGHT]
+    return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+
+
+@jit
+def log_density_anew(values: np.ndarray, m: float) -> tuple[float, float]:
+    """log f(m) and its derivative for any values, the bonus among them; slow, and right however few they are.
+
+    1/((1 - s a)(1 - s b)) = (1/(1 - s a) - 1/(1 - s b)) / (s (a - b)): the density is n/(high - low) times the
+    difference of two crossing probabilities, without the lowest value and without the highest. The derivative is a
+    difference of densities in the same way.
+
+    >>> log_f, slope = log_density_anew(np.append(np.zeros(30), 1.0), 0.1)
+    >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
+    (True, True)
+
+    Reference: the head of this file.
+    """
+    log_f = _log_difference(values, m)
+    without_low, without_high = _log_difference(_without(values, False), m), _log_difference(_without(values, True), m)
+    n = values.size - 1
+    change = n / (values.max() - values.min()) * (math.exp(without_low - log_f) - math.exp(without_high - log_f))
+    return log_f, -change
+
+
+@jit
+def _log_difference(values: np.ndarray, m: float) -> float:
+    """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
+    spread = values.max() - values.min()
+    if not spread > 0.0:
+        return -math.inf
+    more, less = _without(values, False), _without(values, True)
+    log_more, log_less = log_crossing(more - m, np.empty(0)), log_crossing(less - m, np.empty(0))
+    if not log_more > log_less:
+        return -math.inf
+    return math.log((values.size - 1) / spread) + log_more + math.log1p(-math.exp(log_less - log_more))
+
+
+@jit
+def _without(values: np.ndarray, highest: bool) -> np.ndarray:
+    """All but one of the highest or of the lowest values."""
+    k = values.argmax() if highest else values.argmin()
+    return np.append(values[:k], values[k + 1 :])

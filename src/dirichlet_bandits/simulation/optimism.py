@@ -1,0 +1,136 @@
+"""Upper confidence bounds by ceilings: the index of an arm that is not pulled only grows with the clock.
+
+So the index that it will have at a later time, by the policy's own formula, is a ceiling until then. While the arm
+pulled last surely lies above all other ceilings it is pulled again; an arm below the best index found is not looked
+at. Where two indices are too close for their rounding, the policy's own ``select`` decides.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.numerics.divergences import divergence
+from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.kinf import kl_ucb_index
+from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.policies import verbs
+from dirichlet_bandits.policies.history import History, rewards
+from dirichlet_bandits.policies.tally import Floats, Tally
+from dirichlet_bandits.policies.ucb import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
+from dirichlet_bandits.policies.verbs import implements, play, verb
+from dirichlet_bandits.simulation.run import Run, drained, draw, ended, record, refill
+
+_SHARE = 32  # ceilings are made for this share of the time that has passed
+
+
+@verb
+def index_near(policy: Any, state: Any, arm: int, total: int, guesses: Floats, rng: Any) -> Any:
+    """The arm's index up to rounding, from the solver's last answer for it if there is a solver."""
+
+
+@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
+def index_itself(policy: Any, state: Tally, arm: int, total: int, guesses: Floats, rng: np.random.Generator) -> float:
+    """No guess is needed."""
+    return verbs.index(policy, state, arm, total, math.nan, rng)
+
+
+@implements(index_near, EmpiricalKLUCBParams)
+def warm_index(
+    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, guesses: Floats, rng: np.random.Generator
+) -> float:
+    """The dual point of the last solve is where the next one starts."""
+    x = rewards(state, arm)
+    value, guesses[arm], _, converged = kl_ucb_index(x, math.log(total) / x.size, policy.upper, guesses[arm])
+    return value if converged else verbs.index(policy, state, arm, total, math.nan, rng)
+
+
+@verb
+def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: Any) -> Any:
+    """Whether the arm's index is above a level beyond doubt."""
+
+
+@implements(surely_above, UCB1Params, RUCBLTParams, EmpiricalKLUCBParams)
+def index_above(
+    policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: np.random.Generator
+) -> bool:
+    """By the index."""
+    return index_near(policy, state, arm, total, guesses, rng) > raised(level)
+
+
+@implements(surely_above, KLUCBParams)
+def divergence_below(
+    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, guesses: Floats, rng: np.random.Generator
+) -> bool:
+    """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
+    mean, level = state.means[arm], raised(level)
+    if mean > level:
+        return True
+    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, level) < math.log(total)
+
+
+@jit
+def raised(level: float) -> float:
+    """A level that rounding cannot reach."""
+    return level + INDEX_SLACK * (1.0 + abs(level))
+
+
+@jit
+def make_ceilings(
+    policy: Any, state: Any, expiry: int, ceilings: Floats, guesses: Floats, rng: np.random.Generator
+) -> None:
+    """For every arm its index at the time when the ceilings expire."""
+    for arm in range(ceilings.size):
+        ceilings[arm] = raised(index_near(policy, state, arm, expiry, guesses, rng))
+
+
+@jit
+def highest_but(ceilings: Floats, last: int) -> float:
+    """The highest ceiling of the other arms."""
+    level = -math.inf
+    for arm in range(ceilings.size):
+        if arm != last and ceilings[arm] > level:
+            level = ceilings[arm]
+    return level
+
+
+@jit
+def largest_index(
+    policy: Any, state: Any, last: int, total: int, ceilings: Floats, guesses: Floats, rng: np.random.Generator
+) -> int:
+    """The arm with the largest index, looking only at those whose ceilings are high enough."""
+    best, largest, second = last, index_near(policy, state, last, total, guesses, rng), -math.inf
+    for arm in range(ceilings.size):
+        if arm != last and raised(ceilings[arm]) >= largest:
+            value = index_near(policy, state, arm, total, guesses, rng)
+            if value > largest:
+                best, largest, second = arm, value, largest
+            else:
+                second = max(second, value)
+    return verbs.select(policy, state, rng) if raised(second) >= largest else best
+
+
+@implements(play, UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """Pull the arm with the largest index until the run is over."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    n_arms = counts.size
+    ceilings, guesses = np.empty(n_arms), np.full(n_arms, np.nan)
+    total, last, expiry, level = counts.sum(), 0, 0, math.inf
+    while not ended(marks):
+        if total > expiry:
+            expiry = total + total // _SHARE
+            make_ceilings(policy, state, expiry, ceilings, guesses, rng)
+            level = highest_but(ceilings, last)
+        if not surely_above(policy, state, last, total, level, guesses, rng):
+            arm = largest_index(policy, state, last, total, ceilings, guesses, rng)
+            if arm != last:
+                ceilings[last] = raised(index_near(policy, state, last, expiry, guesses, rng))
+                last, level = arm, highest_but(ceilings, arm)
+        if drained(stock, last):
+            refill(run, last)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, last)
+        if due:
+            record(run)
+        state = verbs.update(policy, state, last, reward, rng)
+        total += 1

@@ -1,0 +1,63 @@
+"""Accepted draws have the gamma and beta laws: Kolmogorov and Smirnov's test, false alarm once in a million."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dirichlet_bandits.numerics.draws import beta_frame, beta_or_nan, gamma_frame, gamma_or_nan
+from dirichlet_bandits.numerics.jit import jit
+
+ALARM = 1e-6
+
+
+@jit
+def gammas(shape, normal, exponential):
+    d, c = gamma_frame(shape)
+    values = np.empty(normal.size)
+    for i in range(values.size):
+        values[i] = gamma_or_nan(d, c, normal[i], exponential[i])
+    return values
+
+
+@jit
+def betas(a, b, normal, exponential):
+    m, s = beta_frame(a, b)
+    values = np.empty(normal.size)
+    for i in range(values.size):
+        values[i] = beta_or_nan(m, s, normal[i], exponential[i])
+    return values
+
+
+@pytest.fixture(scope="module")
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal(400_000), rng.standard_exponential(400_000)
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5, 4.0, 100.0, 1e6])
+def test_gamma(shape, noise):
+    values = gammas(shape, *noise)
+    accepted = values[~np.isnan(values)]
+    assert accepted.size > 0.9 * values.size
+    assert stats.kstest(accepted, stats.gamma(shape).cdf).pvalue > ALARM
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.5, 2.0), (2.0, 2.0), (2.0, 5.0), (40.0, 60.0), (12.0, 80.0), (1e5, 3e5)])
+def test_beta(a, b, noise):
+    values = betas(a, b, *noise)
+    accepted = values[~np.isnan(values)]
+    assert accepted.size > 0.55 * values.size
+    assert stats.kstest(accepted, stats.beta(a, b).cdf).pvalue > ALARM
+
+
+def test_what_is_far_from_normal_is_refused(noise):
+    assert np.isnan(gammas(0.5, *noise)).all()
+    assert np.isnan(betas(1.0, 10.0, *noise)).all()
+    assert np.isnan(betas(11.0, 1.0, *noise)).all()
+
+
+def test_the_comparison_notices_a_wrong_squeeze(noise):
+    """Accepting everything would be caught."""
+    normal, _ = noise
+    m, s = beta_frame(12.0, 80.0)
+    assert stats.kstest(m + s * normal, stats.beta(12.0, 80.0).cdf).pvalue < ALARM
