@@ -59,6 +59,7 @@ def paper(
     if seed is not None:
         whole_number("--seed", seed, at_least=0)
     data = out / "data" / ("full" if full else "quick")
+    data.mkdir(parents=True, exist_ok=True)  # refused here, if at all, and not after minutes of work
     words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
     started = time.perf_counter()
     chapters = []
