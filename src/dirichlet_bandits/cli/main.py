@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import crops, demo, example, policies, simulate
+from dirichlet_bandits.cli import crops, example, paper, policies, simulate
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own: app.add_typer(group, name="study").
-for command in (simulate.simulate, example.example, policies.policies, demo.demo):
+for command in (simulate.simulate, example.example, policies.policies, paper.paper):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
 
@@ -36,7 +36,7 @@ def root(
 ) -> None:
     """Non-parametric stochastic bandits: Dirichlet Sampling and its competitors.
 
-    A first look:  dirichlet-bandits demo
+    The paper's experiments and a report:  dirichlet-bandits paper
 
     Your own experiment:
 
