@@ -1,5 +1,6 @@
 """The code in README.md and CONTRIBUTING.md runs as it stands."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -32,3 +33,14 @@ def test_readme_names_every_policy():
 
 def test_picture_is_there_and_small():
     assert 0 < (ROOT / "docs/figures/regret.png").stat().st_size < 200_000
+
+
+def test_the_live_tutorial_runs(tmp_path, monkeypatch, capsys):
+    if importlib.util.find_spec("DSSATTools") is None:
+        pytest.skip("the extra 'dssat' is not installed")
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for code in blocks("docs/tutorial_live.md"):
+        exec(compile(code, "docs/tutorial_live.md", "exec"), namespace)
+    assert "every decision and every propensity came out again" in capsys.readouterr().out
+    namespace["study"].storage.close()

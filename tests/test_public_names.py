@@ -55,6 +55,16 @@ NAMES = {
     "propensity_of",
     "qds_condition",
     "state_propensities",
+    "ConflictError",
+    "NotFoundError",
+    "StorageError",
+    "Estimate",
+    "Replay",
+    "Study",
+    "Trial",
+    "create_study",
+    "load_study",
+    "study_names",
 }
 
 

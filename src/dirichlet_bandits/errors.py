@@ -1,12 +1,15 @@
 """The exception tree.
 
 DirichletBanditsError
-├── ArgumentError (ValueError)      an argument has a value that makes no sense
-├── RewardError (ValueError)        a reward is not what the policy was told to expect
-├── FormatError (ValueError)        a file or folder is corrupt, or not ours
-├── PolicyError (TypeError)         a user's policy does not keep its contract
-├── LostWorkerError (RuntimeError)  workers of an executor died or cannot be reached
-└── MissingExtraError (ImportError) an optional dependency is not installed
+├── ArgumentError (ValueError)       an argument has a value that makes no sense
+├── RewardError (ValueError)         a reward is not what the policy was told to expect
+├── FormatError (ValueError)         a file or folder is corrupt, or not ours
+├── PolicyError (TypeError)          a user's policy does not keep its contract
+├── LostWorkerError (RuntimeError)   workers of an executor died or cannot be reached
+├── NotFoundError (LookupError)      a study, an arm or a trial of this name or number is not there
+├── ConflictError                    what is asked contradicts what is stored
+├── StorageError (OSError)           a storage cannot be reached, or stayed busy
+└── MissingExtraError (ImportError)  an optional dependency is not installed
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,6 +64,18 @@ class PolicyError(DirichletBanditsError, TypeError):
 
 class LostWorkerError(DirichletBanditsError, RuntimeError):
     """Workers of an executor died or cannot be reached; the message says what is kept."""
+
+
+class NotFoundError(DirichletBanditsError, LookupError):
+    """A study, an arm or a trial of this name or number is not there."""
+
+
+class ConflictError(DirichletBanditsError):
+    """What is asked contradicts what is stored: another reward for a trial, a study or an arm that exists."""
+
+
+class StorageError(DirichletBanditsError, OSError):
+    """A storage cannot be reached, or stayed busy; nothing was written unless the message says it may have been."""
 
 
 class MissingExtraError(DirichletBanditsError, ImportError):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import entry, jit
 
 Words = NDArray[np.uint64]
 Seed = int | np.random.SeedSequence | np.random.Generator | None
@@ -69,6 +69,34 @@ def seat(rng: np.random.Generator, words: Words, seed: Words) -> None:
     words[3] = 1
     for _ in range(_WARM_UP):
         rng.random()
+
+
+def study_words(root: np.random.SeedSequence) -> Words:
+    """The three words from which all numbered streams of a live study are derived."""
+    return root.generate_state(SEED_WORDS, np.uint64).astype(np.uint64)
+
+
+@jit
+def seat_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
+    """Start the desk's generator at the head of stream (kind, number): those of different pairs are unrelated.
+
+    The number is scrambled by the finaliser of SplitMix64, a bijection, so no two streams have equal seeds.
+    """
+    mixed = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + root[2]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    words[0] = root[0]
+    words[1] = root[1] + np.uint64(kind)
+    words[2] = mixed ^ (mixed >> np.uint64(31))
+    words[3] = 1
+    for _ in range(_WARM_UP):
+        rng.random()
+
+
+@entry
+def sit(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
+    """:func:`seat_numbered` for calls from Python."""
+    seat_numbered(rng, words, root, kind, number)
 
 
 def generator(seed: Words) -> np.random.Generator:

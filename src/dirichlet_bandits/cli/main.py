@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import crops, example, paper, policies, simulate
+from dirichlet_bandits.cli import crops, example, paper, policies, simulate, study
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -16,10 +16,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-# A command is a function; a group of commands is a Typer of its own: app.add_typer(group, name="study").
+# A command is a function; a group of commands is a Typer of its own.
 for command in (simulate.simulate, example.example, policies.policies, paper.paper):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
+app.add_typer(study.app, name="study")
 
 
 def _show_version(asked: bool) -> None:

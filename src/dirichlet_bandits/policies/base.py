@@ -11,6 +11,7 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 from dirichlet_bandits.numerics.jit import entry, jit
 from dirichlet_bandits.policies import verbs
+from dirichlet_bandits.policies.rounds import next_round
 
 
 class Policy:
@@ -60,8 +61,6 @@ class Policy:
 @functools.cache
 def _doors(policy_type: type) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """The verbs of one policy type, compiled for calls from Python."""
-    from dirichlet_bandits.policies.rounds import next_round
-
     stamp = verbs.stamp(policy_type)
     compile_door = keeper(policy_type)
 

@@ -194,14 +194,27 @@ def block_win(policy: RBSDAParams, state: History, challenger: int, leader: int)
 
 
 def _round_propensities(policy: Policy, state: Any) -> Floats:
-    """Duels are independent; the leader is pulled if nobody wins. Tied leaders: an average over which one leads."""
-    wins = _doors(type(policy.params))[1]
+    win = _doors(type(policy.params))[1]
+    pulls = np.asarray(state.pulls)
+
+    def wins(leader: int) -> Floats:
+        duels = pulls < pulls[leader]
+        return np.array([win(policy.params, state, k, leader) if duels[k] else 0.0 for k in range(pulls.size)])
+
+    return round_propensities(state, wins)
+
+
+def round_propensities(state: Any, wins: Callable[[int], Floats]) -> Floats:
+    """Duels are independent; the leader is pulled if nobody wins. Tied leaders: an average over which one leads.
+
+    ``wins(leader)`` gives each arm's chance to win against this leader: 0 for those that do not duel.
+    """
     pulls, means = np.asarray(state.pulls), np.asarray(state.means)
     most = pulls == pulls.max()
     leaders = np.flatnonzero(most & (means == means[most].max()))
     result = np.zeros(pulls.size)
-    for leader in leaders:
-        chances = np.array([0.0 if most[k] else wins(policy.params, state, k, leader) for k in range(pulls.size)])
+    for leader in leaders.tolist():
+        chances = wins(leader)
         result += chances / leaders.size
         result[leader] += np.prod(1.0 - chances) / leaders.size
     return result

@@ -40,6 +40,6 @@ class Bars:
         self._progress = progress
         self._tasks = {name: progress.add_task(name, total=total) for name, total in totals.items()}
 
-    def show(self, name: str, done: int) -> None:
-        """Set how much of one bar is done."""
-        self._progress.update(self._tasks[name], completed=done)
+    def show(self, name: str, done: int, total: int | None = None) -> None:
+        """Set how much of one bar is done, and of how much if that was not known before."""
+        self._progress.update(self._tasks[name], completed=done, total=total)

@@ -1,0 +1,154 @@
+"""``python -m benchmarks.live``: does a study get slower with age, and what does durability leave of its time?
+
+Ask and tell at trial 200 000 against trial 100, by the clock and in processor time (a slow disk hides what a
+busy processor does); ask+tell pairs against bare pairs of commits in the same folder; and the seconds that a study
+of 200 000 trials needs to open. All ratios are measured in one run, the two sides taking turns.
+"""
+
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import dirichlet_bandits as db
+from dirichlet_bandits.storage import MemoryStorage, open_storage
+
+OLD = 200_000
+YOUNG = 100
+PAIRS = 400
+OPEN = (
+    "import sys, time, dirichlet_bandits as db\n"
+    "begin, work = time.perf_counter(), time.process_time()\n"
+    "study = db.load_study('old', sys.argv[1])\n"
+    "n = len(study)\n"
+    "print(n, time.perf_counter() - begin, time.process_time() - work)\n"
+)
+
+
+def rewards(bandit: db.Bandit, seed: int) -> Callable[[str], float]:
+    """A reward of an arm by its name."""
+    rng = np.random.default_rng(seed)
+    stock = {name: np.asarray(law.rvs(OLD, rng)) for name, law in zip(bandit.names, bandit.arms, strict=True)}
+    used = dict.fromkeys(bandit.names, 0)
+
+    def draw(arm: str) -> float:
+        used[arm] += 1
+        return float(stock[arm][used[arm] % OLD])
+
+    return draw
+
+
+def played(bandit: db.Bandit, policy: db.Policy, trials: int, draw: Callable[[str], float]) -> db.Study:
+    """A study in memory with so many trials told, two hundred at a time to save time."""
+    study = db.create_study("s", arms=list(bandit.names), policy=policy, storage=MemoryStorage(), seed=0)
+    while len(study) < trials:
+        asked = study.ask(min(trials - len(study), max(1, len(study) // 1000)))
+        study.tell_many([trial.id for trial in asked], [draw(trial.arm) for trial in asked])
+    return study
+
+
+def copied(study: db.Study, url: str, name: str) -> db.Study:
+    """The same study in a database."""
+    settings = study.storage.settings("s")
+    assert settings is not None
+    open_storage(url, create=True).create(name, settings, study.storage.read("s", data=True))
+    return db.load_study(name, url)
+
+
+class Times:
+    """Seconds of asks and tells, by the clock and of the processor."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[float, float, float, float]] = []
+
+    def pair(self, study: db.Study, draw: Callable[[str], float]) -> None:
+        """One ask and one tell."""
+        clock, work = [time.perf_counter()], [time.process_time()]
+        trial = study.ask()
+        reward = draw(trial.arm)
+        clock.append(time.perf_counter())
+        work.append(time.process_time())
+        study.tell(trial.id, reward)
+        clock.append(time.perf_counter())
+        work.append(time.process_time())
+        self.rows.append((clock[1] - clock[0], clock[2] - clock[1], work[1] - work[0], work[2] - work[1]))
+
+    @property
+    def medians(self) -> tuple[float, ...]:
+        """Of ask and tell by the clock, of ask and tell of the processor."""
+        return tuple(statistics.median(column) for column in zip(*self.rows, strict=True))
+
+
+def bare(folder: Path) -> Callable[[], None]:
+    """A pair of commits, each of one row, as durable as those of a study."""
+    connection = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE events (number INTEGER PRIMARY KEY, value REAL)")
+
+    def pair() -> None:
+        for _ in range(2):
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO events (value) VALUES (0.5)")
+            connection.execute("COMMIT")
+
+    return pair
+
+
+def age(name: str, bandit: db.Bandit, policy: db.Policy, folder: Path) -> None:
+    """All three numbers for one policy; old and young take turns, so that both meet the same noise."""
+    draw = rewards(bandit, 0)
+    url = f"sqlite:///{folder}/{name}.db"
+    old = copied(played(bandit, policy, OLD, draw), url, "old")
+    young = copied(played(bandit, policy, YOUNG, draw), url, "young")
+    pair, commits, times = bare(folder), list[float](), {"old": Times(), "young": Times()}
+    for study in (old, young):
+        Times().pair(study, draw)
+    for _ in range(PAIRS):
+        times["old"].pair(old, draw)
+        times["young"].pair(young, draw)
+        begin = time.perf_counter()
+        pair()
+        commits.append(time.perf_counter() - begin)
+    print(f"{name}: after {OLD} trials, told by arm {old.summary()['told'].tolist()}")
+    before, after = times["young"].medians, times["old"].medians
+    for k, verb in enumerate(("ask", "tell")):
+        clock, work = after[k] / before[k], after[k + 2] / before[k + 2]
+        print(f"  {verb:4s}  {1e6 * after[k]:6.0f} us: {clock:.2f} times that at trial {YOUNG}", end="")
+        print(f"; processor {1e6 * after[k + 2]:6.0f} us: {work:.2f} times")
+    bare_pair = statistics.median(commits)
+    print(
+        f"  rate  {bare_pair / (after[0] + after[1]):.2f} of that of bare pairs of commits ({1e6 * bare_pair:.0f} us)"
+    )
+    answer = subprocess.run([sys.executable, "-c", OPEN, url], capture_output=True, text=True, check=True).stdout
+    trials, opened, work = answer.split()
+    print(
+        f"  opens in {float(opened):.2f} s in a fresh process, {float(work):.2f} s of the processor ({trials} trials)"
+    )
+
+
+def main() -> None:
+    """The default policy on four planting dates, on two that are almost equal, and some other policies."""
+    from benchmarks.problems import near_tie, upper
+
+    maize = db.crops.maize_planting("spring")
+    cases: dict[str, tuple[db.Bandit, db.Policy]] = {
+        "RDS": (maize, db.RDS()),
+        "RDS-near-tie": (near_tie(), db.RDS()),
+        "UCB1": (maize, db.UCB1(sigma=upper(maize) / 2)),
+        "QDS": (maize, db.QDS()),
+        "RBSDA": (maize, db.RBSDA()),
+    }
+    for name in sys.argv[1:] or cases:
+        with tempfile.TemporaryDirectory() as folder:
+            age(name, *cases[name], Path(folder))
+
+
+if __name__ == "__main__":
+    main()

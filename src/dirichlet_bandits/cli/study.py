@@ -1,0 +1,213 @@
+"""``dirichlet-bandits study``: live decisions from the command line."""
+
+import ast
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dirichlet_bandits.cli import tables
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.live import Study, create_study, load_study, study_names
+from dirichlet_bandits.policies import POLICIES, Policy
+from dirichlet_bandits.simulation.progress import bars
+
+DIFFERENT = 1
+
+app = typer.Typer(
+    help="Live decisions: ask which arm to try, tell the reward later.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
+Url = Annotated[
+    str,
+    typer.Option(
+        "--storage",
+        envvar="DIRICHLET_BANDITS_STORAGE",
+        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
+    ),
+]
+Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
+
+
+@app.command("create")
+def create_command(
+    name: Name,
+    storage: Url,
+    arm: Annotated[list[str], typer.Option(help="An arm; once for each.")],
+    policy: Annotated[str, typer.Option(help="With its parameters; 'dirichlet-bandits policies' lists them.")] = "RDS",
+    seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
+) -> None:
+    """Begin a study.
+
+    \b
+    Examples:
+      dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
+      dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
+    """
+    study = create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
+    typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
+
+
+@app.command("ask")
+def ask_command(
+    name: Name, storage: Url, n: Annotated[int, typer.Option("-n", min=1, help="How many trials.")] = 1
+) -> None:
+    """Print the next trials, a line each: id, arm and propensity, with tabs in between.
+
+    \b
+    Example:
+      dirichlet-bandits study ask maize --storage sqlite:///maize.db -n 5
+    """
+    for trial in load_study(name, storage).ask(n):
+        typer.echo(f"{trial.id}\t{trial.arm}\t{trial.propensity:.6g}")
+
+
+@app.command("tell", context_settings={"ignore_unknown_options": True})
+def tell_command(
+    name: Name, id: Id, reward: Annotated[float, typer.Argument(show_default=False)], storage: Url
+) -> None:
+    """Store the reward of a trial. The same twice is one tell; another reward is refused.
+
+    \b
+    Example:
+      dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
+    """
+    load_study(name, storage).tell(id, reward)
+    typer.echo(f"trial {id}: {reward!r}")
+
+
+@app.command("abandon")
+def abandon_command(name: Name, id: Id, storage: Url) -> None:
+    """Give a trial up: its reward will never come, and it does not count.
+
+    \b
+    Example:
+      dirichlet-bandits study abandon maize 3 --storage sqlite:///maize.db
+    """
+    load_study(name, storage).abandon(id)
+    typer.echo(f"trial {id}: abandoned")
+
+
+@app.command("add-arm")
+def add_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Add an arm, or bring a retired one back.
+
+    \b
+    Example:
+      dirichlet-bandits study add-arm maize "12 Apr" --storage sqlite:///maize.db
+    """
+    load_study(name, storage).add_arm(arm)
+    typer.echo(f"arm {arm!r}: active")
+
+
+@app.command("retire-arm")
+def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Never hand this arm out again; its log stays.
+
+    \b
+    Example:
+      dirichlet-bandits study retire-arm maize "26 Feb" --storage sqlite:///maize.db
+    """
+    load_study(name, storage).retire_arm(arm)
+    typer.echo(f"arm {arm!r}: retired")
+
+
+@app.command("show")
+def show_command(
+    storage: Url,
+    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
+) -> None:
+    """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
+
+    \b
+    Examples:
+      dirichlet-bandits study show --storage sqlite:///maize.db
+      dirichlet-bandits study show maize --storage sqlite:///maize.db
+    """
+    if name is None:
+        for found in study_names(storage):
+            typer.echo(found)
+        return
+    study = load_study(name, storage)
+    _show(study)
+    waiting = study.pending
+    if waiting:
+        typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("export")
+def export_command(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="A .parquet or .csv file; one that exists is replaced.")],
+    storage: Url,
+) -> None:
+    """Write the log: a row a trial, with the propensities of all arms.
+
+    \b
+    Example:
+      dirichlet-bandits study export maize log.parquet --storage sqlite:///maize.db
+    """
+    load_study(name, storage).export(path)
+    typer.echo(f"wrote {path}")
+
+
+@app.command("replay")
+def replay_command(name: Name, storage: Url) -> None:
+    """Decide everything again from the stored events: exit code 0 if all recorded decisions come out, 1 if not.
+
+    \b
+    Example:
+      dirichlet-bandits study replay maize --storage sqlite:///maize.db
+    """
+    study = load_study(name, storage)
+    with bars({name: 1}, None, "events") as bar:
+        answer = study.replay(progress=lambda done, total: bar.show(name, done, total))
+    typer.echo(str(answer))
+    if not answer.same:
+        raise typer.Exit(DIFFERENT)
+
+
+def parse_policy(text: str) -> Policy:
+    """The policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
+
+    >>> parse_policy("QDS(rho=4, alpha=0.05)")
+    QDS(rho=4, alpha=0.05)
+    >>> parse_policy("Magic")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'NPTS', 'UCB1', 'RUCBLT', \
+'KLUCB', 'EmpiricalKLUCB', 'IMED', 'EmpiricalIMED', 'ThompsonSampling', 'BinarizedTS', 'RBSDA' (got 'Magic')
+    """
+    expected = "a policy such as RDS or NPTS(upper=1)"
+    try:
+        call = ast.parse(text, mode="eval").body
+        name = call.func if isinstance(call, ast.Call) else call
+        if not isinstance(name, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(value) for value in call.args] if isinstance(call, ast.Call) else []
+        named = {str(key.arg): ast.literal_eval(key.value) for key in getattr(call, "keywords", [])}
+    except (SyntaxError, ValueError):
+        raise ArgumentError("policy", expected, text) from None
+    if name.id not in POLICIES:
+        raise ArgumentError("policy", one_of(POLICIES), text)
+    try:
+        return POLICIES[name.id](*positional, **named)
+    except TypeError as error:
+        raise ArgumentError("policy", f"{expected} ({error})", text) from None
+
+
+def _show(study: Study) -> None:
+    summary, chances = study.summary(), study.propensities()
+    rows = [
+        (
+            str(arm) + ("" if row["active"] else " (retired)"),
+            *(str(row[key]) for key in ("told", "pending", "abandoned")),
+            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in ("mean", "std", "low", "high")),
+            f"{chances[str(arm)]:.4g}",
+        )
+        for arm, row in summary.iterrows()
+    ]
+    level = f"{100 * summary.attrs['level']:g} %"
+    headers = ("arm", "told", "pending", "abandoned", "mean", "std", f"{level} from", "to", "propensity")
+    tables.show(tables.table(f"{study.name}: {study.policy!r}, best {study.best_arm}", headers, rows, numbers=True))
+    typer.echo(f"interval: {summary.attrs['interval']}")

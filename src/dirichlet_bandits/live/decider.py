@@ -1,0 +1,122 @@
+"""Which arms come next, and with which probabilities: the policy's own verbs on the rewards told so far.
+
+Random numbers depend on the study's seed and on a number only: the id of a round's first trial for a decision,
+the number of the event for a reward (some policies toss a coin for it). So the same events lead to the same
+decisions in any process, at any time.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.numerics.checks import Floats
+from dirichlet_bandits.policies import Policy, verbs
+from dirichlet_bandits.policies.base import keeper
+from dirichlet_bandits.policies.kept import PropensityKeeper
+from dirichlet_bandits.policies.tally import Ints
+from dirichlet_bandits.seeding import Words, new_desk, root_sequence, seat_numbered, sit, study_words
+
+_DECISION: Final = 0
+_REWARD: Final = 1
+
+
+class Round(NamedTuple):
+    """The arms to hand out, in this order, and for every arm the probability that it was to be among them."""
+
+    arms: list[int]
+    propensities: Floats
+
+
+class Decider:
+    """A policy with the state that it has reached in one study."""
+
+    def __init__(self, policy: Policy, seed: int) -> None:
+        self.policy = policy
+        self._root = study_words(root_sequence(seed))
+        self._desk = new_desk()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._arms: list[int] = []
+        self._state: Any = None
+        self._told = 0
+        self._chances: Floats | None = None
+        self._keeper = PropensityKeeper(self.policy, 0)
+
+    def decide(self, journal: Journal, trial: int) -> Round:
+        """The round that begins with this trial."""
+        opening = journal.opening()
+        if opening:
+            sit(*self._desk, self._root, _DECISION, trial)
+            order = self._desk.rng.permutation(opening).tolist()
+            return Round(order, _spread(journal, opening, np.ones(len(opening))))
+        chances = self._known_chances(journal)
+        sit(*self._desk, self._root, _DECISION, trial)
+        arms = self.policy.select(self._state, self._desk.rng)
+        return Round([self._arms[arm] for arm in arms], _spread(journal, self._arms, chances))
+
+    def propensities(self, journal: Journal) -> Floats:
+        """For every arm the probability that it is in the next round."""
+        opening = journal.opening()
+        if opening:
+            return _spread(journal, opening, np.ones(len(opening)))
+        chances = self._known_chances(journal)
+        return _spread(journal, self._arms, chances)
+
+    def _known_chances(self, journal: Journal) -> Floats:
+        """Propensities among the known arms, in the order of ``self._arms``."""
+        self._follow(journal)
+        if self._chances is None:
+            self._chances = self._keeper.propensities(self._state)
+        return self._chances
+
+    def _follow(self, journal: Journal) -> None:
+        """Bring the state up to the journal; from the first reward on if the known arms are others than before."""
+        known = journal.known_arms()
+        if known != self._arms or self._told > len(journal.told_arms):
+            self._forget()
+            self._arms, self._state = known, self.policy.init(len(known))
+            self._keeper = PropensityKeeper(self.policy, len(known))
+        first, last = self._told, len(journal.told_arms)
+        if first == last:
+            return
+        place = np.full(len(journal.names), -1)
+        place[known] = np.arange(len(known))
+        arms = place[np.array(journal.told_arms[first:])]
+        rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
+        kept = arms >= 0
+        if kept.any():
+            tell = _door(type(self.policy.params))
+            self._state = tell(
+                self.policy.params, self._state, arms[kept], rewards[kept], numbers[kept], self._root, *self._desk
+            )
+            self._chances = None
+        self._told = last
+
+
+def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
+    """Chances of some arms as those of all; the others have none."""
+    every = np.zeros(len(journal.names))
+    every[arms] = chances
+    return every
+
+
+@functools.cache
+def _door(policy_type: type) -> Callable[..., Any]:
+    """The policy's ``update``, for many rewards."""
+    stamp = verbs.stamp(policy_type)
+
+    @keeper(policy_type)
+    def tell_study(
+        policy: Any, state: Any, arms: Ints, rewards: Floats, numbers: Ints, root: Words, rng: Any, words: Words
+    ) -> Any:
+        stamp  # noqa: B018 - the closure ties the cached code to the sources
+        for i in range(arms.size):
+            seat_numbered(rng, words, root, _REWARD, numbers[i])
+            state = verbs.update(policy, state, arms[i], rewards[i], rng)
+        return state
+
+    return tell_study

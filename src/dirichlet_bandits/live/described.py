@@ -1,0 +1,62 @@
+"""Policies and names as a storage can keep them, checked."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from dirichlet_bandits.errors import ArgumentError, FormatError
+from dirichlet_bandits.policies import POLICIES, Policy, state_propensities
+
+LONGEST_NAME = 200
+
+
+def describe(policy: Policy) -> dict[str, Any]:
+    """A policy as JSON can hold it.
+
+    >>> from dirichlet_bandits import RDS
+    >>> describe(RDS())
+    {'policy': 'RDS', 'rho': 'sqrt-log'}
+    """
+    if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
+        raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
+    state_propensities(policy, policy.init(2))  # refuses a policy that has none
+    return {"policy": type(policy).__name__, **dataclasses.asdict(policy)}
+
+
+def restore(described: dict[str, Any], given: Policy | None) -> Policy:
+    """The policy that was described; a class that this library does not have must be given."""
+    if given is not None:
+        if describe(given) != described:
+            raise ArgumentError("policy", f"that of the study, {described}", given)
+        return given
+    parameters = dict(described)
+    name = parameters.pop("policy")
+    if name not in POLICIES:
+        raise ArgumentError("policy", f"given: the study's class {name} is not one of this library", None)
+    try:
+        return POLICIES[name](**parameters)
+    except (TypeError, ArgumentError) as error:
+        raise FormatError(f"the study's policy cannot be made: {error}") from error
+
+
+def checked_name(field: str, name: object) -> str:
+    """A text that every storage can keep.
+
+    >>> checked_name("name", "")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'name' must be a text of 1 to 200 printable characters (got '')
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.isspace():
+        raise ArgumentError(field, f"a text of 1 to {LONGEST_NAME} printable characters", name)
+    return name
+
+
+def checked_arms(arms: object) -> list[str]:
+    """Names of the first arms, all different."""
+    if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
+        raise ArgumentError("arms", "a list of names", arms)
+    names = [checked_name(f"arms[{k}]", arm) for k, arm in enumerate(arms)]
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise ArgumentError(f"arms[{k}]", "different from the names before it", name)
+    return names

@@ -1,0 +1,141 @@
+"""What would another choice of arms have earned? Off-policy estimates from the log.
+
+The unit is the round (a single trial, unless the policy is round-based). Given all that was known when round j
+was drawn, arm a is in it with the recorded probability q_j(a); r_j(a) is its reward. For a choice that would
+have taken arm a with probability pi_j(a) in round j,
+
+    IPS              V = sum_j c_j / sum_j m_j,     c_j = sum_{a in round j} pi_j(a) r_j(a) / q_j(a),
+                                                    m_j = sum_{a: q_j(a) > 0} pi_j(a)
+    self-normalised  V = sum_j c_j / sum_j d_j,     d_j = sum_{a in round j} pi_j(a) / q_j(a)
+
+E[c_j | the past] = sum_a pi_j(a) mu_a, so IPS is unbiased for the mean over the rounds in which q_j(a) > 0.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.described import describe
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.rounds import Rounds, read_rounds
+from dirichlet_bandits.numerics.checks import Floats, finite_number
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import ASK, Event
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean reward a trial of another choice, from the log of a study.
+
+    ``unsupported`` names the arms that the choice wants and the log cannot speak for, with the share of the
+    choice's weight on them in rounds where their propensity was zero; the estimates leave that share out.
+    ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
+
+    Reference: Horvitz and Thompson (1952), JASA 47; Hajek (1971); Swaminathan and Joachims (2015), The
+    self-normalized estimator for counterfactual learning, NeurIPS.
+    """
+
+    ips: float
+    ips_error: float
+    self_normalised: float
+    self_normalised_error: float
+    rounds: int
+    effective_rounds: float
+    unsupported: dict[str, float]
+    missing: int
+
+
+def estimate(events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int) -> Estimate:
+    """Both estimates from events that were read with their data.
+
+    Rounds that were cut short (the current one, and those that a change of arms ended) are left out. Trials
+    without a reward are taken as missing at random within their arm: the rewards of an arm are scaled by trials
+    handed out over trials told. Standard errors take rounds as a martingale: sqrt(sum of squared deviations).
+    """
+    rounds = read_rounds(events)
+    if isinstance(choice, Policy):
+        wanted = _wanted_by_policy(events, choice, seed, rounds)
+    else:
+        wanted = _wanted_by_weights(_weights(choice, rounds.journal.names), rounds)
+    return _estimate(rounds, wanted)
+
+
+def _weights(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
+    given = {choice: 1.0} if isinstance(choice, str) else choice
+    if not isinstance(given, Mapping) or not given:
+        raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
+    weights = np.zeros(len(names))
+    for name, weight in given.items():
+        if name not in names:
+            raise NotFoundError(f"no arm {name!r} in the study")
+        weights[names.index(name)] = finite_number(f"choice[{name!r}]", weight)
+    if weights.min() < 0.0 or not math.isclose(weights.sum(), 1.0, rel_tol=1e-9):
+        raise ArgumentError("choice", "weights that are not negative and sum to 1", choice)
+    return weights
+
+
+def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
+    """Fixed weights: an arm's is spread over the rounds that could show it, so each counts as much as it should."""
+    possible = (rounds.propensities > 0.0) & rounds.complete[:, None]
+    shown = possible.sum(axis=0)
+    spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
+    return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
+
+
+def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds: Rounds) -> Floats:
+    """What the policy would do with the rewards known at each round; several arms of a round share it."""
+    describe(policy)
+    journal, decider = Journal(), Decider(policy, seed)
+    lower, upper = policy.reward_bounds
+    rewards = rounds.journal.told_rewards
+    if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
+        raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
+    wanted = np.zeros_like(rounds.propensities)
+    row = 0
+    for event in events:
+        if event.kind == ASK and event.data is not None:
+            chances = decider.propensities(journal)
+            wanted[row, : chances.size] = chances / chances.sum()
+            row += 1
+        journal.apply([event])
+    return wanted
+
+
+def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
+    journal, q = rounds.journal, rounds.propensities
+    possible = q > 0.0
+    arms = np.array(journal.arm_of, np.int64)
+    used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)
+    told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)
+    handed_out = np.bincount(arms[used], minlength=q.shape[1])
+    answered = np.bincount(arms[used & told], minlength=q.shape[1])
+    scale = handed_out / np.maximum(answered, 1)
+    counted = np.flatnonzero(used & told)
+    rows, k = rounds.row_of_trial[counted], arms[counted]
+    weight = wanted[rows, k] * scale[k] / q[rows, k]
+    reward = np.array([journal.reward_of[trial] for trial in counted.tolist()], np.float64)
+    n = q.shape[0]
+    c, d = np.bincount(rows, weight * reward, n), np.bincount(rows, weight, n)
+    m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
+    ips = _ratio(c.sum(), m.sum())
+    normalised = _ratio(c.sum(), d.sum())
+    asked = np.where(rounds.complete[:, None], wanted, 0.0)
+    lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
+    return Estimate(
+        ips=ips,
+        ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
+        self_normalised=normalised,
+        self_normalised_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
+        rounds=int(rounds.complete.sum()),
+        effective_rounds=_ratio(d.sum() ** 2, np.square(d).sum()),
+        unsupported={journal.names[arm]: float(share) for arm, share in enumerate(lost) if share > 0.0},
+        missing=int(handed_out.sum() - answered.sum()),
+    )
+
+
+def _ratio(a: float, b: float) -> float:
+    return float(a / b) if b > 0.0 else math.nan

@@ -1,0 +1,99 @@
+"""A study as tables."""
+
+import importlib.util
+import math
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.rounds import read_rounds
+from dirichlet_bandits.numerics.checks import number_between
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import Event
+
+BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
+UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
+
+
+def summary(journal: Journal, policy: Policy, level: float) -> pd.DataFrame:
+    """A row an arm."""
+    number_between("level", level, 0, 1)
+    lower, upper = policy.reward_bounds
+    bounded = math.isfinite(lower) and math.isfinite(upper)
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
+    rows = []
+    for arm, name in enumerate(journal.names):
+        x = rewards[arms == arm]
+        interval = Interval(lower, upper)
+        if x.size:
+            interval = empirical_bernstein(x, lower, upper, level) if bounded else asymptotic(x, level)
+        told, pending = journal.n_told[arm], journal.n_pending[arm]
+        rows.append(
+            {
+                "arm": name,
+                "active": journal.active[arm],
+                "told": told,
+                "pending": pending,
+                "abandoned": int(handed_out[arm]) - told - pending,
+                "mean": x.mean() if x.size else math.nan,
+                "std": x.std(ddof=1) if x.size > 1 else math.nan,
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
+    frame = pd.DataFrame(rows).set_index("arm")
+    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
+    frame.attrs["level"] = level
+    return frame
+
+
+def trials(journal: Journal) -> pd.DataFrame:
+    """A row a trial."""
+    ids = range(len(journal.arm_of))
+    return pd.DataFrame(
+        {
+            "arm": [journal.names[arm] for arm in journal.arm_of],
+            "propensity": np.array(journal.propensity_of, np.float64),
+            "round": np.array(journal.round_of, np.int64),
+            "status": [journal.status(trial) for trial in ids],
+            "reward": np.array([journal.reward_of.get(trial, math.nan) for trial in ids], np.float64),
+            "asked_at": pd.to_datetime(np.array(journal.asked_at, np.float64), unit="s", utc=True),
+            "ended_at": pd.to_datetime(
+                np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
+            ),
+        },
+        index=pd.RangeIndex(len(ids), name="trial"),
+    )
+
+
+def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
+    """Trials with a column ``propensity of ARM`` for each arm, to a file by its ending."""
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in (".parquet", ".csv"):
+        raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
+    if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
+    if not target.parent.is_dir():
+        raise ArgumentError("path", "in a folder that exists", str(path))
+    rounds = read_rounds(events)
+    frame = trials(rounds.journal)
+    row_of_trial = rounds.row_of_trial
+    for arm, name in enumerate(rounds.journal.names):
+        frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
+    draft = target.with_name(f".{target.name}.part")  # a reader never sees half a file
+    try:
+        if kind == ".parquet":
+            frame.to_parquet(draft)
+        else:
+            frame.to_csv(draft)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

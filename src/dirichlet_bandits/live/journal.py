@@ -1,0 +1,124 @@
+"""What the events of a study say: its arms, its trials, the round that is being handed out, the rewards told.
+
+Everything here follows from the events alone; the policy comes in only with ``decider.py``.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event
+
+PENDING: Final = "pending"
+TOLD: Final = "told"
+ABANDONED: Final = "abandoned"
+
+
+class Journal:
+    """The study as of its last event.
+
+    Arms and trials are known by their numbers, in the order in which they came. The lists ``told_*`` hold the
+    rewards in the order in which they were told.
+    """
+
+    def __init__(self) -> None:
+        self.last = -1
+        self.names: list[str] = []
+        self.active: list[bool] = []
+        self.n_told: list[int] = []
+        self.n_pending: list[int] = []
+        self.arm_of: list[int] = []
+        self.round_of: list[int] = []
+        self.propensity_of: list[float] = []
+        self.asked_at: list[float] = []
+        self.ended_at: dict[int, float] = {}
+        self.reward_of: dict[int, float] = {}
+        self.pending: dict[int, None] = {}  # a set that keeps the order
+        self.rest: list[tuple[int, float]] = []  # what the round still has to hand out: arms and propensities
+        self.told_arms: list[int] = []
+        self.told_rewards: list[float] = []
+        self.told_numbers: list[int] = []
+
+    def status(self, trial: int) -> str:
+        """Whether a trial waits, was told or was abandoned."""
+        if trial in self.reward_of:
+            return TOLD
+        return PENDING if trial in self.pending else ABANDONED
+
+    def active_arms(self) -> list[int]:
+        """The arms that may be handed out."""
+        return [arm for arm, active in enumerate(self.active) if active]
+
+    def known_arms(self) -> list[int]:
+        """The active arms with a reward: those that the policy chooses from."""
+        return [arm for arm, active in enumerate(self.active) if active and self.n_told[arm]]
+
+    def opening(self) -> list[int]:
+        """The arms that come next before the policy is asked: those never tried; all until two have a reward.
+
+        Pending trials count as tries, abandoned ones do not. While every arm has been tried and fewer than two
+        have a reward, the arms with the fewest tries are handed out once more.
+        """
+        arms = self.active_arms()
+        tries = [self.n_told[arm] + self.n_pending[arm] for arm in arms]
+        least = min(tries)
+        if least > 0 and sum(self.n_told[arm] > 0 for arm in arms) > 1:
+            return []
+        return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Take note of the next events."""
+        # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
+        number: int
+        kind: int
+        trial: Any  # which of the fields are there depends on the kind
+        arm: Any
+        value: Any
+        for number, kind, trial, arm, value, at, _, note in events:
+            if number != self.last + 1:
+                raise FormatError(f"event {self.last + 1} of the study is missing: the storage is damaged")
+            if kind == ASK:
+                if self.rest:  # the round goes on
+                    del self.rest[0]
+                    self.round_of.append(self.round_of[-1])
+                else:
+                    if note is not None:
+                        self.rest = json.loads(note)
+                    self.round_of.append(trial)
+                self.arm_of.append(arm)
+                self.propensity_of.append(value)
+                self.asked_at.append(at)
+                self.pending[trial] = None
+                self.n_pending[arm] += 1
+            elif kind == TELL:
+                arm = self.arm_of[trial]
+                del self.pending[trial]
+                self.n_pending[arm] -= 1
+                self.n_told[arm] += 1
+                self.reward_of[trial] = value
+                self.ended_at[trial] = at
+                self.told_arms.append(arm)
+                self.told_rewards.append(value)
+                self.told_numbers.append(number)
+            elif kind == ABANDON:
+                del self.pending[trial]
+                self.n_pending[self.arm_of[trial]] -= 1
+                self.ended_at[trial] = at
+            elif kind in (ARM, RETIRE):
+                self._change_arms(kind, arm, note)
+            else:
+                raise FormatError(f"event {number} has kind {kind}, unknown to this version")
+            self.last = number
+
+    def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
+        self.rest = []  # the round ends: what was not handed out of it never will be
+        if kind == RETIRE:
+            self.active[arm] = False
+        elif arm < len(self.names):  # an arm that was retired comes back
+            self.active[arm] = True
+        else:
+            self.names.append(name)
+            self.active.append(True)
+            self.n_told.append(0)
+            self.n_pending.append(0)

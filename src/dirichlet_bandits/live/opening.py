@@ -1,0 +1,88 @@
+"""Studies by name: create, load, list."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from dirichlet_bandits.errors import ConflictError, NotFoundError
+from dirichlet_bandits.live.described import checked_arms, checked_name, describe, restore
+from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.policies import RDS, Policy
+from dirichlet_bandits.seeding import Seed, root_sequence
+from dirichlet_bandits.storage import Event, Storage, open_storage
+from dirichlet_bandits.storage.events import ARM
+
+_DEFAULT: Final = RDS()
+
+
+def create_study(
+    name: str,
+    *,
+    arms: Sequence[str],
+    policy: Policy = _DEFAULT,
+    storage: str | Storage | None = None,
+    seed: Seed = None,
+    load_if_exists: bool = False,
+) -> Study:
+    """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
+
+    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
+    study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
+    A study that exists must have been created with the same arms and policy, and the same seed if one is given.
+
+    >>> study = create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], seed=7)
+    >>> sorted(trial.arm for trial in study.ask(3))
+    ['13 Mar', '26 Feb', '28 Mar']
+    """
+    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_arms(arms)}
+    checked_name("name", name)
+    place = open_storage(storage, create=True)
+    first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
+    if place.create(name, settings, first):
+        return Study(place, name, policy, int(settings["seed"]))
+    if not load_if_exists:
+        raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
+    stored = _settings(place, name)
+    for field in ("arms", "policy", *([] if seed is None else ["seed"])):
+        if stored[field] != settings[field]:
+            raise ConflictError(f"the study {name!r} was created with {field} {stored[field]} (got {settings[field]})")
+    return Study(place, name, policy, int(stored["seed"]))
+
+
+def load_study(name: str, storage: str | Storage, *, policy: Policy | None = None) -> Study:
+    """The study of this name. ``policy`` is needed only if its class is one of your own.
+
+    >>> load_study("maize", "sqlite:///nowhere.db")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.NotFoundError: no storage at 'sqlite:///nowhere.db'
+    """
+    place = open_storage(storage)
+    stored = _settings(place, name)
+    return Study(place, name, restore(stored["policy"], policy), int(stored["seed"]))
+
+
+def study_names(storage: str | Storage) -> list[str]:
+    """Names of all studies in a storage, the oldest first.
+
+    >>> from dirichlet_bandits.storage import MemoryStorage
+    >>> place = MemoryStorage()
+    >>> study = create_study("maize", arms=["early", "late"], storage=place)
+    >>> study_names(place)
+    ['maize']
+    """
+    return open_storage(storage).names()
+
+
+def _settings(storage: Storage, name: str) -> dict[str, Any]:
+    stored = storage.settings(name)
+    if stored is None:
+        raise NotFoundError(f"no study {name!r} in {storage.url!r}")
+    return stored
+
+
+def _number(seed: Seed) -> str:
+    """The seed as one whole number in digits: JSON readers may not keep so large an integer."""
+    if isinstance(seed, int):
+        return str(root_sequence(seed).entropy)
+    words = root_sequence(seed).generate_state(4)
+    return str(sum(int(word) << (32 * k) for k, word in enumerate(words)))

@@ -1,0 +1,82 @@
+"""Deciding everything again: does what was recorded follow from the events?"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.storage.events import ASK, Event
+
+AGREEMENT: Final = 1e-9
+"""Propensities come out again to this: kept sums may have been rounded in another order in another process."""
+
+_SHOWN: Final = 20
+_STEP: Final = 1000
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Outcome of a replay: how many trials in how many rounds, and the first differences in words."""
+
+    trials: int
+    rounds: int
+    n_differences: int
+    differences: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision and propensity came out again."""
+        return self.n_differences == 0
+
+    def __str__(self) -> str:
+        head = f"{self.trials} trials in {self.rounds} rounds: "
+        if self.same:
+            return head + "every decision and every propensity came out again"
+        return "\n".join([f"{head}{self.n_differences} differences", *self.differences])
+
+
+def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
+    """Walk through events that were read with their data; ``decider`` is a fresh one with the study's seed."""
+    journal, rounds, n_wrong, words = Journal(), 0, 0, list[str]()
+    for event in events:
+        if event.kind == ASK:
+            wrong = _check_rest(journal, event) if journal.rest else _check_round(journal, decider, event)
+            rounds += not journal.rest
+            n_wrong += bool(wrong)
+            if wrong and len(words) < _SHOWN:
+                words.append(f"trial {event.trial}: {wrong}")
+        journal.apply([event])
+        if progress is not None and event.number % _STEP == 0:
+            progress(event.number, len(events))
+    return Replay(len(journal.arm_of), rounds, n_wrong, tuple(words))
+
+
+def _check_rest(journal: Journal, event: Event) -> str:
+    arm, chance = journal.rest[0]
+    if event.trial != len(journal.arm_of):
+        return f"is numbered {event.trial}"
+    same = event.arm == arm and event.value == chance and event.data is None
+    return "" if same else f"recorded arm {event.arm}, the round goes on with {arm}"
+
+
+def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
+    if event.trial != len(journal.arm_of):
+        return f"should be numbered {len(journal.arm_of)}"
+    arms, chances = decider.decide(journal, event.trial)
+    recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
+    if recorded != arms:
+        return f"recorded arms {recorded}, replayed {arms}"
+    stored = np.frombuffer(event.data or b"", "<f8")
+    if stored.shape != chances.shape or not np.allclose(stored, chances, rtol=AGREEMENT, atol=1e-300):
+        return f"recorded propensities {stored.tolist()}, replayed {chances.tolist()}"
+    if event.value is None or not math.isclose(event.value, stored[arms[0]], rel_tol=0.0):
+        return f"recorded propensity {event.value} for its arm, {stored[arms[0]]} among all"
+    for arm, chance in json.loads(event.note or "[]"):
+        if chance != stored[arm]:
+            return f"recorded propensity {chance} for arm {arm} of the round, {stored[arm]} among all"
+    return ""

@@ -1,0 +1,53 @@
+"""The rounds of a study, read from its events: who could have been in each, and with which probability."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.numerics.checks import Floats
+from dirichlet_bandits.policies.tally import Ints
+from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
+
+
+class Rounds(NamedTuple):
+    """A row a round: propensities of all arms that the study ever had, and whether all of it was handed out."""
+
+    journal: Journal
+    propensities: Floats
+    complete: np.ndarray
+    row_of_trial: Ints
+
+
+def read_rounds(events: Sequence[Event]) -> Rounds:
+    """Rounds from events that were read with their data."""
+    journal = Journal()
+    journal.apply(events)
+    found: list[bytes] = []
+    row_of_trial = np.empty(len(journal.arm_of), np.int64)
+    complete: list[bool] = []
+    left = 0
+    for event in events:
+        if event.kind == ASK:
+            if event.data is not None:
+                found.append(event.data)
+                complete.append(True)
+                left = 0 if event.note is None else event.note.count("[") - 1
+            else:
+                left -= 1
+            complete[-1] = left == 0
+            row_of_trial[event.trial] = len(found) - 1
+        elif event.kind in (ARM, RETIRE):
+            left = 0
+    return Rounds(journal, _matrix(found, len(journal.names)), np.array(complete, bool), row_of_trial)
+
+
+def _matrix(found: list[bytes], n_arms: int) -> Floats:
+    """Propensities as rows; arms that came later had none."""
+    matrix = np.zeros((len(found), n_arms))
+    sizes = np.array([len(data) // 8 for data in found], np.int64)
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        matrix[rows, :size] = np.frombuffer(b"".join(found[row] for row in rows), "<f8").reshape(rows.size, size)
+    return matrix

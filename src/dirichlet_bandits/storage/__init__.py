@@ -1,0 +1,37 @@
+"""Durable events; knows no policy."""
+
+import importlib.util
+
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
+from dirichlet_bandits.storage.memory import MemoryStorage
+
+__all__ = ["Event", "MemoryStorage", "Settings", "Storage", "Transaction", "open_storage"]
+
+
+def open_storage(storage: "str | Storage | None", create: bool = False) -> Storage:
+    """The storage behind a URL: ``sqlite:///file.db``, ``postgresql+psycopg://user@host/database``.
+
+    ``None`` is a new one in memory. Only with ``create`` may a file or tables come into being.
+
+    >>> open_storage(None).names()
+    []
+    >>> open_storage("maize.db")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'storage' must be a URL such as 'sqlite:///studies.db' or \
+'postgresql+psycopg://user@host/database' (got 'maize.db')
+    """
+    if storage is None:
+        return MemoryStorage()
+    if not isinstance(storage, str):
+        return storage
+    if not storage.startswith(("sqlite:///", "postgresql")):
+        expected = "a URL such as 'sqlite:///studies.db' or 'postgresql+psycopg://user@host/database'"
+        raise ArgumentError("storage", expected, storage)
+    if importlib.util.find_spec("sqlalchemy") is None:
+        raise MissingExtraError("Storages need the extra 'live': pip install 'dirichlet-bandits[live]'")
+    if storage.startswith("postgresql") and importlib.util.find_spec("psycopg") is None:
+        raise MissingExtraError("PostgreSQL needs the extra 'postgres': pip install 'dirichlet-bandits[live,postgres]'")
+    from dirichlet_bandits.storage.database import DatabaseStorage
+
+    return DatabaseStorage(storage, create)

@@ -1,0 +1,242 @@
+"""Studies in SQLite or PostgreSQL, through SQLAlchemy.
+
+A transaction begins by taking the study: SQLite's write lock (``BEGIN IMMEDIATE``), or PostgreSQL's lock on the
+study's row. So events are numbered one after the other whoever writes, and a commit is on disk before it
+returns (SQLite: ``synchronous=FULL`` with a write-ahead log; PostgreSQL: ``synchronous_commit=on``).
+"""
+
+import json
+import os
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError as BadURL
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.pool import PoolProxiedConnection
+
+from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.storage import schema
+from dirichlet_bandits.storage.events import Event, Settings
+from dirichlet_bandits.storage.schema import events as table
+from dirichlet_bandits.storage.schema import studies
+
+PATIENCE: Final = 120.0
+"""Seconds for which a storage that is locked or cannot be reached is tried again."""
+
+OPENING: Final = 10.0
+"""The same when a storage is opened: a wrong address should be told soon."""
+
+_HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
+_PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
+T = TypeVar("T")
+
+
+class DatabaseStorage:
+    """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
+
+    def __init__(self, url: str, create: bool) -> None:
+        self.url = url
+        try:
+            parsed = sa.make_url(url)
+        except BadURL:
+            raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
+        self._shown = repr(parsed.render_as_string(hide_password=True))
+        sqlite = parsed.get_backend_name() == "sqlite"
+        if sqlite:
+            _check_file(parsed.database, self._shown, create)
+            # No isolation level: the driver begins nothing by itself, `transaction` does.
+            options: dict[str, Any] = {
+                "connect_args": {"isolation_level": None, "timeout": 30.0},
+                "paramstyle": "named",
+            }
+        else:
+            options = {"connect_args": {"options": "-c synchronous_commit=on", "connect_timeout": 10}}
+        self._engine = sa.create_engine(parsed, **options)
+        if sqlite:
+            sa.event.listen(self._engine, "connect", schema.on_connect)
+        self._sqlite = sqlite
+        self._driver: Any = self._engine.dialect.dbapi
+        lock = f"SELECT 1 FROM {studies.name} WHERE id = %(study)s FOR UPDATE"
+        self._begin = "BEGIN IMMEDIATE" if sqlite else lock
+        self._ids: dict[str, int] = {}
+        _forget_in_children(self._engine)
+        weakref.finalize(self, self._engine.dispose)
+        self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
+        later = (table.c.study == sa.bindparam("study")) & (table.c.number > sa.bindparam("after"))
+        fields = [table.c[field] for field in Event._fields]
+        without = [sa.null().label("data") if field is table.c.data else field for field in fields]
+        everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
+        # Compiled to text once: building a statement anew would cost more than SQLite needs to run it.
+        self._read, self._read_data, self._insert = (
+            statement.compile(self._engine).string for statement in (most, everything, table.insert())
+        )
+
+    def close(self) -> None:
+        """Close the connections; the storage opens new ones if it is used again."""
+        self._engine.dispose()
+
+    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+        """Add a study, unless there is one of this name."""
+
+        def attempt() -> bool:
+            with self._engine.connect() as connection:
+                if self._sqlite:
+                    connection.exec_driver_sql(self._begin)
+                study = schema.insert_study(connection, name, json.dumps(settings))
+                if study is None:
+                    return False
+                self._append(connection.connection.cursor(), study, events)
+                connection.commit()
+                return True
+
+        events = list(events)
+        try:
+            return self._patiently(attempt)
+        except (IntegrityError, self._driver.IntegrityError):  # somebody else was faster
+            return False
+
+    def names(self) -> list[str]:
+        """All studies."""
+        return [row.name for row in self._fetch(sa.select(studies.c.name).order_by(studies.c.id))]
+
+    def settings(self, name: str) -> Settings | None:
+        """The settings of a study."""
+        rows = self._fetch(sa.select(studies.c.id, studies.c.settings).where(studies.c.name == name))
+        if not rows:
+            return None
+        self._ids[name] = rows[0].id
+        loaded: Settings = json.loads(rows[0].settings)
+        return loaded
+
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+        """Later events, as of one moment: a single SELECT."""
+        study = self._id(name)
+
+        def attempt() -> Sequence[Event]:
+            connection = self._engine.raw_connection()
+            try:
+                return self._select(connection.cursor(), study, after, data)
+            except self._driver.Error:
+                connection.invalidate()
+                raise
+            finally:
+                connection.close()
+
+        return self._patiently(attempt)
+
+    @contextmanager
+    def transaction(self, name: str) -> Iterator["_Transaction"]:
+        """Take the study, then commit or roll back.
+
+        On the driver's own connection: in a call that lasts as long as two writes to disk, SQLAlchemy's would be felt.
+        """
+        study = self._id(name)
+        connection = self._patiently(lambda: self._take(study))
+        outcome = "nothing was written"
+        try:
+            yield _Transaction(self, connection.cursor(), study)
+            outcome = "it may have been written"
+            connection.commit()
+        except self._driver.Error as error:
+            connection.invalidate()
+            raise StorageError(f"{self._shown} failed, {outcome}: {_words(error)}") from error
+        finally:
+            connection.close()  # back to the pool, which rolls back what was not committed
+
+    def _id(self, name: str) -> int:
+        if name not in self._ids and self.settings(name) is None:
+            raise NotFoundError(f"no study {name!r} in {self._shown}")
+        return self._ids[name]
+
+    def _take(self, study: int) -> PoolProxiedConnection:
+        connection = self._engine.raw_connection()
+        try:
+            connection.cursor().execute(self._begin, {"study": study})
+        except self._driver.Error:
+            connection.invalidate()  # it may be one from before the server went away
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _fetch(self, statement: sa.Executable) -> Sequence[Any]:
+        def attempt() -> Sequence[Any]:
+            with self._engine.connect() as connection:
+                return connection.execute(statement).all()
+
+        return self._patiently(attempt)
+
+    def _select(self, cursor: Any, study: int, after: int, data: bool = False) -> Sequence[Event]:
+        cursor.execute(self._read_data if data else self._read, {"study": study, "after": after})
+        rows: Sequence[Any] = cursor.fetchall()  # plain tuples, a third of the time of SQLAlchemy's rows
+        return [Event(*row) for row in rows] if data else rows
+
+    def _append(self, cursor: Any, study: int, events: Iterable[Event]) -> None:
+        rows = [{"study": study, **event._asdict()} for event in events]
+        if rows:
+            cursor.executemany(self._insert, rows)
+
+    def _patiently(self, attempt: Callable[[], T], patience: float = PATIENCE) -> T:
+        """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
+        limit = time.monotonic() + patience
+        for trial in range(1_000_000):
+            try:
+                return attempt()
+            except (IntegrityError, self._driver.IntegrityError):
+                raise
+            except (DatabaseError, self._driver.DatabaseError) as error:
+                words = _words(getattr(error, "orig", error))
+                if "not a database" in words or "malformed" in words:
+                    raise FormatError(f"{self._shown} is not a readable database: {words}") from error
+                if not self._may_pass(error, words) or time.monotonic() > limit:
+                    raise StorageError(f"{self._shown} cannot be used: {words}") from error
+                time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+        raise AssertionError("unreachable")
+
+    def _may_pass(self, error: Exception, words: str) -> bool:
+        """Whether what the driver complains of may be over soon."""
+        if not isinstance(error, OperationalError | self._driver.OperationalError):
+            return False
+        return "locked" in words or "busy" in words if self._sqlite else not any(sign in words for sign in _HOPELESS)
+
+
+class _Transaction:
+    def __init__(self, storage: DatabaseStorage, cursor: Any, study: int) -> None:
+        self._storage, self._cursor, self._study = storage, cursor, study
+
+    def read(self, after: int) -> Sequence[Event]:
+        return self._storage._select(self._cursor, self._study, after)
+
+    def append(self, events: Iterable[Event]) -> None:
+        self._storage._append(self._cursor, self._study, events)
+
+
+def _words(error: BaseException | None) -> str:
+    return " ".join(str(error).split())
+
+
+def _check_file(path: str | None, shown: str, create: bool) -> None:
+    if path in (None, "", ":memory:"):
+        raise ArgumentError(
+            "storage", "the URL of a file, 'sqlite:///studies.db', or None for memory", shown.strip("'")
+        )
+    if not create and not os.path.exists(str(path)):
+        raise NotFoundError(f"no storage at {shown}")
+
+
+def _forget_in_children(engine: sa.Engine) -> None:
+    """Connections must not be shared over a fork: a child opens its own."""
+    if hasattr(os, "register_at_fork"):
+        weak = weakref.ref(engine)
+
+        def forget() -> None:
+            alive = weak()
+            if alive is not None:
+                alive.dispose(close=False)
+
+        os.register_at_fork(after_in_child=forget)

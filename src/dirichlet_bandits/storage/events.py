@@ -1,0 +1,82 @@
+"""What is stored of a study: numbered events, appended and never changed.
+
+A storage keeps studies by name, and for each its settings and its events. It knows no policy: what the events
+mean is the business of ``live``.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, NamedTuple, Protocol
+
+ARM: Final = 0
+RETIRE: Final = 1
+ASK: Final = 2
+TELL: Final = 3
+ABANDON: Final = 4
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon")
+
+Settings = dict[str, Any]
+
+
+class Event(NamedTuple):
+    """One thing that happened in a study.
+
+    ========  ======  ===================  ==============  ==================  ===========================
+    kind      trial   arm                  value           data                note
+    ========  ======  ===================  ==============  ==================  ===========================
+    ARM       -       its number           -               -                   its name
+    RETIRE    -       its number           -               -                   -
+    ASK       its id  the arm handed out   its propensity  all propensities*   the rest of the round*
+    TELL      its id  -                    the reward      -                   -
+    ABANDON   its id  -                    -               -                   -
+    ========  ======  ===================  ==============  ==================  ===========================
+
+    ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
+    people to read: nothing is decided by it. ``*``: on the first trial of a round only. Propensities are
+    little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
+    an arm and its propensity.
+    """
+
+    number: int
+    kind: int
+    trial: int | None = None
+    arm: int | None = None
+    value: float | None = None
+    at: float = 0.0
+    data: bytes | None = None
+    note: str | None = None
+
+
+class Transaction(Protocol):
+    """Exclusive access to one study: nobody else appends to it until the transaction ends."""
+
+    def read(self, after: int) -> Sequence[Event]:
+        """The events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
+
+    def append(self, events: Iterable[Event]) -> None:
+        """Add events; they are there for others, all of them and for good, when the transaction has ended."""
+
+
+class Storage(Protocol):
+    """Where studies are kept. Safe for use by several threads; what is durable, each storage says."""
+
+    url: str
+
+    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+        """Add a study with its first events; False, and nothing done, if there is one of this name."""
+
+    def names(self) -> list[str]:
+        """The names of all studies, in the order of their creation."""
+
+    def settings(self, name: str) -> Settings | None:
+        """The settings with which a study was created; None if there is none of this name."""
+
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+        """The events with numbers above ``after``, in order, as of one moment.
+
+        Without ``data`` that field may be None, and the events plain tuples in the order of the fields: a study
+        of hundreds of thousands of trials is read in a second.
+        """
+
+    def transaction(self, name: str) -> AbstractContextManager[Transaction]:
+        """Append to a study with nobody in between; an exception inside leaves the study as it was."""

@@ -1,0 +1,99 @@
+"""The tables of a storage, their version, and how to tell whether a database is one of ours."""
+
+import time
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from dirichlet_bandits.errors import FormatError, NotFoundError
+
+VERSION: Final = 1
+_TABLES = sa.MetaData()
+
+schema = sa.Table("bandit_schema", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
+
+studies = sa.Table(
+    "bandit_studies",
+    _TABLES,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("settings", sa.Text, nullable=False),  # JSON
+    sa.Column("created_at", sa.Double, nullable=False),
+)
+
+events = sa.Table(
+    "bandit_events",
+    _TABLES,
+    sa.Column("study", sa.Integer, sa.ForeignKey(studies.c.id), primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.SmallInteger, nullable=False),
+    sa.Column("trial", sa.BigInteger),
+    sa.Column("arm", sa.Integer),
+    sa.Column("value", sa.Double),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Column("data", sa.LargeBinary),
+    sa.Column("note", sa.Text),
+    sqlite_with_rowid=False,  # rows lie in the order of the key: the events of a study are one stretch of the file
+)
+
+# From each version to the next: statements. A file of every past version is kept among the tests.
+_UPGRADES: Final[dict[int, tuple[str, ...]]] = {}
+_LOCK: Final = 7_261_094  # any number, the same for everybody: PostgreSQL makes tables for one session at a time
+
+
+def on_connect(connection: object, record: ConnectionPoolEntry) -> None:
+    """Set a fresh SQLite connection up: a commit is on disk before it returns."""
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()
+
+
+def check(engine: sa.Engine, shown: str, create: bool) -> None:
+    """Make sure that the database holds our tables in this version; a foreign or newer one is left untouched."""
+    with engine.connect() as connection:
+        found = _version(connection)
+        tables = sa.inspect(connection).get_table_names()
+    sqlite = engine.dialect.name == "sqlite"
+    if found is None:
+        if sqlite and tables:
+            raise FormatError(f"{shown} is an SQLite file of something else: it has tables {', '.join(tables[:5])}")
+        if not create:
+            raise NotFoundError(f"{shown} holds no studies")
+    if found is not None and found > VERSION:
+        raise FormatError(f"{shown} was written by a newer version of this library: format {found}, known is {VERSION}")
+    if found != VERSION:
+        _make_or_upgrade(engine, sqlite)
+
+
+def _make_or_upgrade(engine: sa.Engine, sqlite: bool) -> None:
+    with engine.connect() as connection:
+        if sqlite:
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        found = _version(connection)  # somebody may have been faster
+        if found is None:
+            _TABLES.create_all(connection)
+            connection.execute(schema.insert().values(version=VERSION))
+        else:
+            for version in range(found, VERSION):
+                for statement in _UPGRADES[version]:
+                    connection.exec_driver_sql(statement)
+            connection.execute(schema.update().values(version=VERSION))
+        connection.commit()
+
+
+def _version(connection: sa.Connection) -> int | None:
+    if not sa.inspect(connection).has_table(schema.name):
+        return None
+    return connection.execute(sa.select(sa.func.max(schema.c.version))).scalar()
+
+
+def insert_study(connection: sa.Connection, name: str, settings: str) -> int | None:
+    """Number of a new study; None if there is one of this name."""
+    if connection.execute(sa.select(studies.c.id).where(studies.c.name == name)).scalar() is not None:
+        return None
+    values = {"name": name, "settings": settings, "created_at": time.time()}
+    return int(connection.execute(studies.insert().values(**values).returning(studies.c.id)).scalar_one())

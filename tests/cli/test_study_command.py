@@ -1,0 +1,96 @@
+"""``dirichlet-bandits study`` from create to replay."""
+
+import sqlite3
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import app
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIRICHLET_BANDITS_STORAGE", "sqlite:///s.db")
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*words, code=0):
+        answer = CliRunner().invoke(app, ["study", *map(str, words)])
+        assert answer.exit_code == code, answer.output
+        return answer.output
+
+    return call
+
+
+def test_from_create_to_replay(run, tmp_path):
+    out = run("create", "maize [1]", "--arm", "26 Feb", "--arm", "[b]", "--policy", "BDS(upper=9000)", "--seed", 3)
+    assert out == "created 'maize [1]': BDS(upper=9000, rho=None, gamma=None), 2 arms, seed 3\n"
+    for step in range(20):
+        for line in run("ask", "maize [1]", "-n", 2).splitlines():
+            id, arm, propensity = line.split("\t")
+            assert 0 < float(propensity) <= 1
+            if step == 19:
+                continue
+            run("tell", "maize [1]", id, {"26 Feb": 3000, "[b]": -1.5}.get(arm, 10.0) + step)
+    assert run("abandon", "maize [1]", 39) == "trial 39: abandoned\n"
+    run("add-arm", "maize [1]", "new")
+    run("retire-arm", "maize [1]", "[b]")
+    shown = run("show", "maize [1]")
+    for words in ("[b] (retired)", "best 26 Feb", "1 pending: 38", "asymptotic confidence sequence"):
+        assert words in shown
+    assert run("show") == "maize [1]\n"
+    run("export", "maize [1]", "log.csv")
+    run("export", "maize [1]", "log.parquet")
+    csv, parquet = pd.read_csv("log.csv", index_col="trial"), pd.read_parquet("log.parquet")
+    assert len(csv) == len(parquet) == 40
+    assert (csv["propensity of new"] == 0).all()
+    pd.testing.assert_series_equal(csv["reward"], parquet["reward"])
+    assert "40 trials in" in run("replay", "maize [1]")
+    assert sorted(path.name for path in tmp_path.glob("log*")) == ["log.csv", "log.parquet"]
+
+
+def test_replay_finds_a_forged_record(run):
+    run("create", "s", "--arm", "a", "--arm", "b", "--seed", 1)
+    study = db.load_study("s", "sqlite:///s.db")
+    for _ in range(30):
+        trial = study.ask()
+        study.tell(trial.id, float(trial.arm == "a") + trial.id % 3)
+    study.storage.close()
+    with sqlite3.connect("s.db") as connection:
+        connection.execute("UPDATE bandit_events SET value = 7.5 WHERE kind = 3 AND trial = 4")
+    connection.close()
+    out = run("replay", "s", code=1)
+    assert "differences" in out
+    assert "trial " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ask", "none"], "no storage at"),
+        (["create", "s", "--arm", "a", "--policy", "Magic"], "'policy' must be one of 'BDS'"),
+        (["create", "s", "--arm", "a", "--policy", "NPTS"], "'policy' must be a policy such as"),
+        (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'policy' must be a policy such"),
+        (["create", "s", "--arm", "a", "--arm", "a"], "'arms[1]' must be different"),
+    ],
+)
+def test_errors_are_one_line(run, words, message):
+    out = run(*words, code=2)
+    assert out.startswith("error: ")
+    assert message in out
+    assert out.count("\n") == 1
+
+
+def test_conflicts_are_one_line(run):
+    run("create", "s", "--arm", "a", "--arm", "b")
+    assert "there is a study 's'" in run("create", "s", "--arm", "a", code=2)
+    run("ask", "s")
+    run("tell", "s", 0, -2.5)
+    assert "was told -2.5" in run("tell", "s", 0, 3, code=2)
+    assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
+    assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
+    for command in ("create", "ask", "tell", "abandon", "show", "export", "replay", "add-arm", "retire-arm"):
+        assert "dirichlet-bandits study " + command in run(command, "--help")

@@ -1,0 +1,274 @@
+"""What a study promises: decisions, tells, arms, and the same in every process."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.policies import POLICIES
+from tests.policies.twins import PAIRS
+
+ARMS = ["a", "b", "c"]
+
+
+def play(study, trials, rng, told=True):
+    for _ in range(trials):
+        trial = study.ask()
+        if told:
+            study.tell(trial.id, float(rng.random() < {"a": 0.3, "b": 0.5}.get(trial.arm, 0.7)))
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def url(request, tmp_path):
+    return None if request.param == "memory" else f"sqlite:///{tmp_path}/studies.db"
+
+
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_every_policy_lives_and_replays(name):
+    policy = PAIRS[name].policy
+    study = db.create_study("s", arms=ARMS, policy=policy, seed=5)
+    rng = np.random.default_rng(1)
+    values = np.array([0.25, 0.5, 1.0]) if PAIRS[name].rewards == "unit" else np.array([1.0, 2.0, 3.0])
+    waiting = []
+    for step in range(120):
+        waiting += study.ask(1 + step % 3)
+        while len(waiting) > 4:
+            trial = waiting.pop(int(rng.integers(len(waiting))))
+            if rng.random() < 0.1:
+                study.abandon(trial.id)
+            else:
+                study.tell(trial.id, float(rng.choice(values)))
+        if step == 60:
+            study.add_arm("d")
+        if step == 80:
+            study.retire_arm("b")
+        if step == 100:
+            study.add_arm("b")
+    replay = study.replay()
+    assert replay.same, str(replay)
+    assert replay.trials == len(study) == 240
+    frame = study.trials_dataframe()
+    assert (frame["propensity"] > 0).all()
+    assert not (frame["arm"][162:200] == "b").any()
+    assert set(frame["arm"]) == {"a", "b", "c", "d"}
+
+
+def test_all_policies_are_covered():
+    assert {type(pair.policy) for pair in PAIRS.values()} == set(POLICIES.values())
+
+
+def test_every_arm_comes_first_and_waiting_ones_do_not_block(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    first = study.ask(5)
+    assert sorted(trial.arm for trial in first[:3]) == ARMS
+    assert len({trial.arm for trial in first[3:]}) == 2
+    assert all(trial.propensity == 1.0 for trial in first)
+    assert study.best_arm is None
+    a, b, c = sorted(first[:3], key=lambda trial: trial.arm)
+    study.tell_many([a.id, b.id], [1.0, 0.0])
+    assert study.ask().arm == ({"a", "b", "c"} - {trial.arm for trial in first[3:]}).pop()  # the round is not over
+    assert study.propensities()["c"] == 0.0  # c waits for its first reward; a and b are known
+    assert {trial.arm for trial in study.ask(30)} <= {"a", "b"}
+    study.tell(c.id, 5.0)
+    assert study.propensities()["c"] > 0.0
+    assert study.best_arm == "c"
+
+
+def test_an_abandoned_first_try_is_tried_again():
+    study = db.create_study("s", arms=ARMS, seed=0)
+    trials = {trial.arm: trial for trial in study.ask(3)}
+    study.tell(trials["a"].id, 1.0)
+    study.tell(trials["b"].id, 0.0)
+    study.abandon(trials["c"].id)
+    study.abandon(trials["c"].id)
+    assert study.propensities() == {"a": 0.0, "b": 0.0, "c": 1.0}
+    assert study.ask().arm == "c"
+
+
+def test_arms_come_and_go(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=3)
+    play(study, 30, np.random.default_rng(0))
+    late = study.ask()
+    study.add_arm("d")
+    assert study.ask().arm == "d"
+    study.retire_arm(late.arm)
+    study.retire_arm(late.arm)
+    assert late.arm not in study.arms
+    study.tell(late.id, 1.0)  # its reward is still welcome
+    assert study.propensities()[late.arm] == 0.0
+    assert late.arm not in {trial.arm for trial in study.ask(40)}
+    study.add_arm(late.arm)
+    assert study.propensities()[late.arm] > 0.0  # with its rewards
+    with pytest.raises(db.ConflictError, match="has an arm"):
+        study.add_arm("d")
+    with pytest.raises(db.NotFoundError, match="no arm 'x'"):
+        study.retire_arm("x")
+    for name in study.arms[:-1]:
+        study.retire_arm(name)
+    with pytest.raises(db.ConflictError, match="last arm"):
+        study.retire_arm(study.arms[0])
+    assert {trial.arm for trial in study.ask(4)} == set(study.arms)
+    assert study.replay().same
+
+
+def test_a_change_of_arms_ends_the_round():
+    study = db.create_study("s", arms=[*"abcdef"], seed=3)
+    study.ask(2)
+    study.retire_arm("a")
+    study.add_arm("g")
+    tried = {trial.arm for trial in study.pending}
+    fresh = [trial.arm for trial in study.ask(7 - 1 - len(tried - {"a"}))]
+    assert set(fresh) == set("bcdefg") - tried
+    assert study.replay().same
+
+
+def test_telling_twice_is_one_tell(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    one, two, three = study.ask(3)
+    study.tell(one.id, 0.5)
+    study.tell(one.id, 0.5)
+    with pytest.raises(db.ConflictError, match=r"was told 0.5 \(now 0.75\)"):
+        study.tell(one.id, 0.75)
+    study.abandon(two.id)
+    with pytest.raises(db.ConflictError, match="abandoned"):
+        study.tell(two.id, 0.5)
+    with pytest.raises(db.ConflictError, match="cannot be abandoned"):
+        study.abandon(one.id)
+    with pytest.raises(db.NotFoundError, match="no trial 17"):
+        study.tell(17, 0.5)
+    with pytest.raises(db.ConflictError, match="abandoned"):
+        study.tell_many([three.id, two.id], [1.0, 1.0])  # all or none
+    assert [trial.id for trial in study.pending] == [three.id]
+    with pytest.raises(db.ConflictError, match="two rewards"):
+        study.tell_many([three.id, three.id], [1.0, 2.0])
+    study.tell_many([three.id, three.id, one.id], [1.0, 1.0, 0.5])
+    assert study.summary()["told"].sum() == 2
+    assert study.summary()["abandoned"].sum() == 1
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, "1", None, True, [1.0]])
+def test_bad_rewards_are_refused(bad):
+    study = db.create_study("s", arms=ARMS, seed=0)
+    trial = study.ask()
+    with pytest.raises(db.ArgumentError, match="'reward' must be a finite number"):
+        study.tell(trial.id, bad)
+    assert study.pending == [trial]
+
+
+def test_rewards_outside_of_the_bounds_are_refused():
+    study = db.create_study("s", arms=ARMS, policy=db.NPTS(upper=1.0), seed=0)
+    trial = study.ask()
+    with pytest.raises(db.RewardError, match="expects rewards in"):
+        study.tell(trial.id, 1.5)
+    assert len(study.pending) == 1
+
+
+@pytest.mark.parametrize("bad", [-1, 1.0, "0", None, True])
+def test_bad_ids(bad):
+    study = db.create_study("s", arms=ARMS, seed=0)
+    study.ask()
+    with pytest.raises(db.ArgumentError, match="'id' must be an integer"):
+        study.tell(bad, 1.0)
+    with pytest.raises(db.ArgumentError, match="'id' must be an integer"):
+        study.abandon(bad)
+    with pytest.raises(db.ArgumentError, match="'n' must be an integer"):
+        study.ask(0)
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("arms", {"arms": []}),
+        ("arms", {"arms": "abc"}),
+        ("arms[1]", {"arms": ["a", "a"]}),
+        ("arms[0]", {"arms": [""]}),
+        ("arms[0]", {"arms": [3]}),
+        ("arms[1]", {"arms": ["a", "b\x00"]}),
+        ("arms[0]", {"arms": ["\ud800"]}),
+        ("arms[0]", {"arms": ["x" * 201]}),
+        ("policy", {"policy": "RDS"}),
+        ("policy", {"policy": db.RDS}),
+        ("seed", {"seed": -1}),
+        ("name", {"name": ""}),
+        ("name", {"name": "line\nbreak"}),
+        ("storage", {"storage": "maize.db"}),
+        ("storage", {"storage": "sqlite:///:memory:"}),
+    ],
+)
+def test_bad_studies_are_refused_by_name(field, given):
+    arguments = {"name": "s", "arms": ARMS, **given}
+    with pytest.raises(db.ArgumentError) as caught:
+        db.create_study(arguments.pop("name"), **arguments)
+    assert caught.value.name == field
+
+
+def test_load_if_exists(tmp_path):
+    url = f"sqlite:///{tmp_path}/s.db"
+    with pytest.raises(db.NotFoundError, match="no storage at"):
+        db.load_study("s", url)
+    assert list(tmp_path.iterdir()) == []
+    study = db.create_study("s", arms=ARMS, storage=url, seed=4)
+    play(study, 10, np.random.default_rng(0))
+    with pytest.raises(db.ConflictError, match="load_if_exists"):
+        db.create_study("s", arms=ARMS, storage=url)
+    again = db.create_study("s", arms=ARMS, storage=url, load_if_exists=True)
+    assert (again.seed, len(again), again.best_arm) == (4, 10, study.best_arm)
+    for other in ({"arms": ["a"]}, {"policy": db.QDS()}, {"seed": 5}):
+        with pytest.raises(db.ConflictError, match="was created with"):
+            db.create_study("s", **{"arms": ARMS, "storage": url, "load_if_exists": True, **other})
+    with pytest.raises(db.NotFoundError, match="no study 't'"):
+        db.load_study("t", url)
+    db.create_study("'; DROP TABLE bandit_events; --", arms=["<b>", "%s", ":x"], storage=url)
+    assert db.study_names(url) == ["s", "'; DROP TABLE bandit_events; --"]
+    assert db.load_study("s", url).replay().same
+
+
+def test_same_seed_same_decisions_in_another_process_or_storage(tmp_path):
+    """One study object; and a fresh one for every single step, as many processes would have."""
+    url = f"sqlite:///{tmp_path}/s.db"
+    first = db.create_study("s", arms=ARMS, policy=db.RBSDA(), seed=9)
+    db.create_study("s", arms=ARMS, policy=db.RBSDA(), storage=url, seed=9)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        one, two = first.ask(), db.load_study("s", url).ask()
+        assert one[:3] == two[:3]
+        reward = float(rng.normal())
+        first.tell(one.id, reward)
+        db.load_study("s", url).tell(two.id, reward)
+    other = db.create_study("s", arms=ARMS, policy=db.RBSDA(), seed=10)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        other.tell(other.ask().id, float(rng.normal()))
+    assert list(other.trials_dataframe()["arm"]) != list(first.trials_dataframe()["arm"])
+
+
+def test_two_objects_see_each_other(tmp_path):
+    url = f"sqlite:///{tmp_path}/s.db"
+    one = db.create_study("s", arms=ARMS, storage=url, seed=1)
+    two = db.load_study("s", url)
+    trials = one.ask(4)
+    assert two.pending == trials == one.pending
+    two.tell(trials[0].id, 1.0)
+    assert one.best_arm == trials[0].arm
+    two.retire_arm("b")
+    assert one.arms == ["a", "c"]
+
+
+def test_a_policy_of_ones_own(tmp_path):
+    from tests.policies.test_propensity import Greedy
+
+    url = f"sqlite:///{tmp_path}/s.db"
+
+    @db.propensity_of(Greedy)
+    def rule(policy, state):
+        best = state.means == state.means.max()
+        return best / best.sum()
+
+    study = db.create_study("s", arms=ARMS, policy=Greedy(), storage=url, seed=1)
+    play(study, 10, np.random.default_rng(0))
+    with pytest.raises(db.ArgumentError, match="'policy' must be given: the study's class Greedy"):
+        db.load_study("s", url)
+    with pytest.raises(db.ArgumentError, match="'policy' must be that of the study"):
+        db.load_study("s", url, policy=db.RDS())
+    assert db.load_study("s", url, policy=Greedy()).replay().same

@@ -1,0 +1,157 @@
+"""What every storage promises, and what a database refuses."""
+
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.storage import Event, open_storage, schema
+from dirichlet_bandits.storage.events import ARM, ASK, TELL
+
+FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
+LATER = [
+    Event(2, ASK, trial=0, arm=1, value=1 / 3, at=1e9 + 1 / 3, data=b"\x00\xff" * 8, note="[[0, 1.0]]"),
+    Event(3, TELL, trial=0, value=-1e-300, at=0.0),
+]
+
+
+def test_events_come_back_as_they_were(storage):
+    assert storage.create("s", {"seed": "7"}, FIRST)
+    with storage.transaction("s") as transaction:
+        assert [tuple(event) for event in transaction.read(0)] == [tuple(FIRST[1])]
+        transaction.append(LATER)
+    assert storage.read("s", data=True) == FIRST + LATER
+    assert [tuple(event) for event in storage.read("s", after=2)] == [tuple(LATER[1])]
+    assert storage.settings("s") == {"seed": "7"}
+    assert storage.settings("t") is None
+    assert not storage.create("s", {}, [])
+    assert storage.create("t", {}, [])
+    assert storage.names() == ["s", "t"]
+    assert storage.read("t") == []
+
+
+def test_an_exception_leaves_nothing(storage):
+    storage.create("s", {}, FIRST)
+
+    def interrupted():
+        with storage.transaction("s") as transaction:
+            transaction.append(LATER)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert storage.read("s", data=True) == FIRST
+    with storage.transaction("s") as transaction:
+        transaction.append(LATER)
+    assert storage.read("s", data=True) == FIRST + LATER
+
+
+def test_transactions_take_turns(storage):
+    storage.create("s", {}, [])
+
+    def work():
+        for _ in range(20):
+            with storage.transaction("s") as transaction:
+                number = len(transaction.read(-1))
+                transaction.append([Event(number, ARM, arm=number)])
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [event[0] for event in storage.read("s")] == list(range(120))
+
+
+def test_a_foreign_file_is_left_untouched(tmp_path):
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    text = tmp_path / "notes.db"
+    text.write_text("not a database at all, but long enough to have a header of its own: " * 20)
+    for path, says in ((foreign, "of something else: it has tables songs"), (text, "not a readable database")):
+        before = path.read_bytes()
+        with pytest.raises(db.FormatError, match=says):
+            db.create_study("s", arms=["a"], storage=f"sqlite:///{path}")
+        with pytest.raises(db.FormatError, match=says):
+            db.load_study("s", f"sqlite:///{path}")
+        assert path.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign.db", "notes.db"]
+    with pytest.raises(db.StorageError, match="cannot be used"):
+        db.create_study("s", arms=["a"], storage=f"sqlite:///{tmp_path}/no/folder.db")
+
+
+def test_a_newer_format_is_refused(url):
+    db.create_study("s", arms=["a"], storage=url)
+    storage = open_storage(url)
+    with storage._engine.begin() as connection:
+        connection.execute(schema.schema.update().values(version=schema.VERSION + 1))
+    storage.close()
+    with pytest.raises(db.FormatError, match="newer version of this library: format 2"):
+        db.load_study("s", url)
+
+
+def test_an_older_format_is_upgraded(url, monkeypatch):
+    """The steps to a version that does not exist yet: each is taken once, even by several processes."""
+    db.create_study("s", arms=["a"], storage=url)
+    monkeypatch.setattr(schema, "VERSION", 3)
+    monkeypatch.setattr(
+        schema,
+        "_UPGRADES",
+        {1: ("ALTER TABLE bandit_studies ADD COLUMN owner TEXT",), 2: ("UPDATE bandit_studies SET owner = 'x'",)},
+    )
+    for _ in range(2):
+        storage = open_storage(url)
+        with storage._engine.connect() as connection:
+            assert connection.exec_driver_sql("SELECT owner FROM bandit_studies").all() == [("x",)]
+        storage.close()
+    assert db.load_study("s", url).ask().arm == "a"
+
+
+def test_a_file_of_version_1_lives_on(tmp_path):
+    """Written when version 1 was the latest; never made again."""
+    shutil.copy(Path(__file__).with_name("version1.db"), tmp_path / "old.db")
+    study = db.load_study("maize", f"sqlite:///{tmp_path}/old.db")
+    replay = study.replay()
+    assert (replay.trials, replay.same) == (20, True), str(replay)
+    assert study.arms == ["13 Mar", "28 Mar", "12 Apr"]
+    assert study.summary()["told"].to_dict() == {"26 Feb": 7, "13 Mar": 4, "28 Mar": 4, "12 Apr": 3}
+    study.tell(study.ask().id, 1000.0)
+    assert study.replay().same
+
+
+def test_missing_events_are_noticed(url):
+    study = db.create_study("s", arms=["a", "b"], storage=url, seed=0)
+    study.ask(3)
+    with study.storage._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM bandit_events WHERE number = 3")
+    with pytest.raises(db.FormatError, match="event 3 of the study is missing"):
+        len(db.load_study("s", url))
+
+
+def test_wrong_addresses_are_told(monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.storage.database.OPENING", 0.2)
+    with pytest.raises(db.StorageError, match="cannot be used") as caught:
+        db.study_names("postgresql+psycopg://me:secret@/none?host=/nowhere")
+    assert "secret" not in str(caught.value)
+
+
+def test_missing_extras_are_named(monkeypatch, tmp_path):
+    import importlib.util
+
+    study = db.create_study("s", arms=["a", "b"], seed=0)  # memory needs nothing
+    real = importlib.util.find_spec
+    cases = {
+        "sqlalchemy": ("live", lambda: db.study_names("sqlite:///x.db")),
+        "psycopg": ("postgres", lambda: db.study_names("postgresql+psycopg://me@/x")),
+        "pyarrow": ("live", lambda: study.export(tmp_path / "log.parquet")),
+    }
+    for missing, (extra, call) in cases.items():
+        hidden = lambda name, missing=missing: None if name == missing else real(name)  # noqa: E731
+        monkeypatch.setattr(importlib.util, "find_spec", hidden)
+        with pytest.raises(db.MissingExtraError, match=f"the extra '{extra}'"):
+            call()
