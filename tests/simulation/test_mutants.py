@@ -28,7 +28,6 @@ np.save(sys.argv[2], result.pulls.values[0])
 MISTAKES = {
     "none": ("duels.py", "now, contested = 0, True", "now, contested = 0, True"),
     "ceiling 5 % too low": ("clocks.py", "geometric(ceiling, rng)", "geometric(ceiling - 0.05, rng)"),
-    "ceiling for half the interval": ("duels.py", "desk, arm, m - reach, m + reach)", "desk, arm, m, m)"),
     "leader never changes": ("duels.py", "        if contested:", "        if contested and now == 0:"),
 }
 
