@@ -1,4 +1,4 @@
-# make demo   sets everything up, runs the comparison, leaves report/
+# make demo   sets everything up, runs the paper's experiments quickly, leaves report/index.html
 # make test   sets everything up, checks style, types and imports, runs the tests
 # make slow   the long statistical checks, at full scale
 # make bench  ratios measured in one run
@@ -27,7 +27,7 @@ endef
 	touch $@
 
 demo: .venv/ready
-	$(BIN)/dirichlet-bandits demo
+	$(BIN)/dirichlet-bandits paper
 
 test: .venv/ready
 	-@$(PROGRAMS)

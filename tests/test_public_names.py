@@ -85,12 +85,19 @@ def test_rooms_pin_their_names():
     assert set(db.testing.__all__) == {"Report", "check_policy"}
     assert set(db.experiments.__all__) == {
         "SHIPPED",
+        "Claim",
         "Experiment",
+        "KinfStudy",
+        "Panel",
         "PlotSettings",
+        "Printed",
+        "Published",
+        "QDSStudy",
         "example_text",
         "parse",
         "read",
         "shipped",
+        "shipped_text",
     }
 
 

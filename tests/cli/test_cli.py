@@ -2,12 +2,11 @@
 
 import importlib
 
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import app, demo
+from dirichlet_bandits.cli import app
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 EXPERIMENT = """
@@ -123,35 +122,7 @@ def test_example_is_written_once_and_can_be_read(folder):
     assert again.stderr == "error: 'path' must be a file that does not exist yet (got 'mine.toml')\n"
 
 
-def test_demo_leaves_pictures_and_a_table(folder, monkeypatch):
-    monkeypatch.setattr(demo, "CHAPTERS", demo.CHAPTERS[:1])  # the other one only takes longer
-    answer = call("demo", "--out", "report", "--replications", "2")
-    assert answer.exit_code == 0, answer.output
-    assert "regret of RDS minus UCB1" in answer.stdout
-    assert {path.name for path in (folder / "report").iterdir()} == {"gaussians.png", "gaussians.pdf", "summary.csv"}
-    assert list(pd.read_csv("report/summary.csv")["policy"]) == ["UCB1", "R-UCB-LT", "RDS"]
-
-
-@pytest.mark.parametrize("chapter", demo.CHAPTERS)
-def test_demo_compares_policies_that_exist(chapter):
-    policies = db.experiments.shipped(chapter.name).policies
-    assert all(name in policies for pair in chapter.pairs for name in pair)
-
-
-def test_demo_refuses_a_file_for_a_folder(folder):
-    answer = call("demo", "--out", "coins.toml")
-    assert answer.exit_code == 2
-    assert answer.stderr == "error: '--out' must be a folder, new or not (got 'coins.toml')\n"
-
-
-def test_demo_stops_when_interrupted(folder, monkeypatch):
-    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
-    answer = call("demo")
-    assert answer.exit_code == 130
-    assert answer.stderr == "interrupted\n"
-
-
-@pytest.mark.parametrize("command", ["simulate", "example", "policies", "demo"])
+@pytest.mark.parametrize("command", ["simulate", "example", "policies", "paper"])
 def test_help_has_an_example(command):
     answer = call(command, "--help")
     assert answer.exit_code == 0

@@ -3,7 +3,7 @@
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.experiments import SHIPPED, Experiment, example_text, parse, read, shipped
+from dirichlet_bandits.experiments import Claim, Panel, Printed, example_text, parse, read, shipped_text
 from dirichlet_bandits.experiments.reading import LAWS
 
 GOOD = """
@@ -139,16 +139,90 @@ def test_policy_that_does_not_fit_the_arms_is_refused_before_anything_runs():
         experiment.run()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_experiments_are_sound(name):
-    experiment = shipped(name)
-    assert isinstance(experiment, Experiment)
-    assert experiment.horizon == 10_000
+MORE = (
+    GOOD
+    + """
+[[figures]]
+name = "one"
+title = "only one"
+policies = ["UCB1"]
+
+[paper]
+place = "section 5"
+about = "Coins."
+[paper.printed]
+UCB1 = { mean = 1.0, std = 2.0, q05 = 3.0, q95 = 4 }
+
+[[claims]]
+says = "UCB1 is below itself."
+lower = ["UCB1"]
+than = ["UCB1"]
+times = 1.5
+"""
+)
 
 
-def test_unknown_shipped_experiment():
-    with pytest.raises(db.ArgumentError, match="'name' must be one of 'gaussians', 'mixtures'"):
-        shipped("coins")
+def test_what_a_report_shows_is_read_too():
+    experiment = parse(MORE)
+    assert experiment.figures == (Panel("one", "only one", ["UCB1"]),)
+    assert experiment.paper.printed == {"UCB1": Printed(1.0, 2.0, 3.0, 4)}
+    assert experiment.claims == (Claim("UCB1 is below itself.", ["UCB1"], ["UCB1"], 1.5),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('policies = ["UCB1"]', 'policies = ["UCB2"]', "'figures[0].policies' must be made of 'UCB1' (got 'UCB2')"),
+        ('policies = ["UCB1"]', "policies = []", "'figures[0].policies' must be a list of names (got [])"),
+        ('title = "only one"', "", "'figures[0].title' is missing: a figure needs it"),
+        ('lower = ["UCB1"]', 'lower = ["x"]', "'claims[0].lower' must be made of 'UCB1' (got 'x')"),
+        ('than = ["UCB1"]', 'than = ["x"]', "'claims[0].than' must be made of 'UCB1' (got 'x')"),
+        ("times = 1.5", "times = 0", "'claims[0].times' must be a positive number (got 0)"),
+        ("times = 1.5", 'statistic = "median"', "'claims[0].statistic' must be one of 'mean', 'std', "),
+        ("times = 1.5", "time = 1.5", "'claims[0].time' is not a parameter of a claim (its parameters: says, lower, "),
+        ("says =", "say =", "'claims[0].say' is not a parameter of a claim"),
+        ("mean = 1.0, std = 2.0", "mean = 1.0", "'paper.printed.UCB1.std' is missing: a printed row needs it"),
+        ("UCB1 = {", "UCB9 = {", "'paper.printed' must be made of 'UCB1' (got 'UCB9')"),
+        ("q95 = 4 }", 'q95 = "4" }', "'paper.printed.UCB1.q95' must be a finite number (got '4')"),
+        ('place = "section 5"', "place = 5", "'paper.place' must be a text (got 5)"),
+    ],
+)
+def test_mistakes_in_what_a_report_shows(old, new, message):
+    assert old in MORE
+    with pytest.raises(db.FormatError) as caught:
+        parse(MORE.replace(old, new), source="coins.toml")
+    assert str(caught.value).startswith(f"coins.toml: {message}")
+
+
+PROBLEM = """
+horizon = 100
+replications = 3
+seed = 7
+[problem]
+name = "maize_planting"
+dates = "spring"
+[[policies]]
+policy = "RDS"
+"""
+
+
+def test_a_problem_brings_its_arms():
+    assert parse(PROBLEM).bandit.names == ("26 Feb", "13 Mar", "28 Mar", "12 Apr")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"maize_planting"', '"rice"', "'problem.name' must be one of 'maize_planting' (got 'rice')"),
+        ('"spring"', '"winter"', "'problem.dates' must be one of 'all', 'spring' (got 'winter')"),
+        ("dates =", "days =", "'problem.days' is not a parameter of maize_planting (its parameters: dates)"),
+        ("[[policies]]", "[[arms]]\nlaw='Bernoulli'\np=0.5\n[[policies]]", "'problem' names all the arms"),
+    ],
+)
+def test_mistakes_in_a_problem(old, new, message):
+    with pytest.raises(db.FormatError) as caught:
+        parse(PROBLEM.replace(old, new), source="maize.toml")
+    assert str(caught.value).startswith(f"maize.toml: {message}")
 
 
 def test_example_explains_every_law():
@@ -160,3 +234,8 @@ def test_example_explains_every_law():
 def test_every_law_of_the_library_can_be_named():
     public = {name for name in db.__all__ if hasattr(getattr(db, name), "rvs")}
     assert set(LAWS) == public
+
+
+def test_a_study_is_no_experiment():
+    with pytest.raises(db.FormatError, match="'study' makes this no simulation of regret"):
+        parse(shipped_text("kinf"))

@@ -86,7 +86,18 @@ def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole, seed):
 def test_killed_while_the_store_is_made(tmp_path, made):
     store = tmp_path / "runs.zarr"
     first = run(store, replications=2)
-    for name in {"mean", "arm", "policy", "replication", "time", "regret", "pulls", "reward", "digest"} - set(made):
+    for name in {
+        "mean",
+        "arm",
+        "policy",
+        "replication",
+        "time",
+        "regret",
+        "pulls",
+        "reward",
+        "seconds",
+        "digest",
+    } - set(made):
         shutil.rmtree(store / name)
     if not made:  # not even the first file was complete
         (store / "zarr.json").rename(store / "zarr.0123.partial")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import crops, demo, example, policies, serve, simulate, study
+from dirichlet_bandits.cli import crops, example, paper, policies, serve, simulate, study
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (simulate.simulate, example.example, policies.policies, demo.demo, serve.serve):
+for command in (simulate.simulate, example.example, policies.policies, paper.paper, serve.serve):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
@@ -38,7 +38,7 @@ def root(
 ) -> None:
     """Non-parametric stochastic bandits: Dirichlet Sampling and its competitors.
 
-    A first look:  dirichlet-bandits demo
+    The paper's experiments and a report:  dirichlet-bandits paper
 
     Your own experiment:
 

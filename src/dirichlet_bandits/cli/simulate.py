@@ -11,6 +11,7 @@ from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import run
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments import read
+from dirichlet_bandits.report import judge_regret, sentence
 
 
 def simulate(
@@ -68,6 +69,9 @@ def simulate(
         task.picture(result, plot)
     if not quiet:
         tables.show(tables.summary_table(f"{task.title}: regret after {task.horizon} pulls", result.summary()))
+        for claim in task.claims:
+            verdict = judge_regret(claim, result)
+            typer.echo(f"{verdict.outcome}: {verdict.says} {sentence(verdict)}")
         typer.echo("saved: " + ", ".join(str(where) for where in (store, out, plot) if where))
     if undone:
         done = f"{total - undone} of {total} replications were done and are saved in {place}"

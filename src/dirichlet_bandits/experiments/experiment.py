@@ -1,12 +1,14 @@
-"""What an experiment holds: a bandit, policies, a scale and a seed."""
+"""What an experiment holds: a bandit, policies, a scale and a seed; and what is to be seen in its result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.experiments.claims import Claim, Panel, Published
+from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.numerics.checks import finite_number, whole_number
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.results import Result
@@ -28,13 +30,14 @@ class PlotSettings:
                 raise ArgumentError(name, "true or false", getattr(self, name))
         if self.lower_bound is not None:
             finite_number("lower_bound", self.lower_bound)
-        if not isinstance(self.unit, str):
-            raise ArgumentError("unit", "a text", self.unit)
+        text("unit", self.unit)
 
 
 @dataclass(frozen=True)
 class Experiment:
     """Everything that decides the numbers of a simulation; what does not (threads, progress) is given to :meth:`run`.
+
+    ``figures``, ``paper`` and ``claims`` change no number: a report shows and tests them.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, UCB1
     >>> coins = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -50,13 +53,22 @@ class Experiment:
     replications: int
     seed: int
     plot: PlotSettings = field(default_factory=PlotSettings)
+    figures: Sequence[Panel] = ()
+    paper: Published | None = None
+    claims: Sequence[Claim] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.title, str):
-            raise ArgumentError("title", "a text", self.title)
+        text("title", self.title)
         whole_number("horizon", self.horizon, at_least=len(self.bandit))
         whole_number("replications", self.replications, at_least=1)
         whole_number("seed", self.seed, at_least=0)
+        for k, panel in enumerate(self.figures):
+            under(f"figures[{k}]", name_list, "policies", panel.policies, self.policies)
+        for k, claim in enumerate(self.claims):
+            under(f"claims[{k}]", name_list, "lower", claim.lower, self.policies)
+            under(f"claims[{k}]", name_list, "than", claim.than, self.policies)
+        if self.paper is not None and self.paper.printed:
+            name_list("paper.printed", list(self.paper.printed), self.policies)
 
     def run(self, **options: Any) -> Result:
         """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
@@ -69,12 +81,13 @@ class Experiment:
             **options,
         )
 
-    def picture(self, result: Result, path: str | PathLike[str]) -> None:
-        """Draw a result of this experiment in the way its file asks for."""
+    def picture(self, result: Result, path: str | PathLike[str] | None = None, panel: Panel | None = None) -> Any:
+        """Draw a result of this experiment in the way its file asks for: all policies, or those of a panel."""
         settings = self.plot
-        result.plot(
+        return result.plot(
             path,
-            title=self.title,
+            policies=None if panel is None else panel.policies,
+            title=self.title if panel is None else f"{self.title}: {panel.title}",
             log_time=settings.log_time,
             log_regret=settings.log_regret,
             lower_bound=settings.lower_bound,

@@ -1,23 +1,37 @@
-"""Experiments that come with the package, as data files beside this one."""
+"""Experiments that come with the package, as data files beside this one: those of the paper, and an example."""
 
 from importlib.resources import files
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.experiments.reading import parse
+from dirichlet_bandits.experiments.studies import Study, parse_study
 
-SHIPPED = ("gaussians", "mixtures")
+REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
+SHIPPED = (*REGRET, "kinf", "qds-condition")
 
 
-def shipped(name: str) -> Experiment:
-    """An experiment that comes with the package.
+def shipped(name: str) -> Experiment | Study:
+    """An experiment of the paper.
 
-    >>> list(shipped("gaussians").policies)
-    ['UCB1', 'R-UCB-LT', 'RDS']
+    >>> shipped("robustness").policies["RDS log"]
+    RDS(rho='log')
+    """
+    text = shipped_text(name)
+    return parse(text, f"{name}.toml") if name in REGRET else parse_study(text, f"{name}.toml")
+
+
+def shipped_text(name: str) -> str:
+    """The TOML file of an experiment of the paper, to copy and change.
+
+    >>> shipped_text("coins")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'name' must be one of 'yields', 'yields-spring', 'mixtures', \
+'sensitivity', 'robustness', 'kinf', 'qds-condition' (got 'coins')
     """
     if name not in SHIPPED:
         raise ArgumentError("name", one_of(SHIPPED), name)
-    return parse(_text(name), source=f"{name}.toml")
+    return _text(f"paper/{name}.toml")
 
 
 def example_text() -> str:
@@ -26,8 +40,8 @@ def example_text() -> str:
     >>> parse(example_text()).title
     'Three fertilisers'
     """
-    return _text("example")
+    return _text("example.toml")
 
 
-def _text(name: str) -> str:
-    return files("dirichlet_bandits.experiments").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+def _text(file: str) -> str:
+    return files("dirichlet_bandits.experiments").joinpath(file).read_text(encoding="utf-8")

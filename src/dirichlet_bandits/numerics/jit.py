@@ -4,10 +4,10 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.extending import intrinsic, overload
 
@@ -70,17 +70,20 @@ def _borrow(typing_context, value):  # type: ignore[no-untyped-def]
 
 @overload(borrowed)
 def _borrowed(value):  # type: ignore[no-untyped-def]
-    return lambda value: _borrow(value)
+    return lambda value: _borrow(value)  # type: ignore[call-arg]
 
 
-def _without_owner(context, builder, kind, value):  # type: ignore[no-untyped-def]
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
-        parts = cgutils.unpack_tuple(builder, value)
-        parts = [_without_owner(context, builder, k, part) for k, part in zip(kind.types, parts, strict=True)]
+        members: Any = kind
+        parts = [
+            _without_owner(context, builder, member, builder.extract_value(value, i))
+            for i, member in enumerate(members)
+        ]
         return context.make_tuple(builder, kind, parts)
     if isinstance(kind, types.Array | NumPyRandomGeneratorType):
-        fields = cgutils.create_struct_proxy(kind)(context, builder, value=value)
-        fields.meminfo = cgutils.get_null_value(fields.meminfo.type)
+        fields = context.make_helper(builder, kind, value=value)
+        fields.meminfo = fields.meminfo.type(None)
         return fields._getvalue()
     return value
 

@@ -21,6 +21,15 @@ def style(i: int) -> dict[str, Any]:
     return {"color": PALETTE[i % len(PALETTE)], "linestyle": _DASHES[i % len(_DASHES)]}
 
 
+def plain(text: str) -> str:
+    """A name as it stands: matplotlib would take what is between two dollars for a formula.
+
+    >>> print(plain("$5 or $6"))
+    \\$5 or \\$6
+    """
+    return text.replace("$", r"\$")
+
+
 def regret_figure(
     regret: xr.DataArray,
     policies: Sequence[str],
@@ -46,8 +55,8 @@ def regret_figure(
             continue
         low, high = np.quantile(runs, [0.05, 0.95], axis=0)
         mean = runs.mean(axis=0)
-        last[policy] = mean[-1]
-        axes.plot(time, mean, label=policy, linewidth=1.8, zorder=3, **style(i))
+        last[plain(policy)] = mean[-1]
+        axes.plot(time, mean, label=plain(policy), linewidth=1.8, zorder=3, **style(i))
         axes.fill_between(time, low, high, color=style(i)["color"], alpha=0.08, linewidth=0)
         for edge in (low, high):  # overlapping bands mix their colours: only their edges tell them apart
             axes.plot(time, edge, linewidth=0.7, alpha=0.6, **style(i))
@@ -61,7 +70,7 @@ def regret_figure(
             label="lower bound",
         )
     axes.set_xlabel("number of pulls")
-    axes.set_ylabel("regret" + (f" ({unit})" if unit else ""))
+    axes.set_ylabel("regret" + (f" ({plain(unit)})" if unit else ""))
     if log_time:
         axes.set_xscale("log")
     if log_regret:
@@ -74,7 +83,7 @@ def regret_figure(
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     if title:
-        axes.set_title(title, fontsize=11)
+        axes.set_title(plain(title), fontsize=11)
     handles, labels = axes.get_legend_handles_labels()
     # From top to bottom like the ends of the lines.
     order = sorted(range(len(labels)), key=lambda j: -last.get(labels[j], -np.inf))

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import stdtrit
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.checks import finite_number, number_between
 from dirichlet_bandits.results import plot, store
+from dirichlet_bandits.results.intervals import student
 from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
 from dirichlet_bandits.results.places import Place
 
@@ -118,9 +118,8 @@ class Result:
         both = both[~np.isnan(both)]
         if both.size < 2:
             raise ArgumentError("first, second", "two policies with at least two common replications", (first, second))
-        mean, error = float(both.mean()), float(both.std(ddof=1)) / math.sqrt(both.size)
-        width = error * float(stdtrit(both.size - 1, (1 + level) / 2))  # Student's t
-        return Comparison(first, second, mean, mean - width, mean + width, error, both.size)
+        error = float(both.std(ddof=1)) / math.sqrt(both.size)
+        return Comparison(first, second, *student(both, level), error, both.size)
 
     def plot(
         self,

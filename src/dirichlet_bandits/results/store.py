@@ -26,6 +26,7 @@ from dirichlet_bandits.results.places import Place, contents, is_local, resolve,
 _CHUNKS = 32  # of each policy: workers can share them, a killed run loses little, and files are not too many
 _LARGEST_CHUNK = 256
 _MARKS = "digest"
+_SECONDS = "seconds"
 _NO_MARK = 0
 
 
@@ -111,15 +112,16 @@ class Store:
                     dimension_names=variable.dims,
                     attributes={"long_name": variable.long_name},
                 )
-        with suppress(ContainsArrayError):  # comes last: from here on the store can be read
-            group.create_array(
-                _MARKS,
-                shape=(labels.sizes["policy"], -(-labels.sizes["replication"] // size)),
-                chunks=(1, 1),
-                dtype="u8",
-                fill_value=_NO_MARK,
-                dimension_names=("policy", "chunk"),
-            )
+        for name, dtype in ((_SECONDS, "f8"), (_MARKS, "u8")):  # marks come last: with them the store can be read
+            with suppress(ContainsArrayError):
+                group.create_array(
+                    name,
+                    shape=(labels.sizes["policy"], -(-labels.sizes["replication"] // size)),
+                    chunks=(1, 1),
+                    dtype=dtype,
+                    fill_value=0,
+                    dimension_names=("policy", "chunk"),
+                )
 
     def _check_identity(self, identity: str | None) -> None:
         found = self.attrs.get("identity")
@@ -139,16 +141,26 @@ class Store:
         self.attrs  # noqa: B018 - says clearly what is wrong
         try:
             group = zarr.open_group(zarr_store(self.place), mode="r+")
-            return {name: group[name] for name in (*VARIABLES, _MARKS)}
+            return {name: group[name] for name in (*VARIABLES, _SECONDS, _MARKS)}
         except KeyError as error:
             raise FormatError(f"{self.name!r} is a result that was never begun: {error} is missing") from error
 
-    def write(self, row: int, first: int, chunk: Chunk) -> None:
+    def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
         """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
         arrays = self._arrays
         for name, values in chunk._asdict().items():
             arrays[name][row, first : first + len(values)] = values
-        arrays[_MARKS][row, first // arrays["reward"].chunks[1]] = self._mark(row, first, chunk)
+        column = first // arrays["reward"].chunks[1]
+        arrays[_SECONDS][row, column] = seconds
+        arrays[_MARKS][row, column] = self._mark(row, first, chunk)
+
+    def seconds(self) -> Floats:
+        """Processor time of each policy, in order: how long its chunks took, whoever made them; NaN if unreadable."""
+        array = self._arrays[_SECONDS]
+        try:
+            return np.asarray(array[:].sum(axis=1))
+        except Exception:  # whatever a codec says of a truncated file; a time is no result that would be made again
+            return np.full(array.shape[0], np.nan)
 
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
@@ -174,7 +186,9 @@ class Store:
         attrs = self.attrs
         try:
             with _drafts_ignored():
-                data = xr.open_zarr(zarr_store(self.place), consolidated=False, chunks=None).load()
+                data = xr.open_zarr(
+                    zarr_store(self.place), consolidated=False, chunks=None, drop_variables=_SECONDS
+                ).load()
         except Exception as error:
             raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
         if not set(data.data_vars) >= {*VARIABLES, _MARKS}:

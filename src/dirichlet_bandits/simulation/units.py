@@ -3,6 +3,7 @@
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -67,11 +68,12 @@ class Unit:
         self.control[DONE] = 0  # an earlier try may have failed
         if store is not None and self._finished(store):
             return None
+        started = time.thread_time()
         chunk = self._play()
         if store is None:
             return chunk
         if self.done == self.last - self.first:
-            store.write(self.row, self.first, chunk)
+            store.write(self.row, self.first, chunk, time.thread_time() - started)
         return None
 
     def _finished(self, store: Store) -> bool:

@@ -1,0 +1,83 @@
+"""What a paper says of an experiment, as data: where, what, which numbers it printed, and claims to be tested."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.experiments.fields import name_list, text
+from dirichlet_bandits.numerics.checks import finite_number, positive_number
+
+STATISTICS = ("mean", "std", "q95", "growth", "spread")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Each policy in ``lower`` has less than ``times`` the regret of each policy in ``than``.
+
+    ``statistic`` says what of the regret is compared: its "mean", "std" or 95 % quantile "q95" at the horizon; the
+    "growth" of its mean over the second half of the run, as the exponent of a power of time (1 is linear); or the
+    "spread" of a group of policies, largest mean by smallest, where ``lower`` and ``than`` are the two groups.
+    ``reading`` tells how the words were made numbers.
+
+    >>> Claim("RDS beats UCB1.", lower=["RDS"], than=["UCB1"]).times
+    1.0
+    """
+
+    says: str
+    lower: Sequence[str]
+    than: Sequence[str]
+    times: float = 1.0
+    statistic: Literal["mean", "std", "q95", "growth", "spread"] = "mean"
+    reading: str = ""
+
+    def __post_init__(self) -> None:
+        text("says", self.says)
+        text("reading", self.reading)
+        positive_number("times", self.times)
+        if self.statistic not in STATISTICS:
+            raise ArgumentError("statistic", one_of(STATISTICS), self.statistic)
+        name_list("lower", self.lower)
+        name_list("than", self.than)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A picture of some of the policies; those at one place of two panels have one colour."""
+
+    name: str
+    title: str
+    policies: Sequence[str]
+
+    def __post_init__(self) -> None:
+        text("name", self.name)
+        text("title", self.title)
+        name_list("policies", self.policies)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of a printed table: regret at the horizon."""
+
+    mean: float
+    std: float
+    q05: float
+    q95: float
+
+    def __post_init__(self) -> None:
+        for name in ("mean", "std", "q05", "q95"):
+            finite_number(name, getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where a paper has the experiment, what it is about, how ours differs, and what it printed by policy."""
+
+    place: str
+    about: str
+    differs: str = ""
+    printed: Mapping[str, Printed] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("place", "about", "differs"):
+            text(name, getattr(self, name))

@@ -1,0 +1,83 @@
+"""From TOML to the studies that simulate no regret: ``study = "kinf"`` and ``study = "qds-condition"``."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dirichlet_bandits.arms import Law
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.experiments import fields
+from dirichlet_bandits.experiments.fields import Wrong
+from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
+from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
+from dirichlet_bandits.experiments.reading import LAWS, claims, parse_with, published
+from dirichlet_bandits.theory.laws import continuous
+
+Study = KinfStudy | QDSStudy
+
+
+def parse_study(text: str, source: str = "study.toml") -> Study:
+    """The study that a TOML text describes.
+
+    >>> parse_study('study = "magic"')
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.FormatError: study.toml: 'study' must be one of 'kinf', 'qds-condition' (got 'magic')
+    """
+    return parse_with(_study, text, source)
+
+
+def _study(content: Mapping[str, Any], default_title: str) -> Study:
+    makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {"kinf": _kinf, "qds-condition": _qds}
+    if content.get("study") not in makers:
+        raise ArgumentError("study", one_of(makers), content.get("study"))
+    return makers[content["study"]](content, default_title)
+
+
+def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
+    scale = ("samples", "sizes", "shown", "seed")
+    fields.only_known("", content, ("study", "title", *scale, "laws", "paper", "claims"))
+    fields.required(content, (*scale, "laws"))
+    tables = fields.tables(content, "laws", "law")
+    names = fields.names("laws", tables, [f"law {k}" for k in range(len(tables))])
+    laws: dict[str, Law] = {}
+    targets: dict[str, float] = {}
+    for k, (name, table) in enumerate(zip(names, tables, strict=True)):
+        if "target" not in table:
+            raise Wrong(f"'laws[{k}].target' is missing")
+        targets[name] = table["target"]
+        rest = {key: value for key, value in table.items() if key != "target"}
+        laws[name] = fields.choose(f"laws[{k}]", "law", LAWS, rest)
+    return KinfStudy(
+        title=content.get("title", default_title),
+        laws=laws,
+        targets=targets,
+        paper=published(content),
+        claims=claims(content, RangeClaim),
+        **{key: content[key] for key in scale},
+    )
+
+
+def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
+    fields.only_known("", content, ("study", "title", "panels", "paper", "claims"))
+    return QDSStudy(
+        title=content.get("title", default_title),
+        panels=tuple(_panel(f"panels[{k}]", table) for k, table in enumerate(fields.tables(content, "panels", "law"))),
+        paper=published(content),
+        claims=claims(content, AdmissibleClaim),
+    )
+
+
+def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
+    fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
+    for key in ("name", "law", "target", "vary", "from", "to"):
+        if key not in table:
+            raise Wrong(f"'{where}.{key}' is missing")
+    if table["vary"] not in VARIED:
+        raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
+    (stays,) = (name for name in VARIED if name != table["vary"])
+    if stays not in table:
+        raise Wrong(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
+    if not isinstance(table["law"], dict):
+        raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
+    law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))
+    fixed = {name: table[name] for name in ("name", "target", "vary")}
+    return fields.under(where, QDSPanel, law=law, start=table["from"], stop=table["to"], fixed=table[stays], **fixed)

@@ -1,0 +1,178 @@
+"""The pictures of the report: labels, units, one colour-blind palette, legends beside the data."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from dirichlet_bandits.arms import Bandit, Empirical
+from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel
+from dirichlet_bandits.experiments.qds_study import QDSPanel
+from dirichlet_bandits.report.numbers import short
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.results.plot import PALETTE, plain, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 5.8  # inches: letters are still read when a telephone shows it all
+_DRAWN = 10_000  # rewards in a histogram of a law that is not itself a sample, as in the paper
+_LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
+
+
+def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figure":
+    """Mean regret and its 5-95 % band: all policies, or those of a panel."""
+    figure: Figure = experiment.picture(result, panel=panel)
+    figure.set_size_inches(_WIDTH, 4.8)
+    axes = figure.axes[0]
+    axes.title.set_fontsize(10)
+    if not experiment.plot.log_regret and axes.get_ylim()[1] >= _LARGE:
+        _separate_thousands(axes, "y")
+    if not experiment.plot.log_time:
+        _separate_thousands(axes, "x")
+    (beside,) = figure.legends
+    handles, labels = beside.legend_handles, [entry.get_text() for entry in beside.get_texts()]
+    beside.remove()
+    _legend(figure, handles, labels, "mean, 5-95 % band")
+    return figure
+
+
+def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
+    """A histogram for each arm, one below the other on one axis; its mean is marked."""
+    n = len(bandit)
+    figure = _empty(0.9 + 0.62 * n if n > 2 else 3.2)
+    rows = np.atleast_1d(figure.subplots(n, 1, sharex=True))
+    samples = [
+        law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(k)))
+        for k, law in enumerate(bandit.arms)
+    ]
+    bins = np.linspace(min(x.min() for x in samples), max(x.max() for x in samples), 81)
+    for axes, sample, name, mean in zip(rows, samples, bandit.names, bandit.means, strict=True):
+        best = mean == bandit.means.max()
+        color = PALETTE[1] if best else PALETTE[0]
+        axes.hist(sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0)
+        axes.axvline(mean, color=color, linewidth=1.5)
+        label = f"{plain(name)}: mean {short(mean)}" + (", the best" if best else "")
+        axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
+        axes.set_yticks([])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
+    if bins[-1] >= _LARGE / 10:
+        _separate_thousands(rows[-1], "x")
+    figure.suptitle(plain(f"{title}: the rewards"), fontsize=11)
+    return figure
+
+
+def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
+    """The law of the empirical Kinf for the sizes shown, their means, and Kinf in the family."""
+    from scipy.stats import gaussian_kde
+
+    figure, axes = _single(4.0)
+    family = float(values["family"].sel(law=law))
+    drawn = [values["kinf"].sel(law=law, size=n).to_numpy() for n in study.shown]
+    high = max(float(np.quantile(x, 0.995)) for x in drawn)
+    grid = np.linspace(min(float(x.min()) for x in drawn), max(high, 1.1 * family), 400)
+    for i, (n, x) in enumerate(zip(study.shown, drawn, strict=True)):
+        color = PALETTE[i]
+        density = gaussian_kde(x)(grid)
+        axes.fill_between(grid, density, color=color, alpha=0.15, linewidth=0)
+        axes.plot(grid, density, **style(i), linewidth=1.2, label=f"n = {short(n)}")
+        axes.axvline(float(x.mean()), **style(i), linewidth=1.5)
+    axes.axvline(family, color="0.3", linewidth=1.5, linestyle=(0, (6, 3)), label="Kinf in the family")
+    axes.set_xlim(grid[0], grid[-1])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Kinf")
+    axes.set_ylabel("density over samples")
+    axes.set_title(f"Empirical Kinf: {law}, target {study.targets[law]:g}", fontsize=11)
+    _legend(figure, *axes.get_legend_handles_labels(), "density; its mean upright")
+    return figure
+
+
+def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> "Figure":
+    """Log of the mean Kinf against log log n, with the fitted line and the value in the family."""
+    figure, axes = _single(4.4)
+    x = np.log(np.log(np.array(study.sizes, float)))
+    for i, law in enumerate(study.laws):
+        y = np.log(values["kinf"].sel(law=law).mean("sample").to_numpy())
+        slope, start = np.polyfit(x, y, 1)
+        color = PALETTE[i]
+        axes.plot(x, y, color=color, marker="o", markersize=4, linewidth=1.5, label=f"{law}: slope {slope:.2f}")
+        axes.plot(x, start + slope * x, color=color, linestyle=(0, (5, 2)), linewidth=1)
+        axes.axhline(float(np.log(values["family"].sel(law=law))), color=color, linestyle=(0, (1, 1)), linewidth=1.5)
+    axes.set_xlabel("log log n")
+    axes.set_ylabel("log Kinf")
+    axes.set_title("Empirical Kinf against the size of the sample", fontsize=11)
+    _legend(figure, *axes.get_legend_handles_labels(), "points: mean; dashed: fit; dotted: in the family")
+    return figure
+
+
+def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
+    """Both sides of the condition; the admissible values are shaded."""
+    figure, axes = _single(3.8)
+    chosen = values.sel(panel=panel.name)
+    x, truncated, family = (chosen[key].to_numpy() for key in ("value", "truncated", "family"))
+    top = 1.1 * max(float(truncated.max()), float(family))
+    axes.fill_between(
+        x, 0, top, where=list(truncated <= family), color=PALETTE[2], alpha=0.15, linewidth=0, label="admissible"
+    )
+    axes.plot(x, truncated, **style(0), linewidth=1.8, label="tail summarised")
+    axes.axhline(float(family), **style(1), linewidth=1.5, label="in the family")
+    axes.set_xlim(x[0], x[-1])
+    axes.set_ylim(0, top)
+    axes.set_xlabel(panel.vary)
+    axes.set_ylabel("Kinf")
+    kind = panel.name.split(",")[0]
+    axes.set_title(f"Quantile condition: {kind}, {panel.stays} = {panel.fixed:g}", fontsize=11)
+    _legend(figure, *axes.get_legend_handles_labels(), "")
+    return figure
+
+
+def mark(figure: "Figure", note: str) -> "Figure":
+    """Write a note at an edge of a figure: above a legend's figure, below that of a title."""
+    look: dict[str, Any] = {"x": 0.99, "ha": "right", "fontsize": 8, "color": "0.35", "style": "italic"}
+    if note and figure.get_suptitle():
+        figure.supxlabel(note, **look)
+    elif note:
+        figure.suptitle(note, **look)
+    return figure
+
+
+def _empty(height: float) -> "Figure":
+    from matplotlib.figure import Figure  # takes half a second: only those who draw wait for it
+
+    return Figure(figsize=(_WIDTH, height), layout="constrained")
+
+
+def _single(height: float) -> "tuple[Figure, Axes]":
+    figure = _empty(height)
+    axes = figure.add_subplot()
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """Below the axes, in rows: beside them it would take a third of a telephone's width."""
+    widest = max(map(len, labels))
+    columns = 4 if widest < 12 else 3 if widest < 18 else 2
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(columns, len(labels)),
+        frameon=False,
+        title=title or None,
+        fontsize=9,
+        title_fontsize=9,
+        handlelength=2.6,
+    )
+
+
+def _separate_thousands(axes: "Axes", which: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis: Any = getattr(axes, f"{which}axis")
+    axis.set_major_locator(MaxNLocator(nbins=6))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: short(round(x)) if x else "0"))

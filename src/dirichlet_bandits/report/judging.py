@@ -1,0 +1,199 @@
+"""Claims against numbers: each comparison has a confidence interval, and the interval decides.
+
+A claim says that some quantities lie within limits. It is *borne out* if every interval lies inside, *not borne out*
+if one lies outside, else *undecided*. The intervals of one claim hold together with 95 % (Bonferroni), so a true claim
+is called not borne out, and a false one borne out, with a probability of at most 2.5 % each.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from dirichlet_bandits.experiments.claims import Claim
+from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
+from dirichlet_bandits.experiments.qds_study import AdmissibleClaim
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.results.intervals import Floats, bootstrap, student
+
+Outcome = Literal["borne out", "not borne out", "undecided"]
+OUTCOMES: tuple[Outcome, ...] = ("borne out", "not borne out", "undecided")
+Flags = NDArray[np.bool_]
+CONFIDENCE = 0.95
+# Of (quantity, ..., replication): the quantities are those of _quantities.
+_STATISTICS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda rows: np.asarray(rows[0].mean(axis=-1)),
+    "std": lambda rows: np.asarray(rows[0].std(axis=-1, ddof=1)),
+    "q95": lambda rows: np.asarray(np.quantile(rows[0], 0.95, axis=-1)),
+    "growth": lambda rows: np.asarray(np.log2(rows[0].mean(axis=-1) / rows[1].mean(axis=-1))),
+}
+_NAMES = {"mean": "mean regret", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
+
+
+_UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
+
+
+class Comparison(NamedTuple):
+    """A quantity with its interval, and the limits that the claim sets to it."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+    ratio: float = math.nan
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the interval says: inside the limits, outside, or neither."""
+        if self.least < self.low and self.high < self.most:
+            return "borne out"
+        if self.high < self.least or self.low > self.most:
+            return "not borne out"
+        return "undecided"
+
+    @property
+    def slack(self) -> float:
+        """Distance of the value to the nearer limit in half-widths of the interval; negative outside."""
+        half = max((self.high - self.low) / 2, 1e-300)
+        return min(self.value - self.least, self.most - self.value) / half
+
+
+class Verdict(NamedTuple):
+    """A claim, what became of it, and the comparisons that decided; ``pairs`` is the number of replications."""
+
+    says: str
+    reading: str
+    comparisons: Sequence[Comparison]
+    pairs: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """All comparisons together."""
+        outcomes = {comparison.outcome for comparison in self.comparisons}
+        if outcomes == {"borne out"}:
+            return "borne out"
+        return "not borne out" if "not borne out" in outcomes else "undecided"
+
+    @property
+    def closest(self) -> Comparison:
+        """The comparison that speaks most against the claim, or least for it."""
+        return min(self.comparisons, key=lambda comparison: comparison.slack)
+
+
+def judge_regret(claim: Claim, result: Result) -> Verdict:
+    """A claim on regrets: paired over replications, in which all policies met the same rewards."""
+    runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
+    done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
+    if done.sum() < 2:  # nothing can be said
+        return Verdict(claim.says, claim.reading, [Comparison("too few replications", *_UNKNOWN)], int(done.sum()))
+    runs = {name: rows[:, done] for name, rows in runs.items()}
+    if claim.statistic == "spread":
+        comparisons = [_spread(claim, *(np.concatenate([runs[n] for n in side]) for side in (claim.lower, claim.than)))]
+    else:
+        confidence = 1 - (1 - CONFIDENCE) / (len(claim.lower) * len(claim.than))
+        comparisons = [
+            _compare(claim, first, second, runs[first], runs[second], confidence)
+            for first in claim.lower
+            for second in claim.than
+        ]
+    return Verdict(claim.says, claim.reading, comparisons, int(done.sum()))
+
+
+def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdict:
+    """A claim on the empirical Kinf: bootstrap over samples."""
+    kinf = values["kinf"].sel(law=claim.law).to_numpy().T  # (size, sample)
+    x = np.log(np.log(np.array(study.sizes, float)))
+    family = float(values["family"].sel(law=claim.law))
+
+    def slope(rows: Floats) -> Floats:
+        y = np.log(rows.mean(axis=-1))  # (size, resample)
+        return np.asarray((x - x.mean()) @ y / ((x - x.mean()) ** 2).sum())
+
+    def ratio(rows: Floats) -> Floats:
+        return np.asarray(rows[-1].mean(axis=-1) / family)
+
+    found = bootstrap(kinf, {"slope": slope, "ratio": ratio}[claim.quantity], CONFIDENCE)
+    least = -math.inf if claim.low is None else claim.low
+    most = math.inf if claim.high is None else claim.high
+    comparison = Comparison(f"{claim.quantity}, {claim.law}", *found, least, most)
+    return Verdict(claim.says, claim.reading, [comparison], kinf.shape[1])
+
+
+def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
+    """A claim on the quantile condition: numbers without chance, hence intervals of no width."""
+    _, holds = _admissible(values, claim.panel)
+    upwards = holds if claim.admissible == "above" else holds[::-1]
+    beyond = upwards[np.argmax(upwards) :] if upwards.any() else upwards  # from the first admissible value on
+    comparisons = [_exact(f"values out of order, {claim.panel}", (~beyond).sum(), -math.inf, 0.5)]
+    if claim.easier_than is not None:
+        ours, theirs = (
+            _limit(*_admissible(values, panel), claim.admissible) for panel in (claim.panel, claim.easier_than)
+        )
+        gain = theirs - ours if claim.admissible == "above" else ours - theirs
+        comparisons.append(_exact(f"limit, {claim.panel} against {claim.easier_than}", gain, 0.0, math.inf))
+    return Verdict(claim.says, claim.reading, comparisons, 0)
+
+
+def _quantities(result: Result, policy: str, statistic: str) -> Floats:
+    """Regret at the horizon, (1, replication); for growth also that at half of it, (2, replication)."""
+    final = result.final_regret(policy)
+    if statistic != "growth":
+        return final[None, :]
+    half = result.regret.sel(policy=policy).sel(time=result.horizon / 2, method="nearest")
+    return np.array([final, half.to_numpy()])
+
+
+def _compare(claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float) -> Comparison:
+    statistic = _STATISTICS[claim.statistic]
+    if claim.statistic == "mean":
+        found = student(ours[0] - claim.times * theirs[0], confidence)
+    else:
+        split = len(ours)
+        found = bootstrap(
+            np.concatenate([ours, theirs]),
+            lambda rows: statistic(rows[:split]) - claim.times * statistic(rows[split:]),
+            confidence,
+        )
+    factor = "" if claim.times == 1 else f"{claim.times:g} \N{MULTIPLICATION SIGN} "
+    what = f"{_NAMES[claim.statistic]}, {first} \N{MINUS SIGN} {factor}{second}"
+    base = float(statistic(theirs))
+    return Comparison(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
+
+
+def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
+    """Largest mean by smallest, of one group against the other; on a logarithmic scale, where it is nearly normal."""
+
+    def spread(rows: Floats) -> Floats:
+        means = rows.mean(axis=-1)
+        return np.asarray(np.log(means.max(axis=0) / means.min(axis=0)))
+
+    split = len(lower)
+    found = bootstrap(
+        np.concatenate([lower, than]),
+        lambda rows: spread(rows[:split]) - spread(rows[split:]) - math.log(claim.times),
+        CONFIDENCE,
+    )
+    what = f"log spread, {' | '.join(claim.lower)} \N{MINUS SIGN} {' | '.join(claim.than)}"
+    ratio = math.exp(float(spread(lower)) - float(spread(than)))
+    return Comparison(what, *found, -math.inf, 0.0, ratio)
+
+
+def _admissible(values: xr.Dataset, panel: str) -> tuple[Floats, Flags]:
+    chosen = values.sel(panel=panel)
+    return chosen["value"].to_numpy(), (chosen["truncated"] <= chosen["family"]).to_numpy()
+
+
+def _limit(value: Floats, holds: Flags, side: str) -> float:
+    """The least admissible value, or the largest; none at all is infinitely hard."""
+    if not holds.any():
+        return math.inf if side == "above" else -math.inf
+    return float(value[holds].min() if side == "above" else value[holds].max())
+
+
+def _exact(what: str, value: float, least: float, most: float) -> Comparison:
+    return Comparison(what, float(value), float(value), float(value), least, most)

@@ -1,0 +1,130 @@
+"""From chapters to files: figures as PNG and PDF, tables as CSV, one self-contained page, a summary in Markdown."""
+
+import base64
+import datetime
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from dirichlet_bandits.report.chapters import Chapter
+from dirichlet_bandits.report.facts import duration, machine, versions
+from dirichlet_bandits.report.judging import Verdict
+from dirichlet_bandits.report.numbers import short
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "Dirichlet Sampling: the paper's experiments, run again"
+_PIXELS_PER_INCH = 150
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a report was made: replications of a quick run (None at full scale), the command, and the wall clock."""
+
+    quick_runs: int | None
+    command: str
+    wall: float
+
+
+def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
+    """Write the whole report below ``out``; the path of its page."""
+    for folder in ("figures", "tables"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    images: dict[str, str] = {}
+    for chapter in chapters:
+        for picture in chapter.pictures:
+            images[picture.name] = _save(picture.figure, out / "figures" / picture.name)
+        for table in chapter.tables:
+            table.frame.to_csv(out / "tables" / f"{table.name}.csv", index=False)
+        if chapter.verdicts:
+            _claims_frame(chapter.verdicts).to_csv(out / "tables" / f"{chapter.name}-claims.csv", index=False)
+    page = out / "index.html"
+    page.write_text(_render("page.html", chapters, making, images), encoding="utf-8")
+    (out / "results.md").write_text(_render("results.md", chapters, making, images), encoding="utf-8")
+    return page
+
+
+def sentence(verdict: Verdict) -> str:
+    """The comparison that decides, in words."""
+    c = verdict.closest
+    what = c.what[0].upper() + c.what[1:] if len(verdict.comparisons) == 1 else f"Least in favour: {c.what}"
+    text = f"{what}: {short(c.value)}"
+    if c.low < c.high:
+        text += f" [{short(c.low)}, {short(c.high)}]"
+    if not math.isnan(c.ratio):
+        text += f", ratio {short(c.ratio)}"
+    limits = [
+        f"{'above' if end == c.least else 'below'} {short(end)}" for end in (c.least, c.most) if math.isfinite(end)
+    ]
+    text += f"; should be {' and '.join(limits)}"
+    return text + (f"; {verdict.pairs} replications." if verdict.pairs else ".")
+
+
+def _render(template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str]) -> str:
+    environment = Environment(
+        loader=PackageLoader("dirichlet_bandits.report", "."),
+        autoescape=template.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template).render(
+        title=TITLE,
+        chapters=chapters,
+        images=images,
+        quick=making.quick_runs is not None,
+        quick_runs=making.quick_runs,
+        command=making.command,
+        wall=making.wall,
+        machine=machine(),
+        versions=versions(),
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        duration=duration,
+        short=short,
+        sentence=sentence,
+        zip=zip,
+    )
+
+
+def _save(figure: "Figure", path: Path) -> str:
+    """Save as PNG and PDF; the figure as a data URI of SVG, sharp on a telephone and in print."""
+    from matplotlib import rc_context
+
+    figure.savefig(path.with_name(path.name + ".png"), dpi=_PIXELS_PER_INCH)
+    figure.set_layout_engine("none")  # everything has its place now, and finding it takes most of the time
+    figure.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
+    buffer = io.BytesIO()
+    with rc_context({"svg.hashsalt": path.name}):  # equal figures give equal bytes
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _claims_frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "claim": verdict.says,
+                "read_as": verdict.reading,
+                "claim_outcome": verdict.outcome,
+                "comparison": c.what,
+                "value": c.value,
+                "low": c.low,
+                "high": c.high,
+                "should_exceed": c.least,
+                "should_stay_below": c.most,
+                "ratio": c.ratio,
+                "outcome": c.outcome,
+                "replications": verdict.pairs,
+            }
+            for verdict in verdicts
+            for c in verdict.comparisons
+        ]
+    )

@@ -1,0 +1,103 @@
+"""``dirichlet-bandits paper``, called in this process."""
+
+import importlib
+
+import pytest
+from typer.testing import CliRunner
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import app, paper
+from dirichlet_bandits.experiments import SHIPPED
+
+SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(paper, "QUICK", 3)
+    monkeypatch.setattr(paper, "compile_ahead", lambda *_, **__: None)  # tested by itself; here it only takes time
+    (tmp_path / "file").write_text("mine")
+    return tmp_path
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["paper", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
+        (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
+        (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
+        (["--workers", "2", "--dask", "tcp://x:1"], "'--workers' must be left out where a Dask cluster brings its own"),
+        (["--seed", "-1"], "'--seed' must be an integer of at least 0 (got -1)"),
+    ],
+)
+def test_mistakes_are_one_line_and_nothing_is_written(folder, arguments, message):
+    answer = call(*arguments)
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert answer.stderr.startswith(f"error: {message}")
+    assert answer.stderr.count("\n") == 1
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_a_report_of_some(folder):
+    answer = call("--only", "sensitivity", "--only", "qds-condition", "--seed", "5", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    assert "Processor time by policy" in answer.stdout
+    assert answer.stdout.rstrip().endswith("report: report/index.html")
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert "quick run: 3 replications" in page
+    assert "dirichlet-bandits paper --only sensitivity --only qds-condition --seed 5" in page
+    assert "Maize" not in page
+    result = db.load("report/data/quick/sensitivity.zarr")
+    assert result.data.sizes["replication"] == 3
+    assert '"entropy": 5' in result.data.attrs["seed"]
+    again = call("--only", "sensitivity", "--seed", "5", "--quiet")  # finds everything done
+    assert again.exit_code == 0
+    assert "made anew" not in again.stdout
+    other = call("--only", "sensitivity", "--seed", "6", "--quiet")
+    assert "sensitivity.zarr is of another version or seed of this experiment: made anew" in other.stdout
+    assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
+
+
+def test_interrupted(folder, monkeypatch):
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
+    answer = call("--only", "sensitivity", "--quiet")
+    assert answer.exit_code == 130
+    assert answer.stderr == "interrupted: the same command goes on where this one was\n"
+    assert not (folder / "report/index.html").exists()
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(folder):
+    theirs = folder / "report/data/quick/sensitivity.zarr/thesis.txt"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("precious")
+    answer = call("--only", "sensitivity", "--quiet")
+    assert answer.exit_code == 2
+    assert "is not a re" in answer.stderr
+    assert theirs.read_text() == "precious"
+
+
+def test_an_experiment_of_the_paper_can_be_copied(folder):
+    answer = CliRunner().invoke(app, ["example", "mine.toml", "--paper", "mixtures"])
+    assert answer.exit_code == 0
+    assert db.experiments.read("mine.toml").title == "Two Gaussian mixtures"
+    wrong = CliRunner().invoke(app, ["example", "other.toml", "--paper", "kinf"])
+    assert wrong.exit_code == 2
+    assert wrong.stderr.startswith("error: '--paper' must be one of 'yields', ")
+
+
+def test_simulate_judges_the_claims_of_a_file(folder):
+    CliRunner().invoke(app, ["example", "mine.toml"])
+    claims = ['lower = ["UCB1, sigma 1"]\nthan = ["RDS"]\ntimes = 100', 'lower = ["RDS"]\nthan = ["RDS"]']
+    text = (folder / "mine.toml").read_text() + "".join(f'[[claims]]\nsays = "So."\n{claim}\n' for claim in claims)
+    (folder / "mine.toml").write_text(text)
+    options = ["--out", "runs.zarr", "--replications", "5", "--horizon", "100"]
+    answer = CliRunner().invoke(app, ["simulate", "mine.toml", *options])
+    assert answer.exit_code == 0, answer.output
+    assert "\nborne out: So. Mean regret, " in answer.stdout
+    assert "\nundecided: So. Mean regret, " in answer.stdout
