@@ -199,11 +199,11 @@ def rank_of_tail(n: int, alpha: float) -> int:
 
 
 @jit
-def summarise_tail(x: Floats, alpha: float) -> tuple[Floats, float, int]:
-    """Rewards below the tail, the mean of the tail, and how many rewards it holds."""
+def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Rewards below the tail, and the tail, its smallest first."""
     rank = rank_of_tail(x.size, alpha)
     parted = np.partition(x, rank - 1)
-    return parted[: rank - 1], parted[rank - 1 :].mean(), x.size - rank + 1
+    return parted[: rank - 1], parted[rank - 1 :]
 
 
 @jit
@@ -234,8 +234,8 @@ def quantile_duel(policy: QDSParams, state: History, challenger: int, leader: in
         return True
     x = rewards(state, challenger)
     b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
-    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
-    rest = (b - m) * rng.standard_exponential() + (tail_mean - m) * rng.standard_gamma(tail_size)
+    below, tail = split_tail(x, policy.alpha)
+    rest = (b - m) * rng.standard_exponential() + (tail.mean() - m) * rng.standard_gamma(tail.size)
     return reaches(below, m, rest, rng)
 
 

@@ -26,7 +26,7 @@ from dirichlet_bandits.policies.dirichlet import (
     RDSParams,
     bonus,
     excess,
-    summarise_tail,
+    split_tail,
 )
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
@@ -171,12 +171,12 @@ def quantile_win(policy: QDSParams, state: History, challenger: int, leader: int
     if state.means[challenger] >= m:
         return 1.0
     x = rewards(state, challenger)
-    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
+    below, tail = split_tail(x, policy.alpha)
     offsets = np.empty(below.size + 2)
     weights = np.ones(below.size + 2)
     offsets[:-2] = below - m
-    offsets[-2] = tail_mean - m
-    weights[-2] = tail_size
+    offsets[-2] = tail.mean() - m
+    weights[-2] = tail.size
     offsets[-1] = bonus(policy, x.size, state.tops[challenger], excess(x, m), m) - m
     return math.exp(log_crossing(offsets, weights))
 

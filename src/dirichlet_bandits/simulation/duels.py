@@ -18,7 +18,15 @@ from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.jit import borrowed, jit, jit_inline
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
-from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess, summarise_tail
+from dirichlet_bandits.policies.dirichlet import (
+    BDSParams,
+    QDSParams,
+    RDSParams,
+    bonus,
+    excess,
+    rank_of_tail,
+    split_tail,
+)
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
@@ -71,10 +79,10 @@ def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
 @implements(resampled, QDSParams)
 def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     """The rewards below the tail, and the tail's mean with the weight of the tail."""
-    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
+    below, tail = split_tail(x, policy.alpha)
     weights = np.ones(below.size + 1)
-    weights[-1] = tail_size
-    return np.append(below, tail_mean), weights
+    weights[-1] = tail.size
+    return np.append(below, tail.mean()), weights
 
 
 @jit
@@ -259,18 +267,22 @@ def learn_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: f
 
 @implements(learn, QDSParams)
 def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
-    """At most one value changes sides, and the tail gets a new mean and size."""
-    below, tail_mean, tail_size = summarise_tail(x, policy.alpha)
-    longer = np.append(x, reward)
-    new_below, new_mean, new_size = summarise_tail(longer, policy.alpha)
-    if new_below.size == below.size:
+    """One more value below the tail, which the reward seldom reaches, or one more in it."""
+    below, tail = split_tail(x, policy.alpha)
+    total, size = tail.sum() + reward, tail.size
+    if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1:
+        contour.append(contours, arm, min(reward, tail[0]), 1)
+        if reward <= tail[0]:
+            return
+        total -= tail[0]
+    else:
+        size += 1
         if below.size > 0 and reward < below.max():
             contour.append(contours, arm, reward, 1)
             contour.append(contours, arm, below.max(), -1)
-    else:
-        contour.append(contours, arm, new_below.max() if reward >= new_below.max() else reward, 1)
-    contour.append(contours, arm, tail_mean, -tail_size)
-    contour.append(contours, arm, new_mean, new_size)
+            total += below.max() - reward
+    contour.append(contours, arm, tail.mean(), -tail.size)
+    contour.append(contours, arm, total / size, size)
 
 
 @implements(play, BDSParams, RDSParams, QDSParams)
