@@ -27,7 +27,7 @@ from dirichlet_bandits.policies.dirichlet import (
     rank_of_tail,
     split_tail,
 )
-from dirichlet_bandits.policies.history import History, rewards
+from dirichlet_bandits.policies.history import History, reserve, rewards
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
@@ -47,8 +47,8 @@ from dirichlet_bandits.simulation.clocks import (
     wind,
 )
 from dirichlet_bandits.simulation.queue import value_of
-from dirichlet_bandits.simulation.run import Run, over, pull
-from dirichlet_bandits.simulation.stretch import stretch, with_room
+from dirichlet_bandits.simulation.run import BLOCK, Run, over, pull
+from dirichlet_bandits.simulation.stretch import stretch
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
 _CHEAP = 100  # a chance from a kept contour costs about as much as exponentials for so many rewards
@@ -83,6 +83,23 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     weights = np.ones(below.size + 1)
     weights[-1] = tail.size
     return np.append(below, tail.mean()), weights
+
+
+@verb
+def effort(policy: Any, n: int) -> Any:
+    """What a duel of a challenger with n rewards costs, in exponentials."""
+
+
+@implements(effort, BDSParams, RDSParams)
+def effort_of_draws(policy: Any, n: int) -> int:
+    """One for each reward."""
+    return n + 12
+
+
+@implements(effort, QDSParams)
+def effort_of_tail(policy: QDSParams, n: int) -> int:
+    """To find the tail takes longer than to draw."""
+    return 3 * n + 80
 
 
 @jit
@@ -126,15 +143,15 @@ def seek_certificate(
     if not m - reach > state.means[arm]:
         return
     ceiling = log_chance(policy, state, contours, desk, arm, m - reach, m + reach)
-    if worthwhile(n, ceiling):
+    if worthwhile(policy, n, ceiling):
         certify(clocks, arm, m - reach, m + reach, ceiling, now, rng)
         desk.lost[arm] = -1
 
 
 @jit
-def worthwhile(n: int, log_p: float) -> bool:
+def worthwhile(policy: Any, n: int, log_p: float) -> bool:
     """Whether clocks are cheaper than duels for an arm with n rewards that wins so often."""
-    return log_p < math.log(_OFTEN * min(n / _CHEAP, 1.0))
+    return log_p < math.log(_OFTEN * min(effort(policy, n) / _CHEAP, 1.0))
 
 
 @jit
@@ -168,10 +185,10 @@ def duels(
 ) -> bool:
     """The duel of a challenger without a certificate; with many rewards only its chance, not its index, is drawn on."""
     n, m = state.pulls[arm], state.means[leader]
-    if n <= _CHEAP or desk.known[arm] < _CHEAP or state.means[arm] >= m:
+    if effort(policy, n) <= _CHEAP or desk.known[arm] == 0 or state.means[arm] >= m:
         return verbs.duel(policy, state, arm, leader, rng)
     log_p = log_chance(policy, state, contours, desk, arm, m, m)
-    if worthwhile(n, log_p):
+    if worthwhile(policy, n, log_p):
         desk.lost[arm] = -1
     return rng.random() < math.exp(log_p)
 
@@ -206,7 +223,7 @@ def wins(
     won = duels(policy, state, contours, desk, arm, leader, rng)
     if not won and desk.lost[arm] >= 0:
         desk.lost[arm] += 1
-        if desk.lost[arm] * (state.pulls[arm] + 12) >= _PRICE:
+        if desk.lost[arm] * effort(policy, state.pulls[arm]) >= _PRICE:
             seek_certificate(policy, state, contours, desk, clocks, arm, m, now + 1, rng)
     return won
 
@@ -328,7 +345,8 @@ def play_rounds(
                     state = pull_challenger(policy, state, desk, clocks, run, arm, rng)
                     contested = contested or pulls[arm] >= pulls[leader]
         else:
-            state = with_room(state, leader)
+            if state.room[leader] < pulls[leader] + BLOCK:
+                state = reserve(state, leader, BLOCK)
             # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
             low, high = common_interval(clocks)
             now += stretch(run, state, leader, low, high, max(next_ring(clocks) - now, 0) + 1) - 1
