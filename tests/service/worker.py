@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 import dirichlet_bandits as db
+from tests.storage.worker import ask_and_tell
 
 
 def main(url: str, key: str, seed: int, trials: int, path: str) -> None:
@@ -16,15 +17,7 @@ def main(url: str, key: str, seed: int, trials: int, path: str) -> None:
     with db.connect(url, key, patience=300.0) as service, open(path, "a", buffering=1) as log:
         study = service.load_study("s")
         for _ in range(trials):
-            for trial in [study.ask()] if rng.random() < 0.8 else study.ask(3):
-                log.write(f"ask {trial.id} {trial.arm}\n")
-                reward = float(rng.random())
-                if rng.random() < 0.05:
-                    study.abandon(trial.id)
-                    log.write(f"abandon {trial.id}\n")
-                else:
-                    study.tell(trial.id, reward)
-                    log.write(f"tell {trial.id} {reward!r}\n")
+            ask_and_tell(study, rng, log)
 
 
 if __name__ == "__main__":
