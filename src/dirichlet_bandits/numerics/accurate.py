@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import SERIES_RADIUS
+from dirichlet_bandits.numerics.tolerances import INDEX_SLACK, SERIES_RADIUS
 
 _SPLITTER = 134217729.0  # 2^27 + 1 cuts a double in two halves of 26 bits (Dekker)
 
@@ -92,3 +92,13 @@ def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple
         total, carry = two_sum(total, product)
         rest += carry + (error + w * low)
     return (total + rest) / weight_total, weight_total
+
+
+@jit
+def raised(level: float) -> float:
+    """A level that an index at most as high cannot reach by rounding.
+
+    >>> raised(1.0) > 1.0
+    True
+    """
+    return level + INDEX_SLACK * (1.0 + abs(level))

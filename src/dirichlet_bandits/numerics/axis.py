@@ -7,7 +7,7 @@ crossing integral of :mod:`contour` may be taken on the imaginary axis:
 
 The integrand is nearly Gaussian and the midpoint rule nearly exact: what it gets wrong are probabilities farther than
 2 pi/step away. Unlike a kept contour it knows the middle of the law, to an absolute error, and no reward can put a
-pole in its way.
+pole in its way. The density is minus the derivative in m.
 """
 
 import math
@@ -28,26 +28,20 @@ _AT_ONCE: Final = 64  # factors that are multiplied before the product might ove
 _WAVES: Final = tuple(tuple(math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)) for f in (1.0, 0.75))
 
 # Rows of an axis, one array as Numba counts references: the nodes, the data's product there, scratch space, and
-# numbers: the reference, the rewards for which the nodes serve, the rewards known.
+# numbers: the reference, the rewards for which the nodes serve, the rewards known, all factors.
 _Y, _REAL, _IMAG, _WORK, _NUMBERS = 0, 1, 2, 3, 7
-_REFERENCE, _LIMIT, _KNOWN = range(3)
+_REFERENCE, _LIMIT, _KNOWN, _TOTAL = range(4)
 
 
 @jit
-def make_axis() -> np.ndarray:
-    """Room for one law, of nothing yet."""
-    return np.zeros((8, NODES))
+def make_axes(n_laws: int) -> np.ndarray:
+    """Room for so many laws, of nothing yet."""
+    return np.zeros((n_laws, 8, NODES))
 
 
 @jit
-def forget(axis: np.ndarray) -> None:
-    """Another law comes."""
-    axis[_NUMBERS] = 0.0
-
-
-@jit
-def learn(axis: np.ndarray, x: np.ndarray, b: float, mean: float, deviation: float) -> None:
-    """All rewards x so far and the bonus b, by whose mean and standard deviation new nodes are made if it is time."""
+def learn(axis: np.ndarray, x: np.ndarray, bonus: np.ndarray, mean: float, deviation: float) -> None:
+    """All rewards x so far and the bonus, if there is one; the rewards' mean and deviation place new nodes in time."""
     scalars = axis[_NUMBERS]
     if not scalars[_KNOWN] <= x.size <= scalars[_LIMIT]:
         growth = 2.0 if x.size >= _MANY else _GROWTH
@@ -56,10 +50,10 @@ def learn(axis: np.ndarray, x: np.ndarray, b: float, mean: float, deviation: flo
             axis[_Y, j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
         axis[_REAL] = 1.0
         axis[_IMAG] = 0.0
-        _multiply(axis, np.full(1, b))
+        _multiply(axis, bonus)
     for first in range(int(scalars[_KNOWN]), x.size, _AT_ONCE):
         _multiply(axis, x[first : first + _AT_ONCE])
-    scalars[_KNOWN] = x.size
+    scalars[_KNOWN], scalars[_TOTAL] = x.size, x.size + bonus.size
 
 
 @jit
@@ -91,9 +85,9 @@ def below(axis: np.ndarray, m: float) -> tuple[float, float]:
     error is that of being farther than 2 D, and as tails of log-concave laws fall ever faster at most A (A/B)^4.
     The last term estimates the tail of the integral.
 
-    >>> axis = make_axis()
+    >>> axis = make_axes(1)[0]
     >>> x = np.linspace(0.0, 1.0, 1000)
-    >>> learn(axis, x[:999], 1.0, 0.5, x.std())  # symmetric about 0.5
+    >>> learn(axis, x[:999], x[999:], 0.5, x.std())  # symmetric about 0.5
     >>> p, error = below(axis, 0.5)
     >>> abs(p - 0.5) < 1e-12, error < 1e-12
     (True, True)
@@ -104,7 +98,7 @@ def below(axis: np.ndarray, m: float) -> tuple[float, float]:
     c[:] = axis[_REAL]
     d[:] = axis[_IMAG]
     times_power(
-        c, d, axis[_Y], m - axis[_NUMBERS, _REFERENCE], axis[_NUMBERS, _KNOWN], axis[_WORK + 2], axis[_WORK + 3]
+        c, d, axis[_Y], m - axis[_NUMBERS, _REFERENCE], axis[_NUMBERS, _TOTAL] - 1.0, axis[_WORK + 2], axis[_WORK + 3]
     )
     total = far = less_far = 0.0
     for j in range(NODES):
@@ -114,3 +108,30 @@ def below(axis: np.ndarray, m: float) -> tuple[float, float]:
     far, less_far = abs(1.0 - 2.0 / math.pi * far), abs(1.0 - 2.0 / math.pi * less_far)
     last = (abs(c[-1]) + abs(d[-1])) / NODES
     return 0.5 - total / math.pi, far * min(far / less_far, 1.0) ** 4 + last
+
+
+@jit
+def density(axis: np.ndarray, m: float) -> tuple[float, float]:
+    """The density of the mean at m and its derivative there. As well known as :func:`below` is.
+
+    >>> axis = make_axes(1)[0]
+    >>> x = np.linspace(0.0, 1.0, 1000)
+    >>> learn(axis, x, np.empty(0), 0.5, x.std())
+    >>> f, slope = density(axis, 0.49)
+    >>> step = (below(axis, 0.491)[0] - below(axis, 0.489)[0]) / 0.002
+    >>> abs(f / step - 1.0) < 1e-2, slope > 0.0
+    (True, True)
+
+    Reference: see :func:`below`.
+    """
+    c, d, y = axis[_WORK], axis[_WORK + 1], axis[_Y]
+    c[:] = axis[_REAL]
+    d[:] = axis[_IMAG]
+    total, shifted = axis[_NUMBERS, _TOTAL], m - axis[_NUMBERS, _REFERENCE]
+    times_power(c, d, y, shifted, total - 3.0, axis[_WORK + 2], axis[_WORK + 3])
+    f = slope = 0.0
+    for j in range(NODES):
+        f += c[j] + d[j] * (y[j] * shifted)  # the real part after one more factor 1 - i y m'
+        slope += d[j] * y[j]
+    share = 2.0 * y[0] * (total - 1.0) / math.pi  # the nodes stand 2 y[0] apart
+    return share * f, share * (total - 2.0) * slope

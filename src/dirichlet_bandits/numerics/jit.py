@@ -14,6 +14,7 @@ from numba.extending import intrinsic, overload
 P = ParamSpec("P")
 R = TypeVar("R")
 
+OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 _COMPILED_ROOMS = ("numerics", "arms", "policies", "simulation", "seeding.py")
 
 
@@ -22,7 +23,7 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     Not cached: only entry points are (see :func:`entry`).
     """
-    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy")(function))
+    return cast(Callable[P, R], numba.njit(**OPTIONS)(function))
 
 
 def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
@@ -31,7 +32,7 @@ def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
     For a step of a hot loop that takes many arrays, if it is called in one place: handing them over costs more than
     the step.
     """
-    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    return cast(Callable[P, R], numba.njit(**OPTIONS, inline="always")(function))
 
 
 def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
@@ -40,7 +41,7 @@ def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
     Only a loop over indices, not one over the values themselves, becomes vector instructions.
     """
     freedoms = {"reassoc", "nsz", "nnan"}
-    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", fastmath=freedoms)(function))
+    return cast(Callable[P, R], numba.njit(**OPTIONS, fastmath=freedoms)(function))
 
 
 def entry(function: Callable[P, R]) -> Callable[P, R]:
@@ -49,7 +50,7 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
     Numba's cache looks only at the file that defines the function. An entry point that calls code from
     other files must close over a fingerprint of them, or it would be answered from a stale cache.
     """
-    return cast(Callable[P, R], numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+    return cast(Callable[P, R], numba.njit(**OPTIONS, cache=True)(function))
 
 
 def borrowed(value: R) -> R:

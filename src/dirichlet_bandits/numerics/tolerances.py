@@ -46,6 +46,9 @@ AXIS_ERROR: Final = 1e-11
 DENSITY_ERROR: Final = 1e-11
 """Estimated error with which a simulation believes a density from a kept contour: it decides single pulls."""
 
+EXPANSION_ERROR: Final = 1e-10
+"""A number n Kinf is taken from a power series if it is known to this error: ten times smaller than INDEX_SLACK."""
+
 OFFSET_RATIO: Final = 1e-150
 """Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
 

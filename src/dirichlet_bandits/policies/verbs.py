@@ -27,7 +27,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from dirichlet_bandits.numerics.jit import fingerprint, jit
+from dirichlet_bandits.numerics.jit import OPTIONS, fingerprint, jit
 
 _COMPILED: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
@@ -38,12 +38,13 @@ def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
     name = stub.__name__
     _COMPILED[name] = {}
 
-    def find(*args):  # type: ignore[no-untyped-def] # Numba compares this signature with the answer's
+    def find(*args):  # type: ignore[no-untyped-def]
         policy_type: Any = getattr(args[0], "instance_class", None)
         implementation: Any = _COMPILED[name].get(policy_type) or _DEFAULTS.get(name)
-        return None if implementation is None else lambda *args: implementation(*args)
+        return None if implementation is None else implementation.py_func
 
-    overload(stub)(find)
+    # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
+    overload(stub, strict=False, jit_options=OPTIONS)(find)
     return stub
 
 

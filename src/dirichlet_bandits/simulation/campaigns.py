@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.axis import below, forget, learn, make_axis
+from dirichlet_bandits.numerics.axis import below
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
@@ -30,10 +30,12 @@ from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, play
 from dirichlet_bandits.simulation.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
 from dirichlet_bandits.simulation.clocks import geometric
-from dirichlet_bandits.simulation.run import BLOCK, Run, ahead, left, over, pull
+from dirichlet_bandits.simulation.resampling import Groups, learn_law, make_groups, squares_about, weighted_sum
+from dirichlet_bandits.simulation.run import Run, ahead, left, over, pull
 from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _RING = 500  # a ring costs about as much as indices from so many rewards
+_DRAW = 60  # an index drawn by groups costs about as much as exponentials for so many rewards
 _LEAST = 64  # rewards of a leader
 _PATIENCE = 64  # plain steps at most between two campaigns
 _MIDDLE = 4.0  # standard deviations from the mean within which the leader's index nearly always is
@@ -85,9 +87,11 @@ def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> float:
 
 
 @jit
-def leader_below(axis: Floats, x: Floats, b: float, mean: float, variance: float, v: float, u: float) -> bool:
+def leader_below(
+    groups: Groups, leader: int, x: Floats, b: float, mean: float, variance: float, v: float, u: float
+) -> bool:
     """Whether u < P(index < v) for the leader. Where the index hardly ever is, the edge of that region tells."""
-    learn(axis, x, b, mean, math.sqrt(variance))
+    axis = learn_law(groups, leader, x, mean, math.sqrt(variance))
     deviation = math.sqrt(variance / x.size)
     inside = min(max(v, mean - _MIDDLE * deviation), mean + _MIDDLE * deviation)
     p, error = below(axis, inside)
@@ -141,10 +145,11 @@ def who_rings(rates: Floats, rng: np.random.Generator) -> int:
 @jit
 def beats_leader(
     contours: Contours,
-    axis: Floats,
+    groups: Groups,
     tangents: Floats,
     ceiling: Ceiling,
     arm: int,
+    leader: int,
     x: Floats,
     x_leader: Floats,
     mean: float,
@@ -160,7 +165,7 @@ def beats_leader(
     if rng.random() >= math.exp(log_f - log_tangent(tangents, arm, v)):
         return math.nan
     u = rng.random() * math.exp(log_ceiling(ceiling, piece, z))
-    return v if leader_below(axis, x_leader, b, mean, ceiling.variance, v, u) else math.nan
+    return v if leader_below(groups, leader, x_leader, b, mean, ceiling.variance, v, u) else math.nan
 
 
 @jit
@@ -171,9 +176,26 @@ def pull_and_tell(policy: NPTSParams, state: History, run: Run, arm: int, rng: n
 
 
 @jit
+def select_by_groups(policy: NPTSParams, state: History, groups: Groups, rng: np.random.Generator) -> int:
+    """The policy's choice in law: the arm with the largest index, ties at random."""
+    best, largest, ties = 0, -math.inf, 0
+    for arm in range(state.pulls.size):
+        # Offsets from the bound keep ties exact.
+        total, weight = weighted_sum(groups, arm, rewards(state, arm), state.means[arm], policy.upper, rng)
+        value = total / weight
+        if value > largest:
+            best, largest, ties = arm, value, 1
+        elif value == largest:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                best = arm
+    return best
+
+
+@jit
 def worth(pulls: Ints) -> float:
     """A campaign is worth while if its clock rings less often."""
-    return min(pulls.sum() / _RING, 0.9)
+    return min(min(pulls.sum(), _DRAW * pulls.size) / _RING, 0.9)
 
 
 @jit
@@ -217,21 +239,12 @@ def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre:
 
 
 @jit
-def squares_about(x: Floats, centre: float) -> float:
-    """Sum of squared distances."""
-    total = 0.0
-    for value in x:
-        total += (value - centre) ** 2
-    return total
-
-
-@jit
 def campaign(
     policy: NPTSParams,
     state: History,
     run: Run,
     contours: Contours,
-    axis: Floats,
+    groups: Groups,
     tangents: Floats,
     leader: int,
     rng: np.random.Generator,
@@ -243,7 +256,6 @@ def campaign(
     ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], upper)
     if not muster(policy, state, contours, tangents, ceiling, leader):
         return state
-    forget(axis)
     quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
     while not over(run):
         n = pulls[leader]
@@ -256,8 +268,7 @@ def campaign(
                 return state
             quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
         if quiet > 0:
-            if state.room[leader] < n + BLOCK:
-                state = with_room(state, leader)
+            state = with_room(state, leader)
             calm, after = pulls_below(ceiling, ahead(run, leader)[:quiet], n, squares, centre)
             done = stretch(run, state, leader, ceiling.mean, math.inf, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
@@ -265,7 +276,7 @@ def campaign(
             continue
         arm = who_rings(tangents[_RATE], rng)
         x, x_leader = rewards(state, arm), rewards(state, leader)
-        v = beats_leader(contours, axis, tangents, ceiling, arm, x, x_leader, means[leader], upper, rng)
+        v = beats_leader(contours, groups, tangents, ceiling, arm, leader, x, x_leader, means[leader], upper, rng)
         wins = not math.isnan(v) and not rival_above(state, contours, tangents, leader, arm, upper, v, rng)
         if wins:
             state = pull_and_tell(policy, state, run, arm, rng)
@@ -283,7 +294,8 @@ def campaign(
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Nothing is known of the challengers yet."""
     n_arms = state.pulls.size
-    play_campaigns(policy, state, run, contour.make(n_arms), make_axis(), np.zeros((5, n_arms)), rng)
+    groups = make_groups(n_arms, np.full(1, policy.upper))
+    play_campaigns(policy, state, run, contour.make(n_arms), groups, np.zeros((5, n_arms)), rng)
 
 
 @jit
@@ -292,20 +304,20 @@ def play_campaigns(
     state: History,
     run: Run,
     contours: Contours,
-    axis: Floats,
+    groups: Groups,
     tangents: Floats,
     rng: np.random.Generator,
 ) -> None:
     """Campaigns where they are worth while, plain steps between them."""
-    contours, axis, tangents = borrowed(contours), borrowed(axis), borrowed(tangents)
+    contours, groups, tangents = borrowed(contours), borrowed(groups), borrowed(tangents)
     patience, wait = _PATIENCE, 0
     while not over(run):
         leader = int(state.means.argmax())
         if wait == 0 and state.pulls[leader] >= _LEAST:
             before = left(run)
-            state = campaign(policy, state, run, contours, axis, tangents, leader, rng)
+            state = campaign(policy, state, run, contours, groups, tangents, leader, rng)
             patience = 1 if left(run) < before - 8 else min(2 * patience, _PATIENCE)
             wait = patience
         else:
             wait = max(wait - 1, 0)
-            state = pull_and_tell(policy, state, run, verbs.select(policy, state, rng), rng)
+            state = pull_and_tell(policy, state, run, select_by_groups(policy, state, groups, rng), rng)

@@ -9,29 +9,29 @@ certificate they get one.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.jit import borrowed, jit, jit_inline
-from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies import verbs
-from dirichlet_bandits.policies.dirichlet import (
-    BDSParams,
-    QDSParams,
-    RDSParams,
-    bonus,
-    excess,
-    rank_of_tail,
-    split_tail,
-)
-from dirichlet_bandits.policies.history import History, reserve, rewards
+from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess
+from dirichlet_bandits.policies.history import History, append, rewards
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
-from dirichlet_bandits.policies.verbs import implements, play, verb
-from dirichlet_bandits.simulation.chances import log_crossing_anew
+from dirichlet_bandits.policies.tally import shuffle
+from dirichlet_bandits.policies.verbs import implements, play
+from dirichlet_bandits.simulation.chances import (
+    FEW,
+    Desk,
+    duels,
+    effort,
+    excess_bounds,
+    log_chance,
+    make_desk,
+    worthwhile,
+)
 from dirichlet_bandits.simulation.clocks import (
     Clocks,
     certified,
@@ -47,78 +47,13 @@ from dirichlet_bandits.simulation.clocks import (
     wind,
 )
 from dirichlet_bandits.simulation.queue import value_of
-from dirichlet_bandits.simulation.run import BLOCK, Run, over, pull
-from dirichlet_bandits.simulation.stretch import stretch
+from dirichlet_bandits.simulation.resampling import Groups, make_groups
+from dirichlet_bandits.simulation.run import Run, over, pull
+from dirichlet_bandits.simulation.stretch import stretch, with_room
 
 _PRICE = 1200  # a certificate costs about as much as exponentials for so many rewards
-_CHEAP = 100  # a chance from a kept contour costs about as much as exponentials for so many rewards
 _ROOM = 0.25  # how far above the chance at m the ceiling may lie, in logarithm
 _WIDEN = 1.5  # when the leader's mean leaves a certificate, the next one is so much wider
-_OFTEN = 0.4  # an arm that wins as often as this is better off without a certificate
-
-
-class Desk(NamedTuple):
-    """What is noted of each challenger."""
-
-    known: Ints  # rewards that an arm's contour has been told
-    lost: Ints  # duels lost in a row without a certificate; -1 for an arm whose last chance was worth one
-    width: Floats  # half-width of the next certificate
-
-
-@verb
-def resampled(policy: Any, x: Floats) -> Any:
-    """What is reweighted for a challenger with rewards x: values and Dirichlet weights (none: all 1)."""
-
-
-@implements(resampled, BDSParams, RDSParams)
-def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards as they are."""
-    return x, np.empty(0)
-
-
-@implements(resampled, QDSParams)
-def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards below the tail, and the tail's mean with the weight of the tail."""
-    below, tail = split_tail(x, policy.alpha)
-    weights = np.ones(below.size + 1)
-    weights[-1] = tail.size
-    return np.append(below, tail.mean()), weights
-
-
-@verb
-def effort(policy: Any, n: int) -> Any:
-    """What a duel of a challenger with n rewards costs, in exponentials."""
-
-
-@implements(effort, BDSParams, RDSParams)
-def effort_of_draws(policy: Any, n: int) -> int:
-    """One for each reward."""
-    return n + 12
-
-
-@implements(effort, QDSParams)
-def effort_of_tail(policy: QDSParams, n: int) -> int:
-    """To find the tail takes longer than to draw."""
-    return 3 * n + 80
-
-
-@jit
-def log_chance(
-    policy: Any, state: History, contours: Contours, desk: Desk, arm: int, m: float, m_bonus: float
-) -> float:
-    """log P(index >= m) with the bonus that belongs to a leader's mean of ``m_bonus``."""
-    x = rewards(state, arm)
-    b = bonus(policy, x.size, state.tops[arm], excess(x, m_bonus), m_bonus)
-    known = desk.known[arm]
-    desk.known[arm] = x.size
-    if 4 * (x.size - known) < x.size:
-        for n in range(known, x.size):
-            learn(policy, contours, arm, x[:n], x[n])
-        log_p, error = contour.evaluate(contours, arm, m, b)
-        if error <= CLOCK_ERROR:
-            return log_p
-    values, weights = resampled(policy, x)
-    return log_crossing_anew(contours, arm, values, weights, b, m)
 
 
 @jit
@@ -142,16 +77,12 @@ def seek_certificate(
     reach = min(desk.width[arm], 0.5 * gap)
     if not m - reach > state.means[arm]:
         return
-    ceiling = log_chance(policy, state, contours, desk, arm, m - reach, m + reach)
+    x = rewards(state, arm)
+    b = bonus(policy, n, state.tops[arm], excess_bounds(desk, arm, x, m + reach)[1], m + reach)
+    ceiling = log_chance(policy, x, b, contours, desk, arm, m - reach)
     if worthwhile(policy, n, ceiling):
         certify(clocks, arm, m - reach, m + reach, ceiling, now, rng)
         desk.lost[arm] = -1
-
-
-@jit
-def worthwhile(policy: Any, n: int, log_p: float) -> bool:
-    """Whether clocks are cheaper than duels for an arm with n rewards that wins so often."""
-    return log_p < math.log(_OFTEN * min(effort(policy, n) / _CHEAP, 1.0))
 
 
 @jit
@@ -166,31 +97,13 @@ def rings(
     rng: np.random.Generator,
 ) -> bool:
     """The clock of a challenger rings: does it really win?"""
-    short = log_chance(policy, state, contours, desk, arm, m, m) - clocks.ceiling[arm]
+    x = rewards(state, arm)
+    b = bonus(policy, x.size, state.tops[arm], excess(x, m), m)
+    short = log_chance(policy, x, b, contours, desk, arm, m) - clocks.ceiling[arm]
     # Next time a width for which the ceiling lies as far above the chance as we like.
     low, high = interval(clocks, arm)
     desk.width[arm] = 0.5 * (high - low) * min(max(-_ROOM / min(short, -1e-3), 0.25), 2.0)
     return rng.random() < math.exp(short)
-
-
-@jit
-def duels(
-    policy: Any,
-    state: History,
-    contours: Contours,
-    desk: Desk,
-    arm: int,
-    leader: int,
-    rng: np.random.Generator,
-) -> bool:
-    """The duel of a challenger without a certificate; with many rewards only its chance, not its index, is drawn on."""
-    n, m = state.pulls[arm], state.means[leader]
-    if effort(policy, n) <= _CHEAP or desk.known[arm] == 0 or state.means[arm] >= m:
-        return verbs.duel(policy, state, arm, leader, rng)
-    log_p = log_chance(policy, state, contours, desk, arm, m, m)
-    if worthwhile(policy, n, log_p):
-        desk.lost[arm] = -1
-    return rng.random() < math.exp(log_p)
 
 
 @jit_inline
@@ -198,6 +111,7 @@ def wins(
     policy: Any,
     state: History,
     contours: Contours,
+    groups: Groups,
     desk: Desk,
     clocks: Clocks,
     arm: int,
@@ -220,7 +134,11 @@ def wins(
         if not won:
             wind(clocks, arm, now, rng)
         return won
-    won = duels(policy, state, contours, desk, arm, leader, rng)
+    if state.means[arm] >= m or state.pulls[arm] < FEW:
+        won = verbs.duel(policy, state, arm, leader, rng)
+    else:
+        x = rewards(state, arm)
+        won = duels(policy, x, state.means[arm], state.tops[arm], m, contours, groups, desk, arm, rng)
     if not won and desk.lost[arm] >= 0:
         desk.lost[arm] += 1
         if desk.lost[arm] * effort(policy, state.pulls[arm]) >= _PRICE:
@@ -258,56 +176,12 @@ def change_leader(clocks: Clocks, desk: Desk, leader: int, new: int) -> int:
     return new
 
 
-@jit_inline
-def pull_challenger(
-    policy: Any, state: History, desk: Desk, clocks: Clocks, run: Run, arm: int, rng: np.random.Generator
-) -> History:
-    """A new reward: the arm's certificate is void."""
-    reward = pull(run, arm)
-    if over(run):
-        return state
-    void(clocks, arm)
-    desk.lost[arm] = min(desk.lost[arm], 0)
-    return verbs.update(policy, state, arm, reward, rng)
-
-
-@verb
-def learn(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> Any:
-    """Bring the contour of an arm with rewards x up to date with one more."""
-
-
-@implements(learn, BDSParams, RDSParams)
-def learn_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> None:
-    """One more value."""
-    contour.append(contours, arm, reward, 1)
-
-
-@implements(learn, QDSParams)
-def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
-    """One more value below the tail, which the reward seldom reaches, or one more in it."""
-    below, tail = split_tail(x, policy.alpha)
-    total, size = tail.sum() + reward, tail.size
-    if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1:
-        contour.append(contours, arm, min(reward, tail[0]), 1)
-        if reward <= tail[0]:
-            return
-        total -= tail[0]
-    else:
-        size += 1
-        if below.size > 0 and reward < below.max():
-            contour.append(contours, arm, reward, 1)
-            contour.append(contours, arm, below.max(), -1)
-            total += below.max() - reward
-    contour.append(contours, arm, tail.mean(), -tail.size)
-    contour.append(contours, arm, total / size, size)
-
-
 @implements(play, BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Nothing is known of the challengers yet."""
     n_arms = state.pulls.size
-    desk = Desk(np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms))
-    play_rounds(policy, state, run, contour.make(n_arms), desk, new_clocks(n_arms), rng)
+    groups, desk, clocks = make_groups(n_arms, np.empty(0)), make_desk(n_arms), new_clocks(n_arms)
+    play_rounds(policy, state, run, contour.make(n_arms), groups, desk, clocks, rng)
 
 
 @jit
@@ -316,12 +190,13 @@ def play_rounds(
     state: History,
     run: Run,
     contours: Contours,
+    groups: Groups,
     desk: Desk,
     clocks: Clocks,
     rng: np.random.Generator,
 ) -> None:
     """Rounds of duels until the run is over."""
-    contours, desk, clocks = borrowed(contours), borrowed(desk), borrowed(clocks)
+    contours, groups, desk, clocks = borrowed(contours), borrowed(groups), borrowed(desk), borrowed(clocks)
     tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
     pulls, means = state.pulls, state.means
     leader = change_leader(clocks, desk, 0, leader_of(pulls, means, rng))
@@ -334,20 +209,26 @@ def play_rounds(
             renew_certificates(policy, state, contours, desk, clocks, means[leader], now, rng)
         n_winners = 0
         for arm in tried[: due(clocks, now, tried)]:
-            if wins(policy, state, contours, desk, clocks, arm, leader, now, rng):
+            if wins(policy, state, contours, groups, desk, clocks, arm, leader, now, rng):
                 winners[n_winners] = arm
                 n_winners += 1
         now += 1
-        if n_winners > 0:
-            shuffle(winners[:n_winners], rng)
-            for arm in winners[:n_winners]:
-                if not over(run):
-                    state = pull_challenger(policy, state, desk, clocks, run, arm, rng)
-                    contested = contested or pulls[arm] >= pulls[leader]
-        else:
-            if state.room[leader] < pulls[leader] + BLOCK:
-                state = reserve(state, leader, BLOCK)
+        quiet = max(next_ring(clocks) - now, 0) + 1
+        if n_winners == 0 and quiet > 1:
             # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
+            state = with_room(state, leader)
             low, high = common_interval(clocks)
-            now += stretch(run, state, leader, low, high, max(next_ring(clocks) - now, 0) + 1) - 1
+            now += stretch(run, state, leader, low, high, quiet) - 1
             contested = False
+            continue
+        shuffle(winners[:n_winners], rng)
+        for i in range(max(n_winners, 1)):
+            arm = winners[i] if n_winners > 0 else leader
+            reward = pull(run, arm)
+            if over(run):
+                break
+            state = append(state, arm, reward, reward)  # what `update` does for these policies
+            if certified(clocks, arm):
+                void(clocks, arm)
+            desk.lost[arm] = min(desk.lost[arm], 0)
+            contested = arm != leader and (contested or pulls[arm] >= pulls[leader])

@@ -16,10 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.numerics.accurate import raised
 from dirichlet_bandits.numerics.divergences import EXPONENTIAL
+from dirichlet_bandits.numerics.expansion import expand, kinf_near, make_expansions, told
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.numerics.kinf import kinf_dual
+from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR, INDEX_SLACK
 from dirichlet_bandits.policies import verbs
+from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import EmpiricalIMEDParams, IMEDParams, evidence
 from dirichlet_bandits.policies.tally import Floats
 from dirichlet_bandits.policies.verbs import implements, play, verb
@@ -83,6 +87,34 @@ def _times_mean_if_exponential(policy: IMEDParams, slope: float, m: float) -> fl
     return slope * m if policy.family == EXPONENTIAL else slope
 
 
+@verb
+def evidence_near(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> Any:
+    """The evidence and its slope, up to rounding."""
+
+
+@implements(evidence_near, IMEDParams)
+def evidence_itself(policy: IMEDParams, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
+    """Is quickly found."""
+    return evidence(policy, state, arm, m)
+
+
+@implements(evidence_near, EmpiricalIMEDParams)
+def evidence_expanded(
+    policy: EmpiricalIMEDParams, state: History, expansions: Floats, arm: int, m: float
+) -> tuple[float, float]:
+    """By the arm's power sums, which are taken anew where they do not reach."""
+    x, expansion = rewards(state, arm), expansions[arm]
+    if not state.means[arm] < m:
+        return 0.0, 0.0
+    if told(expansion, x):
+        value, slope, error = kinf_near(expansion, m)
+        if error <= EXPANSION_ERROR:
+            return value / x.size, slope / x.size
+    value, slope, _, _ = kinf_dual(x, m, policy.upper, math.nan)
+    expand(expansion, x, state.means[arm], policy.upper, m + 1.0 / slope)
+    return value, slope
+
+
 @jit
 def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
     """A number that the arm's index N d + log N cannot be below; minus infinity if nothing is known."""
@@ -91,10 +123,10 @@ def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
 
 
 @jit
-def look(policy: Any, state: Any, tangents: Tangents, arm: int, m: float) -> float:
-    """The arm's index at m; its tangent is drawn anew."""
+def look(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+    """The arm's index at m, up to rounding; its tangent is drawn anew."""
     n = state.pulls[arm]
-    value, slope = evidence(policy, state, arm, m)
+    value, slope = evidence_near(policy, state, expansions, arm, m)
     tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
     tangents.slope[arm] = stretched(policy, slope, m)
     return n * value + math.log(n)
@@ -122,24 +154,24 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
     """Pull the arm with the least index until the run is over."""
     n_arms = state.pulls.size
     tangents = Tangents(np.full(n_arms, np.nan), np.full(n_arms, np.nan), np.full(n_arms, np.nan))
+    expansions = make_expansions(n_arms)
     pulls, means = state.pulls, state.means
     while not over(run):
         leader = means.argmax()
         m = means[leader]
         c = coordinate(policy, m)
-        chosen, least, ties = 0, math.inf, 0
+        chosen, least, second = leader, math.inf, math.inf
         for i in range(n_arms):
             arm = (leader + i) % n_arms  # the leader first: its index costs nothing and spares most of the others'
-            slack = INDEX_SLACK * (1.0 + abs(least))
-            if below(tangents, arm, pulls[arm], c) > least + slack:
+            if below(tangents, arm, pulls[arm], c) > raised(least):
                 continue
-            found = look(policy, state, tangents, arm, m)
-            if found < least or ties == 0:
-                chosen, least, ties = arm, found, 1
-            elif found == least:
-                ties += 1
-                if rng.random() * ties < 1.0:  # each of the tied arms ends up chosen equally often
-                    chosen = arm
+            found = look(policy, state, tangents, expansions, arm, m)
+            if found < least:
+                chosen, least, second = arm, found, least
+            else:
+                second = min(second, found)
+        if second <= raised(least):  # too close for rounding, or tied
+            chosen = verbs.select(policy, state, rng)
         if means[chosen] == m:
             state = with_room(state, chosen)
             more = BLOCK

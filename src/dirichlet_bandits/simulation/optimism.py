@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.numerics.accurate import raised
 from dirichlet_bandits.numerics.divergences import divergence
+from dirichlet_bandits.numerics.expansion import expand, make_expansions, told
+from dirichlet_bandits.numerics.expansion import index_near as expansion_index
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
-from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.tally import Floats, Tally
@@ -25,42 +28,49 @@ _SHARE = 32  # ceilings are made for this share of the time that has passed
 
 
 @verb
-def index_near(policy: Any, state: Any, arm: int, total: int, guesses: Floats, rng: Any) -> Any:
-    """The arm's index up to rounding, from the solver's last answer for it if there is a solver."""
+def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats, rng: Any) -> Any:
+    """The arm's index up to rounding, from what is kept of its rewards if that is needed."""
 
 
 @implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
-def index_itself(policy: Any, state: Tally, arm: int, total: int, guesses: Floats, rng: np.random.Generator) -> float:
-    """No guess is needed."""
+def index_itself(
+    policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
+) -> float:
+    """Is quickly found."""
     return verbs.index(policy, state, arm, total, math.nan, rng)
 
 
 @implements(index_near, EmpiricalKLUCBParams)
-def warm_index(
-    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, guesses: Floats, rng: np.random.Generator
+def index_expanded(
+    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
-    """The dual point of the last solve is where the next one starts."""
-    x = rewards(state, arm)
-    value, guesses[arm], _, converged = kl_ucb_index(x, math.log(total) / x.size, policy.upper, guesses[arm])
+    """By the arm's power sums, which are taken anew where they do not reach."""
+    x, expansion, level = rewards(state, arm), expansions[arm], math.log(total)
+    if told(expansion, x):
+        value, error = expansion_index(expansion, level)
+        if error <= EXPANSION_ERROR:
+            return value
+    value, dual, _, converged = kl_ucb_index(x, level / x.size, policy.upper, math.nan)
+    expand(expansion, x, state.means[arm], policy.upper, dual)
     return value if converged else verbs.index(policy, state, arm, total, math.nan, rng)
 
 
 @verb
-def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: Any) -> Any:
+def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: Any) -> Any:
     """Whether the arm's index is above a level beyond doubt."""
 
 
 @implements(surely_above, UCB1Params, RUCBLTParams, EmpiricalKLUCBParams)
 def index_above(
-    policy: Any, state: Any, arm: int, total: int, level: float, guesses: Floats, rng: np.random.Generator
+    policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
     """By the index."""
-    return index_near(policy, state, arm, total, guesses, rng) > raised(level)
+    return index_near(policy, state, arm, total, expansions, rng) > raised(level)
 
 
 @implements(surely_above, KLUCBParams)
 def divergence_below(
-    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, guesses: Floats, rng: np.random.Generator
+    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
     """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
     mean, level = state.means[arm], raised(level)
@@ -70,18 +80,12 @@ def divergence_below(
 
 
 @jit
-def raised(level: float) -> float:
-    """A level that rounding cannot reach."""
-    return level + INDEX_SLACK * (1.0 + abs(level))
-
-
-@jit
 def make_ceilings(
-    policy: Any, state: Any, expiry: int, ceilings: Floats, guesses: Floats, rng: np.random.Generator
+    policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
 ) -> None:
     """For every arm its index at the time when the ceilings expire."""
     for arm in range(ceilings.size):
-        ceilings[arm] = raised(index_near(policy, state, arm, expiry, guesses, rng))
+        ceilings[arm] = raised(index_near(policy, state, arm, expiry, expansions, rng))
 
 
 @jit
@@ -96,13 +100,13 @@ def highest_but(ceilings: Floats, last: int) -> float:
 
 @jit
 def largest_index(
-    policy: Any, state: Any, last: int, total: int, ceilings: Floats, guesses: Floats, rng: np.random.Generator
+    policy: Any, state: Any, last: int, total: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
 ) -> int:
     """The arm with the largest index, looking only at those whose ceilings are high enough."""
-    best, largest, second = last, index_near(policy, state, last, total, guesses, rng), -math.inf
+    best, largest, second = last, index_near(policy, state, last, total, expansions, rng), -math.inf
     for arm in range(ceilings.size):
         if arm != last and raised(ceilings[arm]) >= largest:
-            value = index_near(policy, state, arm, total, guesses, rng)
+            value = index_near(policy, state, arm, total, expansions, rng)
             if value > largest:
                 best, largest, second = arm, value, largest
             else:
@@ -115,17 +119,17 @@ def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -
     """Pull the arm with the largest index until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     n_arms = counts.size
-    ceilings, guesses = np.empty(n_arms), np.full(n_arms, np.nan)
+    ceilings, expansions = np.empty(n_arms), make_expansions(n_arms)
     total, last, expiry, level = counts.sum(), 0, 0, math.inf
     while not ended(marks):
         if total > expiry:
             expiry = total + total // _SHARE
-            make_ceilings(policy, state, expiry, ceilings, guesses, rng)
+            make_ceilings(policy, state, expiry, ceilings, expansions, rng)
             level = highest_but(ceilings, last)
-        if not surely_above(policy, state, last, total, level, guesses, rng):
-            arm = largest_index(policy, state, last, total, ceilings, guesses, rng)
+        if not surely_above(policy, state, last, total, level, expansions, rng):
+            arm = largest_index(policy, state, last, total, ceilings, expansions, rng)
             if arm != last:
-                ceilings[last] = raised(index_near(policy, state, last, expiry, guesses, rng))
+                ceilings[last] = raised(index_near(policy, state, last, expiry, expansions, rng))
                 last, level = arm, highest_but(ceilings, arm)
         if drained(stock, last):
             refill(run, last)

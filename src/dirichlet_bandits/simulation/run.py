@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Floats, Ints, fill
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.jit import jit, jit_inline
 from dirichlet_bandits.seeding import Words, seat
 
 RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
@@ -108,7 +108,7 @@ def status(run: Run) -> int:
     return run.marks[_STATUS]
 
 
-@jit
+@jit_inline
 def pull(run: Run, arm: int) -> float:
     """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
     stock = run.stock

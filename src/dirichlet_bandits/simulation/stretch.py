@@ -21,7 +21,7 @@ def keep(state: Any, arm: int, rewards: Floats) -> Any:
     """Store the rewards that have just been counted, if the state keeps rewards."""
 
 
-@overload(with_room)
+@overload(with_room, jit_options={"forceinline": True})
 def _with_room(state, arm):  # type: ignore[no-untyped-def]
     if "pool" not in state.fields:
         return lambda state, arm: state

@@ -1,0 +1,93 @@
+"""Reweighted means of an arm's rewards in law, without a weight for each of them.
+
+Split a sample with Dirichlet weights into two groups. Each group's own reweighted mean is independent of its weight,
+which is a gamma variable of the group's size. So all old rewards enter by two draws: their mean, whose law is kept,
+and their weight. New rewards come one by one, and are counted among the old ones when that has become cheaper.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.numerics.axis import learn, make_axes
+from dirichlet_bandits.numerics.hull import draw, fit, make_hulls
+from dirichlet_bandits.numerics.jit import jit, jit_sum
+from dirichlet_bandits.policies.tally import Floats, Ints
+
+_PRICE = 800  # to learn a law costs about as much as exponentials for so many rewards
+_FEW = 64  # rewards are not worth it
+_PATIENCE = 64  # prices paid before a law that could not be learnt is tried again
+
+
+class Groups(NamedTuple):
+    """The old rewards of each arm: the law of their reweighted mean, their number (0 where no law is known), and the
+    exponentials that new ones have cost since. ``bonus`` is counted among the old rewards, if there is one."""
+
+    bonus: Floats
+    axes: Floats
+    hulls: Floats
+    old: Ints
+    paid: Ints
+
+
+@jit
+def make_groups(n_arms: int, bonus: Floats) -> Groups:
+    """No old rewards."""
+    old, paid = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return Groups(bonus, make_axes(n_arms), make_hulls(n_arms), old, paid)
+
+
+@jit_sum
+def squares_about(x: Floats, centre: float) -> float:
+    """Sum of squared distances."""
+    total = 0.0
+    for i in range(x.size):
+        total += (x[i] - centre) * (x[i] - centre)
+    return total
+
+
+@jit
+def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float) -> Floats:
+    """The axis of the arm, which knows all rewards x; a hull of fewer ones is no longer good."""
+    if groups.old[arm] != x.size:
+        groups.old[arm], groups.paid[arm] = 0, _PRICE
+        learn(groups.axes[arm], x, groups.bonus, mean, deviation)
+    return groups.axes[arm]
+
+
+@jit
+def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
+    """All rewards are old now."""
+    if x.size < _FEW:
+        return
+    deviation = math.sqrt(squares_about(x, mean) / x.size)
+    axis = learn_law(groups, arm, x, mean, deviation)
+    size = x.size + groups.bonus.size
+    centre = mean + (groups.bonus - mean).sum() / size
+    fits = fit(groups.hulls[arm], axis, centre, deviation / math.sqrt(size))
+    groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -_PATIENCE * _PRICE)
+
+
+@jit
+def weighted_sum(
+    groups: Groups, arm: int, x: Floats, mean: float, origin: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """sum_i E_i (x_i - origin) and sum_i E_i for exponential E_i, in law; the bonus is among the x_i."""
+    if groups.paid[arm] >= _PRICE:
+        regroup(groups, arm, x, mean)
+    old, total, weights = groups.old[arm], 0.0, 0.0
+    if old > 0:
+        weights = rng.standard_gamma(old + groups.bonus.size)
+        total = weights * (draw(groups.hulls[arm], groups.axes[arm], rng) - origin)
+    else:
+        for value in groups.bonus:
+            weight = rng.standard_exponential()
+            total += weight * (value - origin)
+            weights += weight
+    for i in range(old, x.size):
+        weight = rng.standard_exponential()
+        total += weight * (x[i] - origin)
+        weights += weight
+    groups.paid[arm] += x.size - old
+    return total, weights
