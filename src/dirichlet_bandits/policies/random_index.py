@@ -65,7 +65,8 @@ def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats])
 @propensity_of(NPTS)
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """The index exceeds v with the crossing probability of the rewards and the bound at v."""
-    return shares([_resampled(rewards(state, arm), float(policy.upper)) for arm in range(state.pulls.size)])
+    every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
+    return shares([resampled_index(*condensed(x, np.empty(0)), float(policy.upper)) for x in every])
 
 
 def _normal(mean: float, deviation: float) -> Variable:
@@ -151,16 +152,15 @@ def heads_law(coins: Floats) -> Floats:
     return np.asarray(laws[0, : coins.size + 1])
 
 
-def _resampled(x: Floats, upper: float) -> Variable:
-    """The index of NPTS; large samples are condensed first."""
-    points, weights = condense(x)
+def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
+    """The index of NPTS for a sample, condensed if it is large."""
+    knots = np.unique(points)
     points, weights = np.append(points, upper), np.append(weights, 1.0)
-    if points.min() == upper:
+    if knots[0] == upper:
         return constant(upper)
     total = weights.sum()
     centre = float(weights @ points / total)
     width = math.sqrt(weights @ (points - centre) ** 2 / total / (total + 1.0))
-    knots = np.unique(x) if x.size <= _FEW else np.unique(points)
     if knots.size > _FEW:
         knots = knots[:1]  # smooth elsewhere: at a value the law has as many derivatives as there are others
     tails: Tails = functools.partial(_crossing_tails, points, weights, centre)
@@ -175,7 +175,7 @@ def _crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -
     return np.exp(log_below), np.exp(log_above)
 
 
-def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None]]:
+def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None], Callable[..., tuple[Floats, Floats]]]:
     @entry
     def fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
         stamp  # noqa: B018 - the closure ties the cached code to the sources
@@ -219,7 +219,12 @@ def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None]]:
                     j += step
             below[i], above[i] = low / total, high / total
 
-    return fill, mix
+    @entry
+    def condensed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        stamp  # noqa: B018
+        return condense(values, weights)
+
+    return fill, mix, condensed
 
 
-_fill, _mix = _build(fingerprint())
+_fill, _mix, condensed = _build(fingerprint())

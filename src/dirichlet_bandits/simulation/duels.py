@@ -24,10 +24,9 @@ from dirichlet_bandits.policies.dirichlet import (
     RDSParams,
     bonus,
     excess,
-    rank_of_tail,
-    split_tail,
 )
 from dirichlet_bandits.policies.history import History, reserve, rewards
+from dirichlet_bandits.policies.reweighting import learn, resampled
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import Floats, Ints, shuffle
 from dirichlet_bandits.policies.verbs import implements, play, verb
@@ -63,26 +62,6 @@ class Desk(NamedTuple):
     known: Ints  # rewards that an arm's contour has been told
     lost: Ints  # duels lost in a row without a certificate; -1 for an arm whose last chance was worth one
     width: Floats  # half-width of the next certificate
-
-
-@verb
-def resampled(policy: Any, x: Floats) -> Any:
-    """What is reweighted for a challenger with rewards x: values and Dirichlet weights (none: all 1)."""
-
-
-@implements(resampled, BDSParams, RDSParams)
-def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards as they are."""
-    return x, np.empty(0)
-
-
-@implements(resampled, QDSParams)
-def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards below the tail, and the tail's mean with the weight of the tail."""
-    below, tail = split_tail(x, policy.alpha)
-    weights = np.ones(below.size + 1)
-    weights[-1] = tail.size
-    return np.append(below, tail.mean()), weights
 
 
 @verb
@@ -269,37 +248,6 @@ def pull_challenger(
     void(clocks, arm)
     desk.lost[arm] = min(desk.lost[arm], 0)
     return verbs.update(policy, state, arm, reward, rng)
-
-
-@verb
-def learn(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> Any:
-    """Bring the contour of an arm with rewards x up to date with one more."""
-
-
-@implements(learn, BDSParams, RDSParams)
-def learn_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> None:
-    """One more value."""
-    contour.append(contours, arm, reward, 1)
-
-
-@implements(learn, QDSParams)
-def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
-    """One more value below the tail, which the reward seldom reaches, or one more in it."""
-    below, tail = split_tail(x, policy.alpha)
-    total, size = tail.sum() + reward, tail.size
-    if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1:
-        contour.append(contours, arm, min(reward, tail[0]), 1)
-        if reward <= tail[0]:
-            return
-        total -= tail[0]
-    else:
-        size += 1
-        if below.size > 0 and reward < below.max():
-            contour.append(contours, arm, reward, 1)
-            contour.append(contours, arm, below.max(), -1)
-            total += below.max() - reward
-    contour.append(contours, arm, tail.mean(), -tail.size)
-    contour.append(contours, arm, total / size, size)
 
 
 @implements(play, BDSParams, RDSParams, QDSParams)
