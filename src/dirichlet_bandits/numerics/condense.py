@@ -63,5 +63,6 @@ def condense(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
         for i in range(n):
             new[i] /= coupling
     points, vectors = np.linalg.eigh(matrix[:size, :size])
+    found = total * np.square(vectors[0]) + LANCZOS_END
     # Rounding must not move a point outside of the data: the index would reach what it cannot.
-    return np.minimum(np.maximum(centre + scale * points, low), top), total * np.square(vectors[0]) + LANCZOS_END
+    return np.minimum(np.maximum(centre + scale * points, low), top), found * (total / found.sum())

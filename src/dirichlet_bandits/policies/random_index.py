@@ -15,10 +15,11 @@ from scipy import signal, special
 
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.condense import condense
-from dirichlet_bandits.numerics.contour import build, evaluate, make
+from dirichlet_bandits.numerics.contour import TOTAL, build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.jit import entry, fingerprint
+from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
 from dirichlet_bandits.numerics.largest import Tails, Variable, chances_of_largest, constant
+from dirichlet_bandits.numerics.saddle import saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, PROPENSITY_DEFECT
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.npts import NPTS
@@ -28,6 +29,7 @@ from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling, c
 
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
 _NO_CHANCE: Final = 1e-300
+_UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
 _FEW: Final = 16  # with fewer distinct values the index's law is a spline with knots that matter
 
 
@@ -175,23 +177,38 @@ def _crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -
     return np.exp(log_below), np.exp(log_above)
 
 
+@jit
+def log_ceiling(offsets: Floats, weights: Floats) -> float:
+    """Chernoff's bound: log P(sum_i a_i G_i >= 0) <= -sum_i w_i log(1 - s a_i) for every s in [0, 1/max a]."""
+    top = offsets.max()
+    if top <= 0.0:
+        return -np.inf if top < 0.0 else 0.0
+    e, _ = saddle(offsets, weights, top)
+    return -(weights @ np.log1p(-offsets / (top * (1.0 + e))))
+
+
 def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None], Callable[..., tuple[Floats, Floats]]]:
     @entry
     def fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
         stamp  # noqa: B018 - the closure ties the cached code to the sources
         contours = make(1)
-        n = points.size - 1
+        n, held = points.size - 1, 0.0
         for row in range(v.shape[0]):
-            # One contour serves a row; of the event or of its complement, whichever is the rarer.
-            middle = 0.5 * (v[row, 0] + v[row, -1])
-            sign = 1.0 if middle > centre else -1.0
-            kept = v.shape[1] > 1
-            if kept:
-                build(contours, 0, sign * points[:n], weights[:n], sign * points[n], sign * middle)
+            # Of the event or of its complement, whichever is the rarer; one contour serves a row, and maybe the next.
+            first, last, bound = v[row, 0], v[row, -1], points[n]
+            sign = 1.0 if 0.5 * (first + last) > centre else -1.0
+            if log_ceiling(sign * (points - (first if sign > 0.0 else last)), weights) < _UNDERFLOW:
+                log_above[row], log_below[row] = (-np.inf, 0.0) if sign > 0.0 else (0.0, -np.inf)
+                continue
+            ends = max(
+                evaluate(contours, 0, sign * first, sign * bound)[1], evaluate(contours, 0, sign * last, sign * bound)[1]
+            )
+            if sign != held or not ends <= CONTOUR_ERROR:
+                build(contours, 0, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
+                contours.scalars[0, TOTAL] = np.round(contours.scalars[0, TOTAL])  # a whole power is the cheapest
+                held = sign
             for j in range(v.shape[1]):
-                log_p, error = np.nan, np.inf
-                if kept:
-                    log_p, error = evaluate(contours, 0, sign * v[row, j], sign * points[n])
+                log_p, error = evaluate(contours, 0, sign * v[row, j], sign * bound)
                 if not error <= CONTOUR_ERROR:
                     log_p = log_crossing(sign * (points - v[row, j]), weights)
                 rest = np.log(-np.expm1(min(log_p, 0.0)))

@@ -43,9 +43,13 @@ class KeptIndices:
         self._points = np.full(n_arms, math.nan)
         self._sums = logsums.make.py_func(n_arms)  # type: ignore[attr-defined]
 
+    def indices(self, state: Any) -> Floats:
+        """Of all arms, up to rounding."""
+        return _door(type(self._policy.params))(self._policy.params, state, self._sums, self._points)
+
     def propensities(self, state: Any) -> Floats:
         """From the kept indices if one of them is the largest beyond doubt."""
-        indices = _door(type(self._policy.params))(self._policy.params, state, self._sums, self._points)
+        indices = self.indices(state)
         best = indices.argmax()
         slack = INDEX_SLACK * (1.0 + abs(indices[best]))
         if np.count_nonzero(indices >= indices[best] - slack) != 1:  # ties, or NaN

@@ -1,55 +1,68 @@
 """Condensed samples that follow the rewards, for NPTS: a few weighted points an arm in place of all its rewards.
 
-A condensed sample has the first moments of what it stands for. New rewards are put beside it; when the points are too
-many they are condensed again, and the moments are still those of all rewards. Rounding must not pile up: once the
-rewards have doubled the sample is made anew.
+A condensed sample has the first moments of what it stands for, so two of them side by side may be condensed again, and
+the moments are still those of all their rewards. Blocks of rewards are joined in pairs, pairs of pairs and so on, like
+the digits of a binary counter. Thus a sample depends on the rewards alone, not on when somebody looked at it.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.numerics.checks import Floats
+from dirichlet_bandits.numerics.tolerances import CONDENSED_NODES
+from dirichlet_bandits.policies.base import Policy
 from dirichlet_bandits.policies.history import History, rewards
-from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.random_index import condensed, resampled_index, shares
 
+_BLOCK: Final = 2 * CONDENSED_NODES  # as many rewards are their own sample
 
-class Sample(NamedTuple):
-    """Points and weights that stand for so many rewards of an arm; how many they stood for when made anew."""
 
+class Block(NamedTuple):
+    """Points and weights that stand for so many rewards in a row."""
+
+    size: int
     points: Floats
     weights: Floats
-    held: int
-    made: int
 
 
 class KeptSamples:
     """Propensities of NPTS."""
 
-    def __init__(self, policy: NPTS, n_arms: int) -> None:
-        self._upper = float(policy.upper)
-        self._samples = [Sample(np.empty(0), np.empty(0), 0, 0)] * n_arms
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        (self._upper,) = policy.params
+        self._blocks: list[list[Block]] = [[] for _ in range(n_arms)]
 
     def propensities(self, state: History) -> Floats:
         """As the plain ones, from the samples."""
         every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
-        self._samples = [follow(sample, x) for sample, x in zip(self._samples, every, strict=True)]
-        return shares([resampled_index(sample.points, sample.weights, self._upper) for sample in self._samples])
+        samples = [follow(blocks, x) for blocks, x in zip(self._blocks, every, strict=True)]
+        return shares([resampled_index(points, weights, self._upper) for _, points, weights in samples])
 
 
-def follow(sample: Sample, x: Floats) -> Sample:
-    """The sample of an arm that now has the rewards x.
+def follow(blocks: list[Block], x: Floats) -> Block:
+    """Bring an arm's blocks, large ones first, up to its rewards x; all of them as one.
 
-    >>> sample = follow(Sample(np.empty(0), np.empty(0), 0, 0), np.arange(100.0))
-    >>> sample = follow(sample, np.append(np.arange(100.0), 49.5))
-    >>> sample.points.size, round(sample.weights.sum()), round(sample.weights @ sample.points / 101, 9)
-    (33, 101, 49.5)
+    >>> blocks, x = [], np.arange(200.0)
+    >>> sample = follow(blocks, x)
+    >>> [block.size for block in blocks], round(sample.weights @ sample.points / 200, 9)
+    ([128, 64], 99.5)
 
     Reference: the head of this file.
     """
-    if x.size > 2 * sample.made:
-        return Sample(*condensed(x, np.empty(0)), x.size, x.size)
-    new = x[sample.held :]
-    points, weights = np.append(sample.points, new), np.append(sample.weights, np.ones(new.size))
-    return Sample(*condensed(points, weights), x.size, sample.made)
+    held = sum(block.size for block in blocks)
+    while x.size - held >= _BLOCK:
+        block = Block(_BLOCK, x[held : held + _BLOCK].copy(), np.ones(_BLOCK))
+        held += _BLOCK
+        while blocks and blocks[-1].size == block.size:
+            block = joined([blocks.pop(), block])
+        blocks.append(block)
+    rest = Block(x.size - held, x[held:], np.ones(x.size - held))
+    return joined([*blocks, rest])
+
+
+def joined(blocks: list[Block]) -> Block:
+    """One sample for the rewards of several blocks."""
+    points = np.concatenate([block.points for block in blocks])
+    weights = np.concatenate([block.weights for block in blocks])
+    return Block(sum(block.size for block in blocks), *condensed(points, weights))
