@@ -200,10 +200,9 @@ def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None], Callab
             if log_ceiling(sign * (points - (first if sign > 0.0 else last)), weights) < _UNDERFLOW:
                 log_above[row], log_below[row] = (-np.inf, 0.0) if sign > 0.0 else (0.0, -np.inf)
                 continue
-            ends = max(
-                evaluate(contours, 0, sign * first, sign * bound)[1], evaluate(contours, 0, sign * last, sign * bound)[1]
-            )
-            if sign != held or not ends <= CONTOUR_ERROR:
+            at_first = evaluate(contours, 0, sign * first, sign * bound)[1]
+            at_last = evaluate(contours, 0, sign * last, sign * bound)[1]
+            if sign != held or not max(at_first, at_last) <= CONTOUR_ERROR:
                 build(contours, 0, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
                 contours.scalars[0, TOTAL] = np.round(contours.scalars[0, TOTAL])  # a whole power is the cheapest
                 held = sign
