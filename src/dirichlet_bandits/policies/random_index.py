@@ -100,7 +100,10 @@ def _gamma(shape: float, rate: float) -> Variable:
     def tails(v: Floats) -> tuple[Floats, Floats]:
         with np.errstate(over="ignore"):
             g = rate * np.exp(v)
-        return special.gammainc(shape, g), special.gammaincc(shape, g)
+        low = g < shape  # the smaller tail keeps its digits; the other follows from it
+        below = np.where(low, special.gammainc(shape, np.where(low, g, 0.0)), 0.0)
+        above = np.where(low, 1.0 - below, special.gammaincc(shape, np.where(low, np.inf, g)))
+        return np.where(low, below, 1.0 - above), above
 
     return Variable(float(special.digamma(shape)) - math.log(rate), math.sqrt(special.polygamma(1, shape)), tails)
 

@@ -45,7 +45,7 @@ def follow(blocks: list[Block], x: Floats) -> Block:
 
     >>> blocks, x = [], np.arange(200.0)
     >>> sample = follow(blocks, x)
-    >>> [block.size for block in blocks], round(sample.weights @ sample.points / 200, 9)
+    >>> [block.size for block in blocks], round(float(sample.weights @ sample.points) / 200, 9)
     ([128, 64], 99.5)
 
     Reference: the head of this file.
