@@ -138,12 +138,18 @@ def main() -> None:
     from benchmarks.problems import near_tie, upper
 
     maize = db.crops.maize_planting("spring")
+    counts = db.Bandit([db.Poisson(3.0), db.Poisson(3.3), db.Poisson(2.0)], names=["a", "b", "c"])
     cases: dict[str, tuple[db.Bandit, db.Policy]] = {
         "RDS": (maize, db.RDS()),
         "RDS-near-tie": (near_tie(), db.RDS()),
         "UCB1": (maize, db.UCB1(sigma=upper(maize) / 2)),
+        "BDS": (maize, db.BDS(upper=upper(maize))),
         "QDS": (maize, db.QDS()),
         "RBSDA": (maize, db.RBSDA()),
+        "EmpiricalIMED": (maize, db.EmpiricalIMED(upper=upper(maize))),
+        "EmpiricalKLUCB": (maize, db.EmpiricalKLUCB(upper=upper(maize))),
+        "NPTS": (maize, db.NPTS(upper=upper(maize))),
+        "TS-Poisson": (counts, db.ThompsonSampling("poisson")),
     }
     for name in sys.argv[1:] or cases:
         with tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,8 @@ POLICIES = {
     "RBSDA": db.RBSDA(),  # rounds
     "BinarizedTS": db.BinarizedTS(0.0, 1.0),  # coins in the updates
     "TS": db.ThompsonSampling("bernoulli"),
+    "EmpiricalIMED": db.EmpiricalIMED(1.0),  # decisions without a draw, and ties
+    "EmpiricalKLUCB": db.EmpiricalKLUCB(1.0),
 }
 
 
@@ -45,15 +47,15 @@ def compare(name, runs, horizon):
     same_law(mine, simulated.pulls.values[0])
 
 
-@pytest.mark.parametrize("name", ["RDS", "RBSDA"])
+@pytest.mark.parametrize("name", ["RDS", "RBSDA", "EmpiricalIMED"])
 def test_same_law_as_simulate(name):
     compare(name, runs=100, horizon=40)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "runs"), [("RDS", 1000), ("RBSDA", 1000), ("BinarizedTS", 300), ("TS", 300)])
-def test_same_law_at_scale(name, runs):
-    compare(name, runs, horizon=60)
+@pytest.mark.parametrize("name", POLICIES)
+def test_same_law_at_scale(name):
+    compare(name, runs=300 if name in ("BinarizedTS", "TS") else 1000, horizon=60)
 
 
 def test_the_comparison_can_fail():

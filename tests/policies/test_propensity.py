@@ -216,7 +216,7 @@ def test_condensed_samples_cross_like_the_full_ones(shape, n):
         "coin": (rng.random(n) < 0.1).astype(float),
         "two clusters": np.where(rng.random(n) < 0.5, 0.0, 1.0) + 1e-3 * rng.normal(size=n),
     }[shape]
-    points, weights = condense(x)
+    points, weights = condense(x, np.empty(0))
     assert points.size <= 32
     assert weights.sum() == pytest.approx(n)
     upper = x.max() + 1.0

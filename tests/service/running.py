@@ -1,5 +1,6 @@
 """A real service in a process of its own."""
 
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -8,9 +9,11 @@ import time
 from pathlib import Path
 
 import httpx
+import uvicorn
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.keys import add_key
+from dirichlet_bandits.service.app import create_app
+from dirichlet_bandits.service.keys import add_key, read_keys
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,10 +25,10 @@ def free_port():
 
 
 class Running:
-    """``dirichlet-bandits serve`` on an SQLite file in a folder, with a key to read and one to write."""
+    """``dirichlet-bandits serve`` with a key to read and one to write; on an SQLite file unless told otherwise."""
 
-    def __init__(self, folder, keyed=True):
-        self.storage = f"sqlite:///{folder}/studies.db"
+    def __init__(self, folder, keyed=True, storage=None):
+        self.storage = storage or f"sqlite:///{folder}/studies.db"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = Path(folder) / "service.log"
@@ -44,14 +47,20 @@ class Running:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port)], cwd=ROOT, stdout=log, stderr=log, env=environment
             )
+        self._await()
+
+    def _await(self):
         for _ in range(1200):
-            assert self.process.poll() is None, self.log.read_text()
+            assert self._lives(), self.log.read_text()
             try:
                 assert httpx.get(self.url + "/api/health", timeout=10).json()["status"] == "ok"
                 return
             except httpx.TransportError:
                 time.sleep(0.05)
         raise AssertionError("the service does not start")
+
+    def _lives(self):
+        return self.process.poll() is None
 
     def kill(self):
         """Without a warning, as a machine that loses its power."""
@@ -73,3 +82,30 @@ class Running:
     def stored(self, name):
         """The events of a study, as they are on disk."""
         return list(db.load_study(name, self.storage).storage.read(name))
+
+
+class Forked(Running):
+    """The same application, forked from this process: it starts at once, so that dozens of kills can be afforded."""
+
+    def start(self):
+        self.process = multiprocessing.get_context("fork").Process(target=self._serve)
+        self.process.start()
+        self._await()
+
+    def _serve(self):
+        keys = read_keys(Path(self.how[1]))
+        with open(self.log, "a", buffering=1) as log:
+            os.dup2(log.fileno(), sys.stdout.fileno())
+            os.dup2(log.fileno(), sys.stderr.fileno())
+        uvicorn.run(create_app(self.storage, keys), port=self.port, access_log=False)
+
+    def _lives(self):
+        return self.process.is_alive()
+
+    def kill(self):
+        self.process.kill()
+        self.process.join()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.join()

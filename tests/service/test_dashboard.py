@@ -42,6 +42,42 @@ def picture(page, name):
     return page.find_element(By.CSS_SELECTOR, f"svg[aria-label^='{name}']").get_attribute("outerHTML")
 
 
+WIDTHS = """return ["html", ".scroll", ".arms"].map((name) => {
+  const box = document.querySelector(name), place = box.getBoundingClientRect();
+  return [box.scrollWidth - box.clientWidth, place.left, window.innerWidth - place.right];
+})"""
+
+
+def nothing_sticks_out(page):
+    """Neither the page nor the table of arms is to be scrolled sideways, and every cell of it can be seen."""
+    for beyond, left, right in page.execute_script(WIDTHS):
+        assert beyond <= 0
+        assert left >= 0
+        assert right >= 0
+    cells = page.find_elements(By.CSS_SELECTOR, ".arms tbody th, .arms td")
+    assert len(cells) >= 21
+    for cell in cells:
+        assert cell.rect["x"] >= 0
+        assert cell.rect["x"] + cell.rect["width"] <= page.execute_script("return window.innerWidth")
+
+
+def test_long_names_and_large_numbers_fit(page, studies, request):
+    """The widest that a table of arms gets."""
+    name = f"wide {request.node.callspec.id}"
+    arms = ["W" * 200, "planting on the 26th of February, with irrigation", "c"]
+    study = studies.create_study(name, arms=arms, seed=1)
+    trials = study.ask(30)
+    study.tell_many([trial.id for trial in trials], [-1.2345678e-95 * (1 + trial.id) for trial in trials])
+    page.get(page.current_url + "study?name=" + name.replace(" ", "+"))
+    wait(page, "#live")
+    nothing_sticks_out(page)
+    table = page.find_element(By.CSS_SELECTOR, ".arms")
+    assert table.aria_role == "table"
+    beside = page.execute_script("return getComputedStyle(document.querySelector('.arms td'), '::before').content")
+    phone = request.node.callspec.id == "phone"
+    assert beside == ('"Told"' if phone else "none")  # without a line of titles each number has its own
+
+
 def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     name = f"<b>maize</b> {request.node.callspec.id}"
     page.find_element(By.ID, "name").send_keys(name)
@@ -88,8 +124,7 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     until(page, lambda: page.find_element(By.ID, "id").get_attribute("value") == str(trials[9].id))
     page.find_element(By.CSS_SELECTOR, "button[formaction='/abandon']").send_keys(Keys.ENTER)
     until(page, lambda: study.pending == [])
-    wide = page.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
-    assert wide <= 0  # nothing sticks out, also not on a phone
+    nothing_sticks_out(page)
     page.save_screenshot(str(tmp_path / "study.png"))
 
 

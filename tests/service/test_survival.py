@@ -1,27 +1,28 @@
 """Nothing lost, nothing twice: the service is killed at random moments under clients that ask and tell."""
 
-import subprocess
-import sys
+import multiprocessing
 import time
 
 import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from tests.service.running import ROOT, Running
-from tests.storage.test_survival import acknowledged, check
+from tests.service import worker
+from tests.service.running import Forked, Running
+from tests.storage.test_survival import acknowledged, check, end, new_study
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 
 
 def client(service, seed, trials, path):
-    words = [service.url, service.write, str(seed), str(trials), str(path)]
-    command = [sys.executable, "-W", "error", "-m", "tests.service.worker", *words]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    """A client in a process of its own."""
+    words = (service.url, service.write, seed, trials, path)
+    process = multiprocessing.get_context("fork").Process(target=worker.main, args=words)
+    process.start()
+    return process
 
 
-def kill_service(folder, kills, clients):
-    service = Running(folder)
-    with service.connect() as studies:
-        studies.create_study("s", arms=["a", "b", "c"], seed=1)
+def kill_service(service, folder, kills, clients):
     rng = np.random.default_rng(4)
     paths = [folder / f"{k}.log" for k in range(clients)]
     running = [client(service, k, 1_000_000, path) for k, path in enumerate(paths)]
@@ -29,15 +30,13 @@ def kill_service(folder, kills, clients):
         for _ in range(kills):
             done = len(acknowledged(paths)[1])
             while len(acknowledged(paths)[1]) < done + 10:  # they are at work again
-                assert [process.stderr.read() for process in running if process.poll() is not None] == []
-                time.sleep(0.02)
-            time.sleep(float(rng.exponential(0.1)))
+                assert all(process.is_alive() for process in running)
+                time.sleep(0.005)
+            time.sleep(float(rng.exponential(0.05)))
             service.kill()
             service.start()
     finally:
-        for process in running:
-            process.kill()
-            process.communicate()
+        end(running)
         service.stop()
     frame, tells = check(service.storage, paths)
     assert len(tells) >= 10 * kills
@@ -46,25 +45,27 @@ def kill_service(folder, kills, clients):
     assert (frame["status"] == "pending").sum() <= 3 * clients
 
 
-def test_a_killed_service_loses_nothing(tmp_path):
-    kill_service(tmp_path, kills=2, clients=2)
+def test_a_dozen_kills_of_the_service_lose_nothing(tmp_path):
+    new_study(f"sqlite:///{tmp_path}/studies.db")
+    kill_service(Forked(tmp_path), tmp_path, kills=12, clients=2)
 
 
 @pytest.mark.slow
-def test_a_service_killed_dozens_of_times_loses_nothing(tmp_path):
-    kill_service(tmp_path, kills=24, clients=4)
+def test_the_command_killed_dozens_of_times_loses_nothing(tmp_path):
+    new_study(f"sqlite:///{tmp_path}/studies.db")
+    kill_service(Running(tmp_path), tmp_path, kills=24, clients=4)
 
 
 @pytest.mark.slow
 def test_eight_clients_at_once(tmp_path):
+    new_study(f"sqlite:///{tmp_path}/studies.db")
     service = Running(tmp_path)
     try:
-        with service.connect() as studies:
-            studies.create_study("s", arms=["a", "b", "c"], seed=1)
         paths = [tmp_path / f"{k}.log" for k in range(8)]
-        for process in [client(service, k, 150, path) for k, path in enumerate(paths)]:
-            _, errors = process.communicate(timeout=500)
-            assert process.returncode == 0, errors
+        running = [client(service, k, 150, path) for k, path in enumerate(paths)]
+        for process in running:
+            process.join(timeout=500)
+        assert [process.exitcode for process in running] == [0] * 8
     finally:
         service.stop()
     frame, tells = check(service.storage, paths)

@@ -3,15 +3,6 @@
 import pytest
 
 from dirichlet_bandits.storage import MemoryStorage, open_storage
-from tests.storage.postgres import Server
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """A PostgreSQL server for the whole session."""
-    server = Server()
-    yield server
-    server.stop()
 
 
 def fresh_url(kind, request, tmp_path):

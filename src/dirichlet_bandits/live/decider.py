@@ -54,8 +54,12 @@ class Decider:
             order = self._desk.rng.permutation(opening).tolist()
             return Round(order, _spread(journal, opening, np.ones(len(opening))))
         chances = self._known_chances(journal)
-        sit(*self._desk, self._root, _DECISION, trial)
-        arms = self.policy.select(self._state, self._desk.rng)
+        possible = np.flatnonzero(chances)
+        if possible.size == 1:  # nothing is left to chance: `select` could only say the same, and may take long to
+            arms = possible.tolist()
+        else:
+            sit(*self._desk, self._root, _DECISION, trial)
+            arms = self.policy.select(self._state, self._desk.rng)
         return Round([self._arms[arm] for arm in arms], _spread(journal, self._arms, chances))
 
     def propensities(self, journal: Journal) -> Floats:

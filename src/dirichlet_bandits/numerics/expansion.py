@@ -19,13 +19,14 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
 from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 
 _TERMS: Final = 12
 _ROUNDS: Final = 12  # Newton steps before the caller is sent to solve the problem from scratch
 
 # An expansion is one row: these numbers, then the power sums.
-_KNOWN, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(8)
+_KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(9)
 
 
 @jit
@@ -47,6 +48,7 @@ def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual
     Reference: the head of this file.
     """
     expansion[:] = 0.0
+    expansion[_LIMIT] = 2 * x.size  # rounding must not pile up
     expansion[_REFERENCE], expansion[_UNIT] = mean, upper - mean
     expansion[_CENTRE] = expansion[_LAST] = (upper - mean) / (dual - mean)
     for value in x:
@@ -70,9 +72,9 @@ def add(expansion: np.ndarray, x: float) -> None:
 
 @jit
 def told(expansion: np.ndarray, x: np.ndarray) -> bool:
-    """Tell it the observations that it does not know yet, if these are few; False if it should be made anew."""
+    """Tell it the observations that it does not know yet; False if it is to be made anew, there being too many."""
     known = int(expansion[_KNOWN])
-    if 4 * (x.size - known) > x.size:
+    if not x.size <= expansion[_LIMIT] or 4 * (x.size - known) > x.size:
         return False
     for value in x[known:]:
         add(expansion, value)
@@ -159,3 +161,47 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
         root = math.sqrt(max(reached, 0.0))
         z = min(max(z + (math.sqrt(level) - root) * 2.0 * root / rise, 0.25 * z), 1.0)
     return math.nan, math.inf
+
+
+@jit
+def kinf_kept(expansion: np.ndarray, x: np.ndarray, mean: float, target: float, upper: float) -> tuple[float, float]:
+    """Kinf of data x and its multiplier up to rounding, from their expansion; made anew where that does not reach.
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> for target in (0.5, 0.5):  # from the data, from the expansion
+    ...     round(kinf_kept(expansion, x, 0.25, target, 1.0)[0], 12)
+    0.130812035941
+    0.130812035941
+
+    Reference: the head of this file.
+    """
+    if mean >= target:
+        return 0.0, 0.0
+    if told(expansion, x):
+        value, slope, error = kinf_near(expansion, target)
+        if error <= EXPANSION_ERROR:
+            return value / x.size, slope / x.size
+    value, multiplier, _, _ = kinf_dual(x, target, upper, math.nan)
+    expand(expansion, x, mean, upper, target + 1.0 / multiplier)
+    return value, multiplier
+
+
+@jit
+def index_kept(expansion: np.ndarray, x: np.ndarray, mean: float, level: float, upper: float) -> float:
+    """The largest target with n Kinf <= level for data x, up to rounding, in the same way.
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> for level in (4 * 0.130812035941137, 4 * 0.130812035941137):
+    ...     round(index_kept(expansion, x, 0.25, level, 1.0), 10)
+    0.5
+    0.5
+
+    Reference: the head of this file.
+    """
+    if told(expansion, x):
+        value, error = index_near(expansion, level)
+        if error <= EXPANSION_ERROR:
+            return value
+    value, dual, _, _ = kl_ucb_index(x, level / x.size, upper, math.nan)
+    expand(expansion, x, mean, upper, dual)
+    return value

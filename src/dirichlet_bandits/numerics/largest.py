@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.tolerances import (
@@ -20,6 +21,7 @@ from dirichlet_bandits.numerics.tolerances import (
     PANEL_ROUNDING,
 )
 
+Flags = NDArray[np.bool_]
 Tails = Callable[[Floats], tuple[Floats, Floats]]
 
 _NODES: Final = 16
@@ -74,8 +76,8 @@ def chances_of_largest(variables: Sequence[Variable]) -> Floats:
 
 def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
     """The integral for each variable over v > floor, in panels that are halved where they must be."""
-    left, right = _first_panels(variables, floor)
-    value, error, rounding = _panels(variables, left, right)
+    left, right, asked = _first_panels(variables, floor)
+    value, error, rounding = _panels(variables, left, right, asked)
     while True:
         # All panels are looked at again: the first sums may be far too large, and so their share.
         allowed = np.maximum(PANEL_AGREEMENT * value.sum(axis=1, keepdims=True), rounding)
@@ -84,37 +86,42 @@ def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
             break
         middle = 0.5 * (left + right)[rough]
         parts = np.concatenate([left[rough], middle]), np.concatenate([middle, right[rough]])
-        new_value, new_error, new_rounding = _panels(variables, *parts)
+        asked_of_parts = np.tile(asked[:, rough], 2)
+        new_value, new_error, new_rounding = _panels(variables, *parts, asked_of_parts)
         left = np.concatenate([left[~rough], parts[0]])
         right = np.concatenate([right[~rough], parts[1]])
+        asked = np.concatenate([asked[:, ~rough], asked_of_parts], axis=1)
         value = np.concatenate([value[:, ~rough], new_value], axis=1)
         error = np.concatenate([error[:, ~rough], new_error], axis=1)
         rounding = np.concatenate([rounding[:, ~rough], new_rounding], axis=1)
     return np.maximum(value.sum(axis=1), 0.0)
 
 
-def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, Floats]:
-    """Panels between the edges of all variables, less those that cannot count.
+def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, Floats, Flags]:
+    """Panels between the edges of all variables, less those that cannot count, and who is to be asked on each.
 
-    Distribution functions increase, so their values at the two ends bound each integral over a panel.
+    Distribution functions increase, so their values at the two ends bound each integral over a panel. A variable that
+    surely lies below a panel, and whose own integral cannot notice it, need not be asked there: P(X <= v) is 1.
     """
     edges = np.concatenate([np.append(x.centre + x.width * _STEPS, x.knots) for x in variables])
     edges = np.unique(np.append(edges[edges > floor], floor if floor > -np.inf else edges.min()))
-    below, above = _tails(variables, edges[:, None])
+    below, above = _tails(variables, edges[:, None], np.ones((len(variables), edges.size), bool))
     below, above = below[:, :, 0], above[:, :, 0]
     rise = np.where(below[:, 1:] < 0.5, np.diff(below), -np.diff(above))
     most = rise * _product_of_others(below[:, 1:])
     least = (rise * _product_of_others(below[:, :-1])).sum(axis=1, keepdims=True)
-    keep = (most > PANEL_NEGLIGIBLE * least).any(axis=0)
-    return edges[:-1][keep], edges[1:][keep]
+    counts = most > PANEL_NEGLIGIBLE * least
+    keep = counts.any(axis=0)
+    asked = counts | (above[:, :-1] > PANEL_NEGLIGIBLE)
+    return edges[:-1][keep], edges[1:][keep], asked[:, keep]
 
 
-def _panels(variables: Sequence[Variable], left: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
+def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: Flags) -> tuple[Floats, Floats, Floats]:
     """Integral over each panel for each variable, an estimate of its error, and how much of it is rounding."""
     nodes, weights, slope, last = _RULE
     half = 0.5 * (right - left)[:, None]
     v = 0.5 * (left + right)[:, None] + half * nodes
-    below, above = _tails(variables, v)
+    below, above = _tails(variables, v, asked)
     others = _product_of_others(below)
     upper_half = below[:, :, :1] >= 0.5
     height = np.where(upper_half, above, below)
@@ -127,9 +134,13 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats) -> tuple
     return integrand @ weights, error, PANEL_ROUNDING * ((of_tails + of_v) * others).max(axis=2)
 
 
-def _tails(variables: Sequence[Variable], v: Floats) -> tuple[Floats, Floats]:
-    pairs = [variable.tails(v) for variable in variables]
-    return np.array([below for below, _ in pairs]), np.array([above for _, above in pairs])
+def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floats, Floats]:
+    """P(X <= v) and P(X > v) for each variable; 1 and 0 in those rows in which it is not asked."""
+    below, above = np.ones((len(variables), *v.shape)), np.zeros((len(variables), *v.shape))
+    for k, variable in enumerate(variables):
+        if asked[k].any():
+            below[k, asked[k]], above[k, asked[k]] = variable.tails(v[asked[k]])
+    return below, above
 
 
 def _product_of_others(below: Floats) -> Floats:

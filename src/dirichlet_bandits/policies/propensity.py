@@ -26,11 +26,11 @@ from dirichlet_bandits.policies.dirichlet import (
     RDSParams,
     bonus,
     excess,
-    split_tail,
 )
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.reweighting import resampled
 from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 from dirichlet_bandits.policies.verbs import implements, speaks, verb
@@ -151,34 +151,16 @@ def win_probability(policy: Any, state: Any, challenger: int, leader: int) -> An
     """Probability that the challenger wins its duel against the leader."""
 
 
-@implements(win_probability, BDSParams, RDSParams)
+@implements(win_probability, BDSParams, RDSParams, QDSParams)
 def resampling_win(policy: Any, state: History, challenger: int, leader: int) -> float:
-    """The crossing probability of the rewards and the bonus."""
+    """The crossing probability of what is reweighted and the bonus."""
     m = state.means[leader]
     if state.means[challenger] >= m:
         return 1.0
     x = rewards(state, challenger)
-    offsets = np.empty(x.size + 1)
-    offsets[:-1] = x - m
-    offsets[-1] = bonus(policy, x.size, state.tops[challenger], excess(x, m), m) - m
-    return math.exp(log_crossing(offsets, np.empty(0)))
-
-
-@implements(win_probability, QDSParams)
-def quantile_win(policy: QDSParams, state: History, challenger: int, leader: int) -> float:
-    """The same with the upper tail summarised by its mean, which has the weight of what it stands for."""
-    m = state.means[leader]
-    if state.means[challenger] >= m:
-        return 1.0
-    x = rewards(state, challenger)
-    below, tail = split_tail(x, policy.alpha)
-    offsets = np.empty(below.size + 2)
-    weights = np.ones(below.size + 2)
-    offsets[:-2] = below - m
-    offsets[-2] = tail.mean() - m
-    weights[-2] = tail.size
-    offsets[-1] = bonus(policy, x.size, state.tops[challenger], excess(x, m), m) - m
-    return math.exp(log_crossing(offsets, weights))
+    values, weights = resampled(policy, x)
+    offsets = np.append(values, bonus(policy, x.size, state.tops[challenger], excess(x, m), m)) - m
+    return math.exp(log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights))
 
 
 @implements(win_probability, RBSDAParams)

@@ -15,10 +15,11 @@ from scipy import signal, special
 
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.condense import condense
-from dirichlet_bandits.numerics.contour import build, evaluate, make
+from dirichlet_bandits.numerics.contour import TOTAL, build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.jit import entry, fingerprint
+from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
 from dirichlet_bandits.numerics.largest import Tails, Variable, chances_of_largest, constant
+from dirichlet_bandits.numerics.saddle import saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, PROPENSITY_DEFECT
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.npts import NPTS
@@ -28,6 +29,7 @@ from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling, c
 
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
 _NO_CHANCE: Final = 1e-300
+_UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
 _FEW: Final = 16  # with fewer distinct values the index's law is a spline with knots that matter
 
 
@@ -65,7 +67,8 @@ def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats])
 @propensity_of(NPTS)
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """The index exceeds v with the crossing probability of the rewards and the bound at v."""
-    return shares([_resampled(rewards(state, arm), float(policy.upper)) for arm in range(state.pulls.size)])
+    every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
+    return shares([resampled_index(*condensed(x, np.empty(0)), float(policy.upper)) for x in every])
 
 
 def _normal(mean: float, deviation: float) -> Variable:
@@ -97,7 +100,10 @@ def _gamma(shape: float, rate: float) -> Variable:
     def tails(v: Floats) -> tuple[Floats, Floats]:
         with np.errstate(over="ignore"):
             g = rate * np.exp(v)
-        return special.gammainc(shape, g), special.gammaincc(shape, g)
+        low = g < shape  # the smaller tail keeps its digits; the other follows from it
+        below = np.where(low, special.gammainc(shape, np.where(low, g, 0.0)), 0.0)
+        above = np.where(low, 1.0 - below, special.gammaincc(shape, np.where(low, np.inf, g)))
+        return np.where(low, below, 1.0 - above), above
 
     return Variable(float(special.digamma(shape)) - math.log(rate), math.sqrt(special.polygamma(1, shape)), tails)
 
@@ -151,16 +157,15 @@ def heads_law(coins: Floats) -> Floats:
     return np.asarray(laws[0, : coins.size + 1])
 
 
-def _resampled(x: Floats, upper: float) -> Variable:
-    """The index of NPTS; large samples are condensed first."""
-    points, weights = condense(x)
+def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
+    """The index of NPTS for a sample, condensed if it is large."""
+    knots = np.unique(points)
     points, weights = np.append(points, upper), np.append(weights, 1.0)
-    if points.min() == upper:
+    if knots[0] == upper:
         return constant(upper)
     total = weights.sum()
     centre = float(weights @ points / total)
     width = math.sqrt(weights @ (points - centre) ** 2 / total / (total + 1.0))
-    knots = np.unique(x) if x.size <= _FEW else np.unique(points)
     if knots.size > _FEW:
         knots = knots[:1]  # smooth elsewhere: at a value the law has as many derivatives as there are others
     tails: Tails = functools.partial(_crossing_tails, points, weights, centre)
@@ -175,23 +180,37 @@ def _crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -
     return np.exp(log_below), np.exp(log_above)
 
 
-def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None]]:
+@jit
+def log_ceiling(offsets: Floats, weights: Floats) -> float:
+    """Chernoff's bound: log P(sum_i a_i G_i >= 0) <= -sum_i w_i log(1 - s a_i) for every s in [0, 1/max a]."""
+    top = offsets.max()
+    if top <= 0.0:
+        return -np.inf if top < 0.0 else 0.0
+    e, _ = saddle(offsets, weights, top)
+    return -(weights @ np.log1p(-offsets / (top * (1.0 + e))))
+
+
+def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None], Callable[..., tuple[Floats, Floats]]]:
     @entry
     def fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
         stamp  # noqa: B018 - the closure ties the cached code to the sources
         contours = make(1)
-        n = points.size - 1
+        n, held = points.size - 1, 0.0
         for row in range(v.shape[0]):
-            # One contour serves a row; of the event or of its complement, whichever is the rarer.
-            middle = 0.5 * (v[row, 0] + v[row, -1])
-            sign = 1.0 if middle > centre else -1.0
-            kept = v.shape[1] > 1
-            if kept:
-                build(contours, 0, sign * points[:n], weights[:n], sign * points[n], sign * middle)
+            # Of the event or of its complement, whichever is the rarer; one contour serves a row, and maybe the next.
+            first, last, bound = v[row, 0], v[row, -1], points[n]
+            sign = 1.0 if 0.5 * (first + last) > centre else -1.0
+            if log_ceiling(sign * (points - (first if sign > 0.0 else last)), weights) < _UNDERFLOW:
+                log_above[row], log_below[row] = (-np.inf, 0.0) if sign > 0.0 else (0.0, -np.inf)
+                continue
+            at_first = evaluate(contours, 0, sign * first, sign * bound)[1]
+            at_last = evaluate(contours, 0, sign * last, sign * bound)[1]
+            if sign != held or not max(at_first, at_last) <= CONTOUR_ERROR:
+                build(contours, 0, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
+                contours.scalars[0, TOTAL] = np.round(contours.scalars[0, TOTAL])  # a whole power is the cheapest
+                held = sign
             for j in range(v.shape[1]):
-                log_p, error = np.nan, np.inf
-                if kept:
-                    log_p, error = evaluate(contours, 0, sign * v[row, j], sign * points[n])
+                log_p, error = evaluate(contours, 0, sign * v[row, j], sign * bound)
                 if not error <= CONTOUR_ERROR:
                     log_p = log_crossing(sign * (points - v[row, j]), weights)
                 rest = np.log(-np.expm1(min(log_p, 0.0)))
@@ -219,7 +238,12 @@ def _build(stamp: str) -> tuple[Callable[..., None], Callable[..., None]]:
                     j += step
             below[i], above[i] = low / total, high / total
 
-    return fill, mix
+    @entry
+    def condensed(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        stamp  # noqa: B018
+        return condense(values, weights)
+
+    return fill, mix, condensed
 
 
-_fill, _mix = _build(fingerprint())
+_fill, _mix, condensed = _build(fingerprint())

@@ -18,10 +18,9 @@ import numpy as np
 
 from dirichlet_bandits.numerics.accurate import raised
 from dirichlet_bandits.numerics.divergences import EXPONENTIAL
-from dirichlet_bandits.numerics.expansion import expand, kinf_near, make_expansions, told
+from dirichlet_bandits.numerics.expansion import kinf_kept, make_expansions
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.kinf import kinf_dual
-from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR, INDEX_SLACK
+from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.imed import EmpiricalIMEDParams, IMEDParams, evidence
@@ -102,17 +101,8 @@ def evidence_itself(policy: IMEDParams, state: Any, expansions: Floats, arm: int
 def evidence_expanded(
     policy: EmpiricalIMEDParams, state: History, expansions: Floats, arm: int, m: float
 ) -> tuple[float, float]:
-    """By the arm's power sums, which are taken anew where they do not reach."""
-    x, expansion = rewards(state, arm), expansions[arm]
-    if not state.means[arm] < m:
-        return 0.0, 0.0
-    if told(expansion, x):
-        value, slope, error = kinf_near(expansion, m)
-        if error <= EXPANSION_ERROR:
-            return value / x.size, slope / x.size
-    value, slope, _, _ = kinf_dual(x, m, policy.upper, math.nan)
-    expand(expansion, x, state.means[arm], policy.upper, m + 1.0 / slope)
-    return value, slope
+    """By the arm's power sums."""
+    return kinf_kept(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
 
 
 @jit

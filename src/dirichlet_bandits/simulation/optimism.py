@@ -12,11 +12,8 @@ import numpy as np
 
 from dirichlet_bandits.numerics.accurate import raised
 from dirichlet_bandits.numerics.divergences import divergence
-from dirichlet_bandits.numerics.expansion import expand, make_expansions, told
-from dirichlet_bandits.numerics.expansion import index_near as expansion_index
+from dirichlet_bandits.numerics.expansion import index_kept, make_expansions
 from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.kinf import kl_ucb_index
-from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.history import History, rewards
 from dirichlet_bandits.policies.tally import Floats, Tally
@@ -44,15 +41,8 @@ def index_itself(
 def index_expanded(
     policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
-    """By the arm's power sums, which are taken anew where they do not reach."""
-    x, expansion, level = rewards(state, arm), expansions[arm], math.log(total)
-    if told(expansion, x):
-        value, error = expansion_index(expansion, level)
-        if error <= EXPANSION_ERROR:
-            return value
-    value, dual, _, converged = kl_ucb_index(x, level / x.size, policy.upper, math.nan)
-    expand(expansion, x, state.means[arm], policy.upper, dual)
-    return value if converged else verbs.index(policy, state, arm, total, math.nan, rng)
+    """By the arm's power sums."""
+    return index_kept(expansions[arm], rewards(state, arm), state.means[arm], math.log(total), policy.upper)
 
 
 @verb

@@ -1,14 +1,8 @@
-"""Propensities again and again, while the state grows by a reward at a time: what can be kept is kept.
+"""Duels whose chances are kept: a contour or a count of blocks for each challenger.
 
-A live study needs the propensities at each decision. Asked anew, those of a duel cost as much as a pass over
-the challenger's rewards (BDS, RDS: some dozens of passes) or over the leader's (RBSDA). Kept from one decision
-to the next they cost little more than the new rewards:
-
-* BDS, RDS: the challenger's contour (``numerics/contour.py``), which estimates its own error and is made anew
-  when that is too large; equal to the plain ones to about 1e-10;
-* RBSDA: how many of the leader's blocks the challenger beats; equal to the plain ones.
-
-The other policies are asked anew: :func:`state_propensities`.
+* BDS, RDS, QDS: the challenger's contour (``numerics/contour.py``), which estimates its own error and is made anew
+  when that is too large; equal to the plain chances to about 1e-10;
+* RBSDA: how many of the leader's blocks the challenger beats; equal to the plain chances.
 """
 
 import functools
@@ -24,14 +18,16 @@ from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
 from dirichlet_bandits.policies import verbs
 from dirichlet_bandits.policies.base import Policy, keeper
-from dirichlet_bandits.policies.dirichlet import BDSParams, RDSParams, bonus, excess
+from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, bonus, excess
 from dirichlet_bandits.policies.history import History, rewards
-from dirichlet_bandits.policies.propensity import resampling_win, round_propensities, state_propensities
+from dirichlet_bandits.policies.propensity import resampling_win, round_propensities
+from dirichlet_bandits.policies.reweighting import learn, resampled
 from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean
 from dirichlet_bandits.policies.tally import Ints
-from dirichlet_bandits.policies.verbs import implements, speaks, verb
+from dirichlet_bandits.policies.verbs import implements, verb
 
 _FEW: Final = 32  # with fewer values a contour is not worth keeping
+_AT_ONCE: Final = 16  # more new rewards than this are not worth following one by one
 _MOST_APPENDED: Final = 500  # rewards after which a contour is made anew: rounding must not pile up
 
 
@@ -49,33 +45,19 @@ class Memory(NamedTuple):
 _HELD, _APPENDED, _LEADER, _SEEN, _OWN, _BEATEN = range(6)
 
 
-class PropensityKeeper:
-    """Propensities of one policy in a state that only ever grows; make another one for another state.
-
-    >>> from dirichlet_bandits import RDS
-    >>> policy, rng = RDS(), np.random.default_rng(0)
-    >>> keeper, state = PropensityKeeper(policy, 2), policy.init(2)
-    >>> for arm, reward in [(0, 0.5), (1, 0.4), (0, 0.7), (0, 0.6)]:
-    ...     state = policy.update(state, arm, reward, rng)
-    >>> keeper.propensities(state).round(6)
-    array([0.545686, 0.454314])
-
-    Reference: see :func:`propensities`.
-    """
+class KeptDuels:
+    """Propensities of a round-based policy."""
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._policy = policy
-        self._wins = _doors(type(policy.params)) if speaks(kept_win, type(policy.params)) else None
+        self._params = policy.params
         counts = np.zeros((n_arms, 6), np.int64)
         counts[:, _LEADER] = -1
         self._memory = Memory(contour.make.py_func(n_arms), counts)  # type: ignore[attr-defined]
 
     def propensities(self, state: Any) -> Floats:
-        """Probability that each arm is pulled next; see :func:`propensities`."""
-        if self._wins is None or not np.all(state.pulls):
-            return state_propensities(self._policy, state)
-        wins = self._wins
-        return round_propensities(state, lambda leader: wins(self._policy.params, state, leader, self._memory))
+        """From each challenger's chance to win."""
+        wins = _door(type(self._params))
+        return round_propensities(state, lambda leader: wins(self._params, state, leader, self._memory))
 
 
 @verb
@@ -83,7 +65,7 @@ def kept_win(policy: Any, state: Any, challenger: int, leader: int, memory: Memo
     """Probability that the challenger wins its duel against the leader, with the help of what is kept."""
 
 
-@implements(kept_win, BDSParams, RDSParams)
+@implements(kept_win, BDSParams, RDSParams, QDSParams)
 def kept_resampling_win(policy: Any, state: History, challenger: int, leader: int, memory: Memory) -> float:
     """The crossing probability from the challenger's contour."""
     m = state.means[leader]
@@ -92,16 +74,18 @@ def kept_resampling_win(policy: Any, state: History, challenger: int, leader: in
         return resampling_win(policy, state, challenger, leader)
     contours, counts = memory.contours, memory.counts[challenger]
     b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
-    new = x.size - counts[_HELD]
-    if counts[_HELD] > 0 and counts[_APPENDED] + new <= _MOST_APPENDED:
-        for i in range(counts[_HELD], x.size):
-            contour.append(contours, challenger, x[i], 1)
+    held = counts[_HELD]
+    new = x.size - held
+    if held > 0 and new <= _AT_ONCE and counts[_APPENDED] + new <= _MOST_APPENDED:
+        for n in range(held, x.size):
+            learn(policy, contours, challenger, x[:n], x[n])
         counts[_HELD] = x.size
         counts[_APPENDED] += new
         log_p, error = contour.evaluate(contours, challenger, m, b)
         if error <= CONTOUR_ERROR:
             return math.exp(log_p)
-    contour.build(contours, challenger, x, np.empty(0), b, m)
+    values, weights = resampled(policy, x)
+    contour.build(contours, challenger, values, weights, b, m)
     counts[_HELD], counts[_APPENDED] = x.size, 0
     log_p, error = contour.evaluate(contours, challenger, m, b)
     if error <= CONTOUR_ERROR:
@@ -126,7 +110,7 @@ def kept_block_win(policy: RBSDAParams, state: History, challenger: int, leader:
 
 
 @functools.cache
-def _doors(policy_type: type) -> Callable[..., Floats]:
+def _door(policy_type: type) -> Callable[..., Floats]:
     """The chances of all challengers of one leader, compiled for calls from Python."""
     stamp = verbs.stamp(policy_type)
 
