@@ -19,7 +19,7 @@ from dirichlet_bandits.numerics.contour import times_power
 from dirichlet_bandits.numerics.jit import jit
 
 NODES: Final = 32
-_STEP: Final = 0.4  # the most in use, in standard deviations of the integrand; grows with the square root of n
+_STEP: Final = 0.36  # the most in use, in standard deviations of the integrand; grows with the square root of n
 _MANY: Final = 4000  # rewards from which on the nodes serve until their number has doubled, before that
 _GROWTH: Final = 1.2  # only for so much: the fewer they are, the farther the integrand reaches
 _AT_ONCE: Final = 64  # factors that are multiplied before the product might overflow

@@ -28,9 +28,9 @@ from dirichlet_bandits.policies.verbs import implements, verb
 from dirichlet_bandits.simulation.resampling import Groups, weighted_sum
 
 FEW = 12  # with fewer values a contour of their own is not worth keeping
-_GROUPED = 48  # with more rewards a duel by groups costs no more than this
+_GROUPED = 28  # with more rewards a duel by groups costs no more than this
 _CHEAP = 100  # a chance from a kept contour costs about as much as exponentials for so many rewards
-_OFTEN = 0.2  # an arm that wins as often as this is better off without a certificate
+_OFTEN = 0.4  # an arm that wins as often as this is better off without a certificate
 _NEW = 64  # rewards after which the sum of shortfalls is taken anew
 
 
