@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import app
+from dirichlet_bandits.cli import app, paper
 from dirichlet_bandits.simulation import dask_executor
 from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
 from tests.simulation.test_store import assert_same, marks
@@ -101,6 +101,18 @@ def test_the_command_runs_on_a_cluster_and_goes_on(cluster, tmp_path, monkeypatc
     assert len(before) == 4
     assert CliRunner().invoke(app, [*command, "--quiet"]).exit_code == 0
     assert marks(tmp_path / "runs.zarr") == before
+
+
+def test_the_paper_on_a_cluster(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(paper, "QUICK", 4)
+    monkeypatch.setattr(paper, "compile_ahead", lambda *_, **__: None)
+    command = ["paper", "--only", "sensitivity", "--quiet", "--out"]
+    answer = CliRunner().invoke(app, [*command, "there", "--dask", cluster.scheduler_address])
+    assert answer.exit_code == 0, answer.output
+    assert CliRunner().invoke(app, [*command, "here", "--workers", "1"]).exit_code == 0
+    there, here = (db.load(f"{place}/data/quick/sensitivity.zarr") for place in ("there", "here"))
+    assert_same(there, here)
 
 
 def test_a_pool_that_breaks_is_named_and_the_next_goes_on(tmp_path):
