@@ -28,6 +28,7 @@ from dirichlet_bandits.policies.tally import Floats
 from dirichlet_bandits.policies.verbs import duel, implements, select, verb
 
 _PAPER = "Baudry, Saux and Maillard (2021)"
+_SHORT = 6  # values of a tail that are found one by one
 SQRT_LOG, LOG, LOG2 = range(3)
 GROWTHS = {"sqrt-log": SQRT_LOG, "log": LOG, "log2": LOG2}
 
@@ -202,7 +203,16 @@ def rank_of_tail(n: int, alpha: float) -> int:
 def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Rewards below the tail, and the tail, its smallest first."""
     rank = rank_of_tail(x.size, alpha)
-    parted = np.partition(x, rank - 1)
+    if x.size - rank >= _SHORT:
+        parted = np.partition(x, rank - 1)
+        return parted[: rank - 1], parted[rank - 1 :]
+    parted = x.copy()
+    for end in range(x.size - 1, rank - 2, -1):  # for a short tail quicker: the largest of the rest to the end
+        largest = 0
+        for i in range(1, end + 1):
+            if parted[i] > parted[largest]:
+                largest = i
+        parted[largest], parted[end] = parted[end], parted[largest]
     return parted[: rank - 1], parted[rank - 1 :]
 
 

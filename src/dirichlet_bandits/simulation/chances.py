@@ -27,7 +27,7 @@ from dirichlet_bandits.policies.tally import Floats, Ints
 from dirichlet_bandits.policies.verbs import implements, verb
 from dirichlet_bandits.simulation.resampling import Groups, weighted_sum
 
-FEW = 12  # with fewer values a contour of their own is not worth keeping
+_FEW = 12  # with fewer values a contour of their own is not worth keeping
 _GROUPED = 28  # with more rewards a duel by groups costs no more than this
 _CHEAP = 100  # a chance from a kept contour costs about as much as exponentials for so many rewards
 _OFTEN = 0.4  # an arm that wins as often as this is better off without a certificate
@@ -70,6 +70,12 @@ def effort_of_tail(policy: QDSParams, n: int) -> int:
 
 
 @jit
+def plainly(policy: Any, desk: Desk, arm: int, n: int) -> bool:
+    """Whether a duel is best fought reward by reward: they are few, or nothing that would help is kept yet."""
+    return n < _FEW or (desk.known[arm] == 0 and effort(policy, n) > _CHEAP)
+
+
+@jit
 def worthwhile(policy: Any, n: int, log_p: float) -> bool:
     """Whether clocks are cheaper than duels for an arm with n rewards that wins so often."""
     return log_p < math.log(_OFTEN * min(effort(policy, n) / _CHEAP, 1.0))
@@ -93,7 +99,7 @@ def log_chance(policy: Any, x: Floats, b: float, contours: Contours, desk: Desk,
 @jit
 def log_crossing_anew(contours: Contours, arm: int, values: Floats, weights: Floats, b: float, m: float) -> float:
     """log P(reweighted mean of the values and b reaches m); the arm's contour is built for it, if that works."""
-    if values.size >= FEW:
+    if values.size >= _FEW:
         contour.build(contours, arm, values, weights, b, m)
         log_p, error = contour.evaluate(contours, arm, m, b)
         if error <= CLOCK_ERROR:

@@ -23,13 +23,13 @@ from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.tally import shuffle
 from dirichlet_bandits.policies.verbs import implements, play
 from dirichlet_bandits.simulation.chances import (
-    FEW,
     Desk,
     duels,
     effort,
     excess_bounds,
     log_chance,
     make_desk,
+    plainly,
     worthwhile,
 )
 from dirichlet_bandits.simulation.clocks import (
@@ -134,7 +134,7 @@ def wins(
         if not won:
             wind(clocks, arm, now, rng)
         return won
-    if state.means[arm] >= m or state.pulls[arm] < FEW:
+    if state.means[arm] >= m or plainly(policy, desk, arm, state.pulls[arm]):
         won = verbs.duel(policy, state, arm, leader, rng)
     else:
         x = rewards(state, arm)
