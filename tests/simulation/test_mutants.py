@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,40 +21,73 @@ SCRIPT = """
 import sys
 import numpy as np
 import dirichlet_bandits as db
-bandit = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.6, 1.0)])
-result = db.simulate(bandit, db.RDS(), horizon=2000, replications=200_000, seed=int(sys.argv[1]), record=1)
+result = db.simulate({game}, seed=int(sys.argv[1]), record=1)
 np.save(sys.argv[2], result.pulls.values[0])
 """
-
-MISTAKES = {
-    "none": ("duels.py", "now, contested = 0, True", "now, contested = 0, True"),
-    "clocks 5 % slower than their certificates say": (
-        "clocks.py",
-        "log1p(-math.exp(log_p))",
-        "log1p(-math.exp(log_p - 0.05))",
-    ),
-    "leader never changes": ("duels.py", "        if contested:", "        if contested and now == 0:"),
+GAMES = {
+    "RDS": "db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.6, 1.0)]), db.RDS(), horizon=2000, replications=200_000",
+    "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
 }
 
 
-def play(folder: Path, mistake: str, seed: int) -> np.ndarray:
-    """Pull counts of many runs of a copy of the package with the mistake in it."""
-    package = folder / mistake.replace(" ", "-") / "dirichlet_bandits"
-    shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    file, right, wrong = MISTAKES[mistake]
-    source = package / "simulation" / file
-    assert source.read_text().count(right) == 1
-    source.write_text(source.read_text().replace(right, wrong))
+class Mistake(NamedTuple):
+    """What stands in a file of the package, and what a careless author might have written."""
+
+    game: str
+    file: str
+    right: str
+    wrong: str
+
+
+MISTAKES = {
+    "clocks 5 % slower than their certificates say": Mistake(
+        "RDS", "clocks.py", "log1p(-math.exp(log_p))", "log1p(-math.exp(log_p - 0.05))"
+    ),
+    "leader never changes": Mistake("RDS", "duels.py", "        if contested:", "        if contested and now == 0:"),
+    "a density that has not been told all rewards": Mistake(
+        "NPTS",
+        "campaigns.py",
+        "        contour.build(contours, arm, x, np.empty(0), b, v)\n    tangents",
+        "        pass\n    tangents",
+    ),
+    "a ceiling that proves too high is given up at a ring": Mistake(
+        "NPTS", "campaigns.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
+    ),
+}
+
+
+def play(package: Path, game: str, seed: int) -> np.ndarray:
+    """Pull counts of many runs of a copy of the package."""
     counts = package.parent / "counts.npy"
     setting = os.environ | {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(package.parent / "cache")}
-    subprocess.run([sys.executable, "-c", SCRIPT, str(seed), str(counts)], env=setting, check=True)
+    script = SCRIPT.format(game=GAMES[game])
+    subprocess.run([sys.executable, "-c", script, str(seed), str(counts)], env=setting, check=True)
     return np.load(counts)
 
 
+def copied(folder: Path) -> Path:
+    """A copy of the package."""
+    package = folder / "dirichlet_bandits"
+    shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
+def with_mistake(folder: Path, mistake: Mistake) -> Path:
+    """A copy of the package with the mistake in it."""
+    package = copied(folder)
+    source = package / "simulation" / mistake.file
+    assert source.read_text().count(mistake.right) == 1
+    source.write_text(source.read_text().replace(mistake.right, mistake.wrong))
+    return package
+
+
 @pytest.mark.slow
-def test_mistakes_are_noticed(tmp_path):
-    right = play(tmp_path, "none", 1)
-    check_equal(play(tmp_path / "again", "none", 2), right)
-    for seed, mistake in enumerate(list(MISTAKES)[1:], start=3):
+@pytest.mark.parametrize("game", GAMES)
+def test_mistakes_are_noticed(game, tmp_path):
+    package = copied(tmp_path / "right")
+    right = play(package, game, 1)
+    check_equal(play(package, game, 2), right)
+    mistakes = [mistake for mistake in MISTAKES.values() if mistake.game == game]
+    for seed, mistake in enumerate(mistakes, start=3):
         with pytest.raises(AssertionError):
-            check_equal(play(tmp_path, mistake, seed), right)
+            check_equal(play(with_mistake(tmp_path / str(seed), mistake), game, seed), right)

@@ -3,13 +3,27 @@
 The leader is pulled unless some challenger's index V_k is above its own, V_0, and above all others. These events
 exclude each other, so one clock waits for all of them; its ceiling is the sum over the challengers of
 
-    P(V_k largest) <= P(V_k > V_0) = integral of f_k(v) P(V_0 < v) dv <= integral of t_k(v) c(v) dv =: r_k.
+    q_k := P(V_k largest) <= P(V_k > V_0) = integral of f_k(v) P(V_0 < v) dv <= integral of t_k(v) c(v) dv =: r_k.
 
 * t_k is a tangent of the density f_k in logarithmic scale, which is concave: it holds until the arm is pulled.
 * c is the ceiling of the leader's distribution function: it holds while the leader does well enough.
 
 When the clock rings, an arm is chosen in proportion to r_k and a v in proportion to t_k(v) c(v). The arm is pulled
 with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challengers staying below v; else the leader.
+
+Why a campaign has the law of the plain loop, whenever it ends:
+
+1. Thinning. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r and pulled
+   with probability q_k/r_k; in all other cases the leader is. So k is pulled with probability q_k, for any r_k >= q_k.
+2. Waiting. As long as tangents and ceiling stay the same so does r: the coins of these steps are independent of each
+   other and of all rewards, and to draw the number of the first head is to toss the coins in advance.
+3. Ending. Whether a certificate is good for a step follows from the leader's rewards before the step (``holds``), and
+   is asked at every step, however near the clock is to ring. So the coins of the steps up to the end are used all
+   alike, and those beyond it are thrown away without having been looked at. Were the question asked only now and then,
+   for instance when a ring interrupts a stretch, more heads than tails would be thrown away: challengers would be
+   pulled too seldom. So what makes a ceiling too high to be worth its while ends the certificate like what breaks it.
+4. Ringing. The coin of that step is spent. Tangents may be drawn anew, and the next coins have the new r.
+5. Leaving. A campaign begins and ends by rules that know the past alone; plain steps have the law anyway.
 """
 
 import math
@@ -38,7 +52,6 @@ _DRAW = 60  # an index drawn by groups costs about as much as exponentials for s
 _LEAST = 64  # rewards of a leader
 _PATIENCE = 64  # plain steps at most between two campaigns
 _MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
-_HIGHER, _MORE = 0.5, 1.25  # standard deviations of the mean, factor of rewards, after which a ceiling is too high
 
 
 # Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
@@ -54,10 +67,12 @@ def log_tangent(tangents: Floats, arm: int, v: float) -> float:
 
 @jit
 def touch(contours: Contours, tangents: Floats, arm: int, x: Floats, b: float, v: float) -> None:
-    """The tangent at v; the arm's contour learns the rewards that it does not know yet."""
+    """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
     if 2 * tangents[_KNOWN, arm] >= x.size:
         for value in x[int(tangents[_KNOWN, arm]) :]:
             contour.append(contours, arm, value, 1)
+    else:  # a contour estimates its error for the rewards that it knows, whatever the others
+        contour.build(contours, arm, x, np.empty(0), b, v)
     tangents[_KNOWN, arm] = x.size
     value, slope = sure_density(contours, arm, x, b, v)
     tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
@@ -217,10 +232,10 @@ def muster(
 
 @jit
 def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> bool:
-    """Whether the ceiling is one for a leader as it is now, and not far too high."""
+    """Whether the certificate is good for a leader as it is now."""
     return (
-        0.0 <= mean - ceiling.mean <= _HIGHER * ceiling.deviation
-        and n <= _MORE * ceiling.n
+        ceiling.mean <= mean <= ceiling.high
+        and n <= ceiling.most
         and squares <= ceiling.variance * n
         and low >= ceiling.low
     )
@@ -228,11 +243,11 @@ def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> 
 
 @jit
 def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
-    """How many of the next rewards the leader may earn before its variance or a new low breaks the ceiling, and the
-    sum of squares after them."""
+    """How many of the next rewards the leader may earn before their number, variance or a new low ends the
+    certificate, and the sum of squares after them."""
     for i in range(block.size):
         squares += (block[i] - centre) ** 2
-        if squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
+        if n + i >= ceiling.most or squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
             return i + 1, squares
     return block.size, squares
 
@@ -269,7 +284,7 @@ def campaign(
         if quiet > 0:
             state = with_room(state, leader)
             calm, after = pulls_below(ceiling, ahead(run, leader)[:quiet], n, squares, centre)
-            done = stretch(run, state, leader, ceiling.mean, math.inf, calm)
+            done = stretch(run, state, leader, ceiling.mean, ceiling.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue

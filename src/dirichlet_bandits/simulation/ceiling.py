@@ -23,19 +23,21 @@ _ENDS = (0.0, 1.0, 2.0, 3.5, math.inf)  # of the pieces, in standard deviations
 _TOUCH = (0.0, 0.0, 1.5, 2.5, 4.5)  # where they touch h
 _HALF = -math.log(1.0 - math.exp(-1.0))
 _BELOW, _WIDER = 0.1, 1.05  # by how many standard deviations the mean may fall, by what factor the variance may grow
+_HIGHER, _MORE = 0.5, 1.25  # above so many deviations and so many times the rewards a new ceiling is much lower
 
 _START, _END, _HEIGHT, _SLOPE = range(4)
 
 
 class Ceiling(NamedTuple):
-    """For at least ``n`` rewards, none below ``low``, of at least this mean and at most this variance: at a distance z
-    below the mean exp(-height - slope (z - start)), a row for each piece. ``deviation`` is that of the index."""
+    """For at least as many rewards as now, none below ``low``, of at least this mean and at most this variance: at a
+    distance z below the mean exp(-height - slope (z - start)), a row for each piece. With more than ``most`` rewards,
+    or a mean above ``high``, it is still a ceiling, but no longer used."""
 
-    n: int
+    most: int
     mean: float
+    high: float
     variance: float
     low: float
-    deviation: float
     pieces: Floats
 
 
@@ -55,7 +57,7 @@ def make_ceiling(n: int, mean: float, squares: float, low: float, upper: float) 
         pieces[j, _HEIGHT], pieces[j, _SLOPE] = 0.5 * n * z * z / spread + slope * (start - z), slope
         start = end
     pieces[1, _HEIGHT] = _HALF
-    return Ceiling(n, mean, s, low, deviation, pieces)
+    return Ceiling(int(_MORE * n), mean, mean + _HIGHER * deviation, s, low, pieces)
 
 
 @jit

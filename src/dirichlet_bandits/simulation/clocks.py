@@ -7,6 +7,12 @@ may also be thrown away and drawn again at any time without looking at it.
 
 The certificate of an arm is an interval [low, high] of the leader's mean. Arms without one are tried in every
 round. Rings and ends of intervals stand in queues, so that nobody walks past all arms to find the next event.
+
+Not looking at it is essential: a certificate that is given up more readily when its clock is about to ring loses rings,
+and its arm wins too seldom. Here it ends in three ways, none of which knows the clock. The leader's mean leaves the
+interval: asked before every round, ring or no ring. The arm is pulled, or becomes the leader: by then its trial of this
+round is over, and all that are due are tried before anybody is pulled. A ring that comes to nothing tells how wide the
+*next* interval should be; the clock that goes on is wound with the ceiling that stands.
 """
 
 import math
