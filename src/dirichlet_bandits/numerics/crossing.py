@@ -6,6 +6,13 @@ With G_i ~ Gamma(w_i, 1) and a_i = x_i - threshold it is P(sum_i a_i G_i >= 0), 
 
 The trapezoid rule in x, s = c + i width sinh(x), c at the saddle point, converges exponentially and to a
 small *relative* error, however small p is.
+
+Light observations above the threshold, w_i far below 1, would spoil that: p is of the order of w_i, the integrand is
+not. Without them it integrates to the probability p_0 of the others, and the difference of the two integrands,
+
+    M(s) - M_0(s) = M(s) (1 - exp(sum over the light ones of w_i log(1 - s a_i))),
+
+is of the order of w_i too.
 """
 
 import math
@@ -29,6 +36,7 @@ from dirichlet_bandits.numerics.tolerances import (
 _NODES: Final = 16  # nodes computed together: one pass over the data
 _STEP: Final = 0.2  # first step: 16 nodes reach x = 3, where a Gaussian integrand has vanished
 _FARTHEST: Final = 400.0  # sinh(x) stays far from overflow
+_LIGHT: Final = 0.5  # weights below this are light; a digit is lost at most to heavier ones
 
 
 def crossing_probability(
@@ -86,26 +94,45 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         low, top = min(low, -floor), max(top, floor)
     half = math.log(0.5)
     if drift <= 0.0:
-        direct = log_upper_tail(offsets, weights, top)
+        direct = log_upper_tail(offsets, weights)
         if direct <= half:
             return direct
-        other = log_upper_tail(-offsets, weights, -low)
+        other = log_upper_tail(-offsets, weights)
         return math.log1p(-math.exp(other)) if other < half else direct
-    other = log_upper_tail(-offsets, weights, -low)
+    other = log_upper_tail(-offsets, weights)
     if other <= half:
         return math.log1p(-math.exp(other))
-    return log_upper_tail(offsets, weights, top)
+    return log_upper_tail(offsets, weights)
 
 
 @jit
-def log_upper_tail(offsets: np.ndarray, weights: np.ndarray, top: float) -> float:
-    """The contour integral for log P(sum_i offsets_i G_i > 0); offsets of both signs, the largest is `top`.
+def log_upper_tail(offsets: np.ndarray, weights: np.ndarray) -> float:
+    """log P(sum_i offsets_i G_i > 0) for offsets of both signs; light observations are integrated apart.
 
-    >>> round(math.exp(log_upper_tail(np.array([3.0, -1.0]), np.empty(0), 3.0)), 12)
+    >>> round(math.exp(log_upper_tail(np.array([3.0, -1.0]), np.empty(0))), 12)
     0.75
+    >>> p = math.exp(log_upper_tail(np.array([3.0, -1.0]), np.array([1e-12, 1.0])))  # 1e-12 log 4
+    >>> abs(p / (1e-12 * math.log(4.0)) - 1.0) < 1e-11
+    True
 
     Reference: see :func:`crossing_probability`.
     """
+    if weights.size == 0:
+        return _log_integral(offsets, weights, np.empty(0), np.empty(0))
+    light = (offsets > 0.0) & (weights < _LIGHT)
+    log_p = _log_integral(offsets, weights, offsets[light], weights[light])
+    others, of_others = offsets[~light], weights[~light]
+    if others.size == offsets.size or not others.max() > 0.0:
+        return log_p
+    log_p_0 = _log_integral(others, of_others, np.empty(0), np.empty(0))
+    high = max(log_p, log_p_0)
+    return min(high + math.log(math.exp(log_p - high) + math.exp(log_p_0 - high)), 0.0)
+
+
+@jit
+def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, of_light: np.ndarray) -> float:
+    """Logarithm of the contour integral; if there are light offsets, less that without them."""
+    top = offsets.max()
     e, width = saddle(offsets, weights, top)
     height = math.log1p(e)
     rest = 0.0
@@ -123,9 +150,12 @@ def log_upper_tail(offsets: np.ndarray, weights: np.ndarray, top: float) -> floa
     pure = min(math.asinh(1e17 / width / min(smallest, 1.0 + e)), _FARTHEST)
     work = np.empty((6, _NODES))
     step = _STEP
-    coarse = 0.5 * step + step * _line_sum(offsets, weights, top, e, width, step, step, pure, decay, work)
+    start = _without_light(light, of_light, top, e, 0.0).real
+    coarse = 0.5 * step * start + step * _line_sum(
+        offsets, weights, light, of_light, top, e, width, step, step, pure, decay, work
+    )
     for _ in range(CONTOUR_HALVINGS):
-        middle = _line_sum(offsets, weights, top, e, width, 0.5 * step, step, pure, decay, work)
+        middle = _line_sum(offsets, weights, light, of_light, top, e, width, 0.5 * step, step, pure, decay, work)
         fine = 0.5 * (coarse + step * middle)
         step *= 0.5
         settled = abs(fine - coarse) <= CONTOUR_AGREEMENT * abs(fine)
@@ -136,9 +166,26 @@ def log_upper_tail(offsets: np.ndarray, weights: np.ndarray, top: float) -> floa
 
 
 @jit
+def _without_light(light: np.ndarray, of_light: np.ndarray, top: float, e: float, y: float) -> complex:
+    """1 - M_0(s)/M(s) at height y of the line; 1 if nothing is light."""
+    if light.size == 0:
+        return 1.0 + 0.0j
+    log, turn = 0.0, 0.0
+    for i in range(light.size):
+        b = light[i] / top * (1.0 + e) / (e + (top - light[i]) / top)
+        log += of_light[i] * (log_factor(light[i], top, e) + 0.5 * math.log1p(y * b * y * b))
+        turn -= of_light[i] * math.atan(y * b)
+    grown = math.expm1(log)
+    half = math.sin(0.5 * turn)
+    return -complex(grown * math.cos(turn) - 2.0 * half * half, (1.0 + grown) * math.sin(turn))
+
+
+@jit
 def _line_sum(
     offsets: np.ndarray,
     weights: np.ndarray,
+    light: np.ndarray,
+    of_light: np.ndarray,
     top: float,
     e: float,
     width: float,
@@ -162,10 +209,15 @@ def _line_sum(
             modulus = math.exp(-log[j]) * jacobian[j]
             turned = complex(math.cos(phase[j]), math.sin(phase[j]))
             term = modulus * turned / complex(real[j], imag[j]) / complex(1.0, y[j] * (1.0 + e))
-            total += term.real
+            share = _without_light(light, of_light, top, e, y[j])
+            total += (term * share).real
             if x + step * j >= pure:
-                total += term.real / math.expm1(decay * step)  # the rest is a geometric series
-                return total
+                # The rest is a geometric series, or the difference of two.
+                lighter = of_light.sum()
+                slow, fast = math.expm1((decay - lighter) * step), math.expm1(decay * step)
+                fewer = -(1.0 + slow) * math.expm1(lighter * step) / fast
+                return total + (term * (share + fewer)).real / slow
+            term *= share
         if abs(term) <= CONTOUR_TAIL * abs(total):
             return total
         x += step * y.size

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.accurate import two_sum
 from dirichlet_bandits.numerics.checks import finite_number, positive_number
 from dirichlet_bandits.numerics.jit import jit, jit_sum
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
@@ -217,6 +218,23 @@ def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 
 @jit
+def tail_mean(tail: Floats, dropped: int, more: float) -> float:
+    """Mean of a tail without so many of its first values and with one more (none: NaN).
+
+    The sum is rounded once, so the order of the values leaves no trace: a kept contour can take away what it was given.
+    """
+    total, rest, size = 0.0, 0.0, tail.size - dropped
+    for i in range(dropped, tail.size):
+        total, carry = two_sum(total, tail[i])
+        rest += carry
+    if not math.isnan(more):
+        total, carry = two_sum(total, more)
+        rest += carry
+        size += 1
+    return (total + rest) / size
+
+
+@jit
 def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
     """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for fresh exponentials."""
     total = rest
@@ -245,7 +263,7 @@ def quantile_duel(policy: QDSParams, state: History, challenger: int, leader: in
     x = rewards(state, challenger)
     b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
     below, tail = split_tail(x, policy.alpha)
-    rest = (b - m) * rng.standard_exponential() + (tail.mean() - m) * rng.standard_gamma(tail.size)
+    rest = (b - m) * rng.standard_exponential() + (tail_mean(tail, 0, math.nan) - m) * rng.standard_gamma(tail.size)
     return reaches(below, m, rest, rng)
 
 

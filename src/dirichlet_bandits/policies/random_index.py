@@ -47,7 +47,8 @@ def shares(indices: Sequence[Variable]) -> Floats:
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Posteriors of the means."""
     law = {"bernoulli": _beta, "gaussian": _normal, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
-    pairs = zip(state.pulls, state.means, strict=True)
+    origin = state.means[0] if policy.family == "gaussian" else 0.0  # a location: far from 0 digits would be lost
+    pairs = zip(state.pulls, state.means - origin, strict=True)
     return shares([law(*posterior(policy.params, int(n), float(mean))) for n, mean in pairs])
 
 
@@ -67,8 +68,15 @@ def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats])
 @propensity_of(NPTS)
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """The index exceeds v with the crossing probability of the rewards and the bound at v."""
+    every, upper = moved_rewards(state, policy.upper)
+    return shares([resampled_index(*condensed(x, np.empty(0)), upper) for x in every])
+
+
+def moved_rewards(state: History, upper: float) -> tuple[list[Floats], float]:
+    """The rewards of all arms and the bound, less the very first reward: far from 0 digits would be lost."""
     every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
-    return shares([resampled_index(*condensed(x, np.empty(0)), float(policy.upper)) for x in every])
+    origin = every[0][0]
+    return [x - origin for x in every], float(upper - origin)
 
 
 def _normal(mean: float, deviation: float) -> Variable:

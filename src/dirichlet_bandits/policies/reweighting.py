@@ -1,12 +1,13 @@
 """What a duel of Dirichlet Sampling reweights besides the bonus, and a contour of it that follows the rewards."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
-from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, rank_of_tail, split_tail
+from dirichlet_bandits.policies.dirichlet import BDSParams, QDSParams, RDSParams, rank_of_tail, split_tail, tail_mean
 from dirichlet_bandits.policies.tally import Floats
 from dirichlet_bandits.policies.verbs import implements, verb
 
@@ -28,7 +29,7 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     below, tail = split_tail(x, policy.alpha)
     weights = np.ones(below.size + 1)
     weights[-1] = tail.size
-    return np.append(below, tail.mean()), weights
+    return np.append(below, tail_mean(tail, 0, math.nan)), weights
 
 
 @verb
@@ -46,17 +47,14 @@ def learn_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: f
 def learn_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
     """One more value below the tail, which the reward seldom reaches, or one more in it."""
     below, tail = split_tail(x, policy.alpha)
-    total, size = tail.sum() + reward, tail.size
-    if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1:
+    dropped = 1 if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1 else 0
+    if dropped > 0:
         contour.append(contours, arm, min(reward, tail[0]), 1)
         if reward <= tail[0]:
             return
-        total -= tail[0]
-    else:
-        size += 1
-        if below.size > 0 and reward < below.max():
-            contour.append(contours, arm, reward, 1)
-            contour.append(contours, arm, below.max(), -1)
-            total += below.max() - reward
-    contour.append(contours, arm, tail.mean(), -tail.size)
-    contour.append(contours, arm, total / size, size)
+    elif below.size > 0 and reward < below.max():
+        contour.append(contours, arm, reward, 1)
+        contour.append(contours, arm, below.max(), -1)
+        reward = below.max()
+    contour.append(contours, arm, tail_mean(tail, 0, math.nan), -tail.size)
+    contour.append(contours, arm, tail_mean(tail, dropped, reward), tail.size + 1 - dropped)

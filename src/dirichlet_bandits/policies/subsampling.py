@@ -42,21 +42,34 @@ class RBSDA(Policy):
 
 @implements(init, RBSDAParams)
 def remember_running_sums(policy: RBSDAParams, n_arms: int) -> History:
-    """A history of running sums: the mean of any block is a difference of two."""
+    """A history of running sums: the mean of any block follows from two of them."""
     return new_history(n_arms)
 
 
 @implements(update, RBSDAParams)
 def remember(policy: RBSDAParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     """Store the running sum that this reward ends."""
-    return append(state, arm, reward, state.sums[arm] + reward)
+    return append(state, arm, reward, running_sum(state.pool, state.start[arm], state.pulls[arm], reward))
+
+
+@jit
+def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
+    """What is stored for the reward after the n-th: the first reward itself, then sums of distances from it.
+
+    Rewards far from 0, and close to each other, would drown in sums of their own.
+    """
+    if n < 2:
+        return reward if n == 0 else reward - pool[first]
+    return pool[first + n - 1] + (reward - pool[first])
 
 
 @jit
 def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
     """Mean of n consecutive rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
-    before = pool[first + start - 1] if start > 0 else 0.0
-    return (pool[first + start + n - 1] - before) / n
+    end = start + n - 1
+    distance = (pool[first + end] if end > 0 else 0.0) - (pool[first + start - 1] if start > 1 else 0.0)
+    # So written whole numbers and their halves give the mean that adding them up would give: ties stay ties.
+    return (n * pool[first] + distance) / n if distance != 0.0 else pool[first]
 
 
 @jit

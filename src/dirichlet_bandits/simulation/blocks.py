@@ -5,7 +5,7 @@ import numpy as np
 from dirichlet_bandits.numerics.jit import jit
 from dirichlet_bandits.policies.history import History, reserve
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean, block_start
+from dirichlet_bandits.policies.subsampling import RBSDAParams, block_mean, block_start, running_sum
 from dirichlet_bandits.policies.tally import Floats, count, shuffle
 from dirichlet_bandits.policies.verbs import implements, play
 from dirichlet_bandits.simulation.run import Run, drained, draw, ended, record, refill
@@ -24,14 +24,7 @@ def fill_uniform(uniform: Floats, rng: np.random.Generator) -> None:
 def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, means, totals, pool, first, room = (
-        state.pulls,
-        state.means,
-        state.sums,
-        state.pool,
-        state.start,
-        state.room,
-    )
+    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     n_arms = pulls.size
     winners, uniform = np.empty(n_arms, np.int64), np.empty(_BLOCK * n_arms)
     used = uniform.size
@@ -67,5 +60,5 @@ def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Ge
             if pulls[arm] == room[arm]:
                 state = reserve(state, arm, 1)
                 pool = state.pool
-            pool[first[arm] + pulls[arm]] = totals[arm] + reward
+            pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
             count(state, arm, reward)

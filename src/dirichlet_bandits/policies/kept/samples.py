@@ -12,8 +12,8 @@ import numpy as np
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.tolerances import CONDENSED_NODES
 from dirichlet_bandits.policies.base import Policy
-from dirichlet_bandits.policies.history import History, rewards
-from dirichlet_bandits.policies.random_index import condensed, resampled_index, shares
+from dirichlet_bandits.policies.history import History
+from dirichlet_bandits.policies.random_index import condensed, moved_rewards, resampled_index, shares
 
 _BLOCK: Final = 2 * CONDENSED_NODES  # as many rewards are their own sample
 
@@ -35,9 +35,9 @@ class KeptSamples:
 
     def propensities(self, state: History) -> Floats:
         """As the plain ones, from the samples."""
-        every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
+        every, upper = moved_rewards(state, self._upper)
         samples = [follow(blocks, x) for blocks, x in zip(self._blocks, every, strict=True)]
-        return shares([resampled_index(points, weights, self._upper) for _, points, weights in samples])
+        return shares([resampled_index(points, weights, upper) for _, points, weights in samples])
 
 
 def follow(blocks: list[Block], x: Floats) -> Block:
