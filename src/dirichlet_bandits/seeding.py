@@ -12,19 +12,18 @@ import ctypes
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dirichlet_bandits.compilation import entry_point, jit
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.jit import entry, jit
+from dirichlet_bandits.types import Words
 
-Words = NDArray[np.uint64]
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 SEED_WORDS = 3  # SFC64 is seeded by three words; its fourth is a counter
 _WARM_UP = 12  # draws that NumPy discards after seeding SFC64
 
 
-class Desk(NamedTuple):
+class Stream(NamedTuple):
     """A generator and a window on the four words of its state: whoever writes the words draws from there."""
 
     rng: np.random.Generator
@@ -55,16 +54,16 @@ def stream_seeds(root: np.random.SeedSequence, replication: int, n_streams: int)
     return words.astype(np.uint64).reshape(n_streams, SEED_WORDS)
 
 
-def new_desk() -> Desk:
-    """A generator without a stream of its own, to be lent to streams by :func:`seat`."""
+def new_stream() -> Stream:
+    """A generator that :func:`start_stream` can start anywhere."""
     bits = np.random.SFC64(0)
     pointer = (ctypes.c_uint64 * 4).from_address(bits.ctypes.state_address)
-    return Desk(np.random.Generator(bits), np.ctypeslib.as_array(pointer))
+    return Stream(np.random.Generator(bits), np.ctypeslib.as_array(pointer))
 
 
 @jit
-def seat(rng: np.random.Generator, words: Words, seed: Words) -> None:
-    """Start the desk's generator at the head of the stream with this seed, exactly as NumPy seeds SFC64."""
+def start_stream(rng: np.random.Generator, words: Words, seed: Words) -> None:
+    """Start a stream's generator from this seed, exactly as NumPy seeds SFC64."""
     words[:3] = seed
     words[3] = 1
     for _ in range(_WARM_UP):
@@ -77,8 +76,8 @@ def study_words(root: np.random.SeedSequence) -> Words:
 
 
 @jit
-def seat_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
-    """Start the desk's generator at the head of stream (kind, number): those of different pairs are unrelated.
+def start_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
+    """Start a stream's generator at the head of stream (kind, number): those of different pairs are unrelated.
 
     The number is scrambled by the finaliser of SplitMix64, a bijection, so no two streams have equal seeds.
     """
@@ -93,19 +92,13 @@ def seat_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int
         rng.random()
 
 
-@entry
-def sit(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
-    """:func:`seat_numbered` for calls from Python."""
-    seat_numbered(rng, words, root, kind, number)
-
-
 def generator(seed: Words) -> np.random.Generator:
-    """A generator of its own for one stream: plain NumPy, equal draw for draw to a seated desk.
+    """A generator of its own for one seed: plain NumPy, equal draw for draw to a stream started there.
 
     >>> seeds = stream_seeds(root_sequence(0), replication=5, n_streams=3)
-    >>> desk = new_desk()
-    >>> seat(desk.rng, desk.words, seeds[1])
-    >>> bool(generator(seeds[1]).random() == desk.rng.random())
+    >>> stream = new_stream()
+    >>> start_stream(*stream, seeds[1])
+    >>> bool(generator(seeds[1]).random() == stream.rng.random())
     True
     """
     return np.random.Generator(np.random.SFC64(_FixedSeed(seed)))  # type: ignore[arg-type] # any ISeedSequence will do
@@ -119,3 +112,6 @@ class _FixedSeed(np.random.bit_generator.ISeedSequence):
 
     def generate_state(self, n_words: int, dtype: object = np.uint32) -> Words:
         return self.words.copy()
+
+
+start_numbered_entry = entry_point(start_numbered)

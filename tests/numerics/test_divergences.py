@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dirichlet_bandits.numerics.accurate import log1p_minus
+from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.divergences import (
     BERNOULLI,
     EXPONENTIAL,

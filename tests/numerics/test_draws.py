@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.numerics.draws import beta_frame, beta_or_nan, gamma_frame, gamma_or_nan
-from dirichlet_bandits.numerics.jit import jit
 
 ALARM = 1e-6
 

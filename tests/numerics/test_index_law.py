@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.axis import below, density, learn, make_axes
+from dirichlet_bandits.numerics.characteristic import below, density, learn, make_laws
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
-from dirichlet_bandits.numerics.hull import draw, fit, make_hulls
-from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.numerics.tolerances import AXIS_ERROR, DENSITY_ERROR
+from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
+from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, DENSITY_ERROR
 
 LAWS = {
     "uniform": lambda rng, n: rng.random(n),
@@ -46,31 +46,29 @@ def test_density_is_the_derivative():
 @pytest.mark.parametrize("n", [100, 700, 5000])
 def test_distribution_function_as_rewards_come(law, n):
     x = LAWS[law](np.random.default_rng(n), int(1.15 * n))
-    axis, bonus = make_axes(1)[0], np.ones(1)
-    learn(axis, x[:n], bonus, x[:n].mean(), x[:n].std())
-    learn(axis, x, bonus, x[:n].mean(), x[:n].std())
+    law, bonus = make_laws(1)[0], np.ones(1)
+    learn(law, x[:n], bonus, x[:n].mean(), x[:n].std())
+    learn(law, x, bonus, x[:n].mean(), x[:n].std())
     believed = 0
     for t in np.linspace(-4.0, 4.0, 9):
         m = x.mean() + t * x.std() / math.sqrt(x.size)
-        p, error = below(axis, m)
-        if error <= AXIS_ERROR:
+        p, error = below(law, m)
+        if error <= CHARACTERISTIC_ERROR:
             believed += 1
             assert p == pytest.approx(1.0 - crossing_probability(np.append(x, 1.0), m), abs=1e-9)
             h = 1e-4 * x.std() / math.sqrt(x.size)
-            f, slope = density(axis, m)
-            assert f * h == pytest.approx((below(axis, m + h)[0] - below(axis, m - h)[0]) / 2, abs=1e-11)
-            assert slope * h == pytest.approx(
-                (density(axis, m + h)[0] - density(axis, m - h)[0]) / 2, rel=1e-4, abs=1e-6
-            )
+            f, slope = density(law, m)
+            assert f * h == pytest.approx((below(law, m + h)[0] - below(law, m - h)[0]) / 2, abs=1e-11)
+            assert slope * h == pytest.approx((density(law, m + h)[0] - density(law, m - h)[0]) / 2, rel=1e-4, abs=1e-6)
     if n == 5000:
         assert believed >= 7
 
 
 @jit
-def draws(hull, axis, rng, n):
+def draws(envelope, law, rng, n):
     values = np.empty(n)
     for i in range(n):
-        values[i] = draw(hull, axis, rng)
+        values[i] = draw(envelope, law, rng)
     return values
 
 
@@ -78,16 +76,16 @@ def draws(hull, axis, rng, n):
 def test_draws_from_a_hull(law):
     """Kolmogorov and Smirnov's test against the distribution function; false alarm once in a million."""
     x = LAWS[law](np.random.default_rng(5), 3000)
-    axis, hull = make_axes(1)[0], make_hulls(1)[0]
-    learn(axis, x, np.ones(1), x.mean(), x.std())
-    assert fit(hull, axis, x.mean(), x.std() / math.sqrt(x.size))
-    found = draws(hull, axis, np.random.default_rng(6), 20_000)
-    levels = [below(axis, v)[0] for v in found]
+    law, envelope = make_laws(1)[0], make_envelopes(1)[0]
+    learn(law, x, np.ones(1), x.mean(), x.std())
+    assert fit(envelope, law, x.mean(), x.std() / math.sqrt(x.size))
+    found = draws(envelope, law, np.random.default_rng(6), 20_000)
+    levels = [below(law, v)[0] for v in found]
     assert stats.kstest(levels, "uniform").pvalue > 1e-6
 
 
 def test_no_hull_where_the_law_is_not_known_well():
     x = np.append(np.zeros(99), 1.0)  # a beta law of exponential shape, far from a bell
-    axis, hull = make_axes(1)[0], make_hulls(1)[0]
-    learn(axis, x, np.ones(1), x.mean(), x.std())
-    assert not fit(hull, axis, x.mean(), x.std() / 10)
+    law, envelope = make_laws(1)[0], make_envelopes(1)[0]
+    learn(law, x, np.ones(1), x.mean(), x.std())
+    assert not fit(envelope, law, x.mean(), x.std() / 10)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.kept import PropensityKeeper
+from dirichlet_bandits.policies.propensity import IncrementalPropensities
 
 VALUES = [np.arange(9) / 8, np.append(np.arange(9), [7, 8, 8]) / 8, np.arange(3, 7) / 8]
 MOVES = {  # shift, unit, how exactly a probability can be known there
@@ -58,7 +58,7 @@ def test_probabilities_are_the_same(name, move):
     policy, moved = POLICIES[name](0.0, 1.0), POLICIES[name](shift, unit)
     rng = np.random.default_rng(6)
     state, other = policy.init(3), moved.init(3)
-    first, second = PropensityKeeper(moved, 3), PropensityKeeper(moved, 3)
+    first, second = IncrementalPropensities(moved, 3), IncrementalPropensities(moved, 3)
     slow = name == "NPTS"
     for step in range(300):
         arm = step % 3 if step < 6 else int(rng.choice(3, p=(0.2, 0.3, 0.5)))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.engine.history import append, new_history, rewards
+from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.policies import POLICIES
-from dirichlet_bandits.policies.history import append, new_history, rewards
-from dirichlet_bandits.policies.tally import count, new_tally
 from tests.policies.twins import PAIRS
 
 

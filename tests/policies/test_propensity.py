@@ -14,9 +14,11 @@ import pytest
 from scipy import special, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.numerics.condense import condense
-from dirichlet_bandits.policies import POLICIES, random_index
-from dirichlet_bandits.policies.verbs import implements, index
+from dirichlet_bandits.engine.verbs import implements, index
+from dirichlet_bandits.numerics.compression import compress
+from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.index import random_index_propensities
+from dirichlet_bandits.policies.thompson import probability as posteriors
 from tests import naive
 from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS
@@ -105,8 +107,8 @@ def test_the_law_of_the_heads():
     for outcome in range(2**9):
         shown = (outcome >> np.arange(9)) & 1
         law[shown.sum()] += np.prod(np.where(shown, coins, 1 - coins))
-    np.testing.assert_allclose(random_index.heads_law(coins), law, atol=1e-15)
-    many = random_index.heads_law(np.full(1000, 0.3))
+    np.testing.assert_allclose(posteriors.heads_law(coins), law, atol=1e-15)
+    many = posteriors.heads_law(np.full(1000, 0.3))
     np.testing.assert_allclose(many, stats.binom(1000, 0.3).pmf(np.arange(1001)), atol=1e-14)
 
 
@@ -208,7 +210,7 @@ def test_npts_sums_to_one_when_rewards_almost_agree(upper):
 
 @pytest.mark.parametrize("shape", ["gamma", "pareto", "coin", "two clusters"])
 @pytest.mark.parametrize("n", [65, 1000, 20_000])
-def test_condensed_samples_cross_like_the_full_ones(shape, n):
+def test_compressd_samples_cross_like_the_full_ones(shape, n):
     rng = np.random.default_rng(n)
     x = {
         "gamma": rng.gamma(0.5, 2.0, n),
@@ -216,7 +218,7 @@ def test_condensed_samples_cross_like_the_full_ones(shape, n):
         "coin": (rng.random(n) < 0.1).astype(float),
         "two clusters": np.where(rng.random(n) < 0.5, 0.0, 1.0) + 1e-3 * rng.normal(size=n),
     }[shape]
-    points, weights = condense(x, np.empty(0))
+    points, weights = compress(x, np.empty(0))
     assert points.size <= 32
     assert weights.sum() == pytest.approx(n)
     upper = x.max() + 1.0
@@ -231,9 +233,9 @@ def test_condensed_samples_cross_like_the_full_ones(shape, n):
 
 
 def test_a_defect_is_reported_not_hidden():
-    lame = random_index._normal(0.0, 1.0)._replace(tails=lambda v: (0.5 * special.ndtr(v), special.ndtr(-v)))
+    lame = posteriors._normal(0.0, 1.0)._replace(tails=lambda v: (0.5 * special.ndtr(v), special.ndtr(-v)))
     with pytest.warns(UserWarning, match="propensities sum to 1"):
-        chances = random_index.shares([lame, random_index._normal(0.0, 1.0)])
+        chances = random_index_propensities([lame, posteriors._normal(0.0, 1.0)])
     assert chances.sum() != pytest.approx(1.0, abs=1e-3)
 
 

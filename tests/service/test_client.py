@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.described import parse_policy
+from dirichlet_bandits.live.description import parse_policy
 from dirichlet_bandits.service.client import _written
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS

@@ -10,7 +10,7 @@ import dirichlet_bandits
 
 SCRIPT = """
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.loop import runner
+from dirichlet_bandits.engine.loop import runner
 bandit = db.Bandit([db.Bernoulli(0.1), db.Bernoulli(0.9)])
 policy = {policy}
 result = db.simulate(bandit, policy, horizon=50, replications=4, seed=0)
@@ -22,7 +22,7 @@ MINE = """
 from dataclasses import dataclass
 from typing import NamedTuple
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.verbs import implements, index
+from dirichlet_bandits.engine.verbs import implements, index
 
 class Params(NamedTuple):
     scale: float

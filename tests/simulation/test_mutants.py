@@ -41,17 +41,19 @@ class Mistake(NamedTuple):
 
 MISTAKES = {
     "clocks 5 % slower than their certificates say": Mistake(
-        "RDS", "clocks.py", "log1p(-math.exp(log_p))", "log1p(-math.exp(log_p - 0.05))"
+        "RDS", "engine/clocks.py", "log1p(-math.exp(log_p))", "log1p(-math.exp(log_p - 0.05))"
     ),
-    "leader never changes": Mistake("RDS", "duels.py", "        if contested:", "        if contested and now == 0:"),
+    "leader never changes": Mistake(
+        "RDS", "policies/dirichlet/fast.py", "        if contested:", "        if contested and now == 0:"
+    ),
     "a density that has not been told all rewards": Mistake(
         "NPTS",
-        "campaigns.py",
+        "policies/npts/fast.py",
         "        contour.build(contours, arm, x, np.empty(0), b, v)\n    tangents",
         "        pass\n    tangents",
     ),
     "a ceiling that proves too high is given up at a ring": Mistake(
-        "NPTS", "campaigns.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
+        "NPTS", "policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
     ),
 }
 
@@ -75,7 +77,7 @@ def copied(folder: Path) -> Path:
 def with_mistake(folder: Path, mistake: Mistake) -> Path:
     """A copy of the package with the mistake in it."""
     package = copied(folder)
-    source = package / "simulation" / mistake.file
+    source = package / mistake.file
     assert source.read_text().count(mistake.right) == 1
     source.write_text(source.read_text().replace(mistake.right, mistake.wrong))
     return package

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.seeding import new_desk, root_sequence, seat, stream_seeds
+from dirichlet_bandits.seeding import new_stream, root_sequence, start_stream, stream_seeds
 from dirichlet_bandits.simulation.python_loop import reward_streams
 from tests.simulation.games import GreedyUCB
 
@@ -81,13 +81,13 @@ def test_python_and_compiled_policies_play_the_same_game(foreign):
 
 def test_streams_are_those_of_numpy():
     seed = stream_seeds(root_sequence(11), replication=4, n_streams=2)[1]
-    desk = new_desk()
-    seat(desk.rng, desk.words, seed)
+    stream = new_stream()
+    start_stream(*stream, seed)
     plain = np.random.Generator(np.random.SFC64(0))
     state = plain.bit_generator.state
-    state["state"]["state"][:] = desk.words
+    state["state"]["state"][:] = stream.words
     plain.bit_generator.state = state
-    np.testing.assert_array_equal(desk.rng.standard_normal(5), plain.standard_normal(5))
+    np.testing.assert_array_equal(stream.rng.standard_normal(5), plain.standard_normal(5))
 
 
 def test_regret_is_the_sum_of_gaps_times_pulls():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.verbs import duel, implements, index, init, update
+from dirichlet_bandits.engine.verbs import duel, implements, index, init, update
 from dirichlet_bandits.testing import check_policy
 
 

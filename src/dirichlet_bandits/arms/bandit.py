@@ -9,8 +9,9 @@ import numpy as np
 
 from dirichlet_bandits.arms import sampler
 from dirichlet_bandits.arms.laws import Law
-from dirichlet_bandits.arms.sampler import ArmTable, Floats
+from dirichlet_bandits.arms.sampler import ArmTable
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.types import Floats
 
 
 @runtime_checkable

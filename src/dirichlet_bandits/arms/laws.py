@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, ndtr, ndtri
 
 from dirichlet_bandits.arms import sampler
-from dirichlet_bandits.arms.sampler import Floats
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.checks import finite_array, finite_number, positive_number
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_array, finite_number, positive_number
 
 _NO_DATA = np.empty(0)
 

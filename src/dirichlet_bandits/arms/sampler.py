@@ -7,12 +7,9 @@ of different laws can stand in one bandit.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.types import Floats, Ints
 
 BERNOULLI, GAUSSIAN, EXPONENTIAL, UNIFORM, BETA, POISSON, CLIPPED_GAUSSIAN, MIXTURE, EMPIRICAL, FOREIGN = range(10)
 
@@ -74,13 +71,4 @@ def fill(kind: int, row: Floats, data: Floats, rng: np.random.Generator, out: Fl
         out[:] = np.nan
 
 
-def _build_fill(stamp: str):  # type: ignore[no-untyped-def]
-    @entry
-    def fill_entry(kind: int, row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
-        stamp  # noqa: B018 - the closure ties the cached code to the sources
-        fill(kind, row, data, rng, out)
-
-    return fill_entry
-
-
-fill_entry = _build_fill(fingerprint())
+fill_entry = entry_point(fill)

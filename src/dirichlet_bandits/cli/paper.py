@@ -14,13 +14,13 @@ from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import run
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import SHIPPED, Experiment, KinfStudy, QDSStudy, shipped
-from dirichlet_bandits.numerics.checks import whole_number
 from dirichlet_bandits.report import Chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.ahead import compile_ahead
+from dirichlet_bandits.simulation.precompile import compile_ahead
+from dirichlet_bandits.validation import whole_number
 
 QUICK = 200  # replications of a quick run
 

@@ -2,7 +2,7 @@
 
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.policies import POLICIES
-from dirichlet_bandits.policies.base import parameters
+from dirichlet_bandits.policies.interface import parameters
 
 
 def policies() -> None:

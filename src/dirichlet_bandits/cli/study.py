@@ -7,8 +7,8 @@ import typer
 
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.live import Study, create_study, load_study, study_names
-from dirichlet_bandits.live.described import parse_policy
-from dirichlet_bandits.simulation.progress import bars
+from dirichlet_bandits.live.description import parse_policy
+from dirichlet_bandits.progress import bars
 
 DIFFERENT = 1
 

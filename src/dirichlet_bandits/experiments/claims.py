@@ -6,7 +6,7 @@ from typing import Literal
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.fields import name_list, text
-from dirichlet_bandits.numerics.checks import finite_number, positive_number
+from dirichlet_bandits.validation import finite_number, positive_number
 
 STATISTICS = ("mean", "std", "q95", "growth", "spread")
 

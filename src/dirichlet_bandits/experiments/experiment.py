@@ -9,10 +9,10 @@ from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Panel, Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
-from dirichlet_bandits.numerics.checks import finite_number, whole_number
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.validation import finite_number, whole_number
 
 
 @dataclass(frozen=True)

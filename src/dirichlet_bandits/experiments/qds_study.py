@@ -10,9 +10,9 @@ from scipy.optimize import brentq
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
-from dirichlet_bandits.numerics.checks import finite_number, positive_number
 from dirichlet_bandits.theory.conditions import QDSCondition, qds_condition
 from dirichlet_bandits.theory.laws import Law
+from dirichlet_bandits.validation import finite_number, positive_number
 
 VARIED = ("rho", "alpha")
 SIDES = ("above", "below")

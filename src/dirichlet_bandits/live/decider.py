@@ -5,19 +5,17 @@ the number of the event for a reward (some policies toss a coin for it). So the 
 decisions in any process, at any time.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.numerics.checks import Floats
-from dirichlet_bandits.policies import Policy, verbs
-from dirichlet_bandits.policies.base import keeper
-from dirichlet_bandits.policies.kept import PropensityKeeper
-from dirichlet_bandits.policies.tally import Ints
-from dirichlet_bandits.seeding import Words, new_desk, root_sequence, seat_numbered, sit, study_words
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.propensity import IncrementalPropensities
+from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered, start_numbered_entry, study_words
+from dirichlet_bandits.types import Floats, Ints, Words
 
 _DECISION: Final = 0
 _REWARD: Final = 1
@@ -36,7 +34,7 @@ class Decider:
     def __init__(self, policy: Policy, seed: int) -> None:
         self.policy = policy
         self._root = study_words(root_sequence(seed))
-        self._desk = new_desk()
+        self._stream = new_stream()
         self._forget()
 
     def _forget(self) -> None:
@@ -44,22 +42,22 @@ class Decider:
         self._state: Any = None
         self._told = 0
         self._chances: Floats | None = None
-        self._keeper = PropensityKeeper(self.policy, 0)
+        self._known = IncrementalPropensities(self.policy, 0)
 
     def decide(self, journal: Journal, trial: int) -> Round:
         """The round that begins with this trial."""
         opening = journal.opening()
         if opening:
-            sit(*self._desk, self._root, _DECISION, trial)
-            order = self._desk.rng.permutation(opening).tolist()
+            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            order = self._stream.rng.permutation(opening).tolist()
             return Round(order, _spread(journal, opening, np.ones(len(opening))))
         chances = self._known_chances(journal)
         possible = np.flatnonzero(chances)
         if possible.size == 1:  # nothing is left to chance: `select` could only say the same, and may take long to
             arms = possible.tolist()
         else:
-            sit(*self._desk, self._root, _DECISION, trial)
-            arms = self.policy.select(self._state, self._desk.rng)
+            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            arms = self.policy.select(self._state, self._stream.rng)
         return Round([self._arms[arm] for arm in arms], _spread(journal, self._arms, chances))
 
     def propensities(self, journal: Journal) -> Floats:
@@ -74,7 +72,7 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            self._chances = self._keeper.propensities(self._state)
+            self._chances = self._known.propensities(self._state)
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
@@ -83,7 +81,7 @@ class Decider:
         if known != self._arms or self._told > len(journal.told_arms):
             self._forget()
             self._arms, self._state = known, self.policy.init(len(known))
-            self._keeper = PropensityKeeper(self.policy, len(known))
+            self._known = IncrementalPropensities(self.policy, len(known))
         first, last = self._told, len(journal.told_arms)
         if first == last:
             return
@@ -93,9 +91,9 @@ class Decider:
         rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
         kept = arms >= 0
         if kept.any():
-            tell = _door(type(self.policy.params))
+            tell = specialised(_update_study, type(self.policy.params))
             self._state = tell(
-                self.policy.params, self._state, arms[kept], rewards[kept], numbers[kept], self._root, *self._desk
+                self.policy.params, self._state, arms[kept], rewards[kept], numbers[kept], self._root, *self._stream
             )
             self._chances = None
         self._told = last
@@ -108,19 +106,11 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
     return every
 
 
-@functools.cache
-def _door(policy_type: type) -> Callable[..., Any]:
-    """The policy's ``update``, for many rewards."""
-    stamp = verbs.stamp(policy_type)
-
-    @keeper(policy_type)
-    def tell_study(
-        policy: Any, state: Any, arms: Ints, rewards: Floats, numbers: Ints, root: Words, rng: Any, words: Words
-    ) -> Any:
-        stamp  # noqa: B018 - the closure ties the cached code to the sources
-        for i in range(arms.size):
-            seat_numbered(rng, words, root, _REWARD, numbers[i])
-            state = verbs.update(policy, state, arms[i], rewards[i], rng)
-        return state
-
-    return tell_study
+def _update_study(
+    policy: Any, state: Any, arms: Ints, rewards: Floats, numbers: Ints, root: Words, rng: Any, words: Words
+) -> Any:
+    """The state after many rewards, each with the random numbers of its event; an entry point."""
+    for i in range(arms.size):
+        start_numbered(rng, words, root, _REWARD, numbers[i])
+        state = verbs.update(policy, state, arms[i], rewards[i], rng)
+    return state

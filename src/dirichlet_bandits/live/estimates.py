@@ -19,12 +19,13 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
-from dirichlet_bandits.live.described import describe
+from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
-from dirichlet_bandits.numerics.checks import Floats, finite_number
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_number
 
 
 @dataclass(frozen=True)

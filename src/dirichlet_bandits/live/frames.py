@@ -13,9 +13,9 @@ from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import read_rounds
-from dirichlet_bandits.numerics.checks import number_between
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.validation import number_between
 
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.numerics.checks import Floats
+from dirichlet_bandits.types import Floats
 
 _LARGEST_BET: Final = 0.5
 _TUNED_FOR: Final = 100

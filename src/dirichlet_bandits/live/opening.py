@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.described import checked_arms, checked_name, describe, restore
+from dirichlet_bandits.live.description import checked_arms, checked_name, describe, restore
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import RDS, Policy
 from dirichlet_bandits.seeding import Seed, root_sequence

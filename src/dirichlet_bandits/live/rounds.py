@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.numerics.checks import Floats
-from dirichlet_bandits.policies.tally import Ints
 from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
+from dirichlet_bandits.types import Floats, Ints
 
 
 class Rounds(NamedTuple):

@@ -14,13 +14,13 @@ import pandas as pd
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.decider import Decider
-from dirichlet_bandits.live.described import checked_name
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, Journal
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.numerics.checks import finite_number, whole_number
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
+from dirichlet_bandits.validation import finite_number, whole_number
 
 LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""

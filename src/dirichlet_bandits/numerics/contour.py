@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.numerics.accurate import two_sum, weight_of
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, CONTOUR_REACH
 
@@ -196,6 +196,22 @@ def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, flo
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
     log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - scalars[HEIGHT] + math.log(total)
     return log_p, error + last / total
+
+
+@jit
+def rebuilt(
+    contours: Contours, k: int, values: np.ndarray, weights: np.ndarray, b: float, m: float
+) -> tuple[float, float]:
+    """log p and its estimated error like :func:`evaluate`, with nodes made anew for this threshold and bonus.
+
+    >>> log_p, error = rebuilt(make(1), 0, np.arange(99.0), np.empty(0), 99.0, 49.5)
+    >>> round(math.exp(log_p), 9), error < 1e-14
+    (0.5, True)
+
+    Reference: the head of this file.
+    """
+    build(contours, k, values, weights, b, m)
+    return evaluate(contours, k, m, b)
 
 
 @jit

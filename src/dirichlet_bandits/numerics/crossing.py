@@ -16,15 +16,13 @@ is of the order of w_i too.
 """
 
 import math
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.numerics.accurate import two_sum, weight_of
-from dirichlet_bandits.numerics.checks import Floats, finite_array, finite_number, positive_weights
-from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
+from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_AGREEMENT,
@@ -32,6 +30,7 @@ from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_TAIL,
     OFFSET_RATIO,
 )
+from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
 
 _NODES: Final = 16  # nodes computed together: one pass over the data
 _STEP: Final = 0.2  # first step: 16 nodes reach x = 3, where a Gaussian integrand has vanished
@@ -57,7 +56,7 @@ def crossing_probability(
     """
     x = finite_array("values", values)
     offsets = x - finite_number("threshold", threshold)
-    result = float(_door(offsets, positive_weights("weights", weights, x.size)))
+    result = float(_log_crossing(offsets, positive_weights("weights", weights, x.size)))
     return result if log else math.exp(result)
 
 
@@ -224,13 +223,4 @@ def _line_sum(
     return total
 
 
-def _build(stamp: str) -> Callable[[Floats, Floats], float]:
-    @entry
-    def door(offsets: Floats, weights: Floats) -> float:
-        stamp  # noqa: B018  keeps the fingerprint in the closure, hence in the cache's key
-        return log_crossing(offsets, weights)
-
-    return door
-
-
-_door = _build(fingerprint())
+_log_crossing = entry_point(log_crossing)

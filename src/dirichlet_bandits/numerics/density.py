@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -24,7 +25,6 @@ from dirichlet_bandits.numerics.contour import (
     times_power,
 )
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.jit import jit
 
 
 @jit

@@ -3,8 +3,8 @@
 import math
 from typing import Final
 
-from dirichlet_bandits.numerics.accurate import log1p_minus
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, NEWTON_STEP
 
 BERNOULLI: Final = 0

@@ -6,7 +6,7 @@ from anywhere else will do. Accepting costs a few multiplications: what depends 
 
 import math
 
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.compilation import jit
 
 _LEAST_VARIANCE = 0.09  # of a coin: with less, more than two in five draws would be refused
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dirichlet_bandits.compilation import entry_point, jit
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.accurate import log1p_minus, mean_offset, weight_of
-from dirichlet_bandits.numerics.checks import finite_array, finite_number, positive_weights
-from dirichlet_bandits.numerics.jit import entry, fingerprint, jit
+from dirichlet_bandits.numerics.compensated import log1p_minus, mean_offset, weight_of
 from dirichlet_bandits.numerics.tolerances import LARGEST_LEVEL, NEWTON_LIMIT, NEWTON_STEP
+from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
 
 
 class KinfResult(NamedTuple):
@@ -47,7 +47,9 @@ def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | No
     top = finite_number("upper", upper)
     if x.max() > top:
         raise ArgumentError("values", f"at most upper = {top}", float(x.max()))
-    value, multiplier, iterations, converged = _door(x, positive_weights("weights", weights, x.size), q, top)
+    value, multiplier, iterations, converged = _kinf_weighted(
+        x, positive_weights("weights", weights, x.size), q, top, 0.0
+    )
     return KinfResult(float(value), float(multiplier), int(iterations), bool(converged))
 
 
@@ -296,13 +298,4 @@ def _harmonic(values: np.ndarray, upper: float, width: float, e: float) -> tuple
     return curved / n, rise / n, square / n - (rise / n) ** 2
 
 
-def _build(stamp: str):  # type: ignore[no-untyped-def]
-    @entry
-    def door(values: np.ndarray, weights: np.ndarray, target: float, upper: float) -> tuple[float, float, int, bool]:
-        stamp  # noqa: B018  keeps the fingerprint in the closure, hence in the cache's key
-        return kinf_weighted(values, weights, target, upper, 0.0)
-
-    return door
-
-
-_door = _build(fingerprint())
+_kinf_weighted = entry_point(kinf_weighted)

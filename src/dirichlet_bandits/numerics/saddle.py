@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.numerics.accurate import weight_of
-from dirichlet_bandits.numerics.jit import jit
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, SADDLE_STEP
 
 _BIG: Final = 1e100  # products are brought back below this; one more factor cannot overflow

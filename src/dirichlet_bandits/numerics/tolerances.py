@@ -40,7 +40,7 @@ the worst cases seen, a run with a thousand duels won would still have its law w
 CONTOUR_REACH: Final = 1e-15
 """A kept contour goes as far as the integrand is above this share of its value on the real axis."""
 
-AXIS_ERROR: Final = 1e-10
+CHARACTERISTIC_ERROR: Final = 1e-10
 """Estimated absolute error with which a simulation believes a distribution function kept on the imaginary axis: a run
 with ten thousand such decisions keeps its law within a millionth. Rounding of a million rewards leaves about 1e-11."""
 
@@ -56,13 +56,13 @@ OFFSET_RATIO: Final = 1e-150
 INDEX_SLACK: Final = 1e-9
 """A bound on an index must clear it by this share before the index itself is left out: rounding cannot bridge it."""
 
-CONDENSED_NODES: Final = 32
+COMPRESSED_NODES: Final = 32
 """Weighted points that stand for a large sample: with 24 and with 40 alike, crossing probabilities
 above exp(-60) were right to 5e-12 in samples of 100 to 1e5."""
 
 LANCZOS_END: Final = 1e-13
 """A coupling below this share of the data's half range is rounding: the sample has no more distinct values.
-Also the least weight of a condensed point: positive, and far too small to count."""
+Also the least weight of a compressed point: positive, and far too small to count."""
 
 PANEL_AGREEMENT: Final = 1e-11
 """Share of a probability by which the last coefficients of a panel may move it."""

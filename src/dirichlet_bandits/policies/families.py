@@ -2,23 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.checks import positive_number
 from dirichlet_bandits.numerics.divergences import FAMILIES
-from dirichlet_bandits.policies.base import Policy, choice
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.validation import positive_number
 
 Family = Literal["bernoulli", "gaussian", "exponential", "poisson"]
 
 _SUPPORTS = {"bernoulli": (0.0, 1.0), "exponential": (0.0, math.inf), "poisson": (0.0, math.inf)}
-
-
-class FamilyParams(NamedTuple):
-    """Code of the family and, for the Gaussian one, its standard deviation."""
-
-    family: int
-    sigma: float
 
 
 @dataclass(frozen=True)

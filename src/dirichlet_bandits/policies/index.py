@@ -1,15 +1,24 @@
-"""Index policies: pull the arm with the largest index, ties at random.
+"""Index policies: pull the arm with the largest index, ties at random; and how probable that is for each arm.
 
-These verbs are the defaults of all policies; those that remember or decide otherwise register their own.
+The verbs here are the defaults of all policies; those that remember or decide otherwise register their own.
 """
 
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.policies import verbs
-from dirichlet_bandits.policies.tally import Tally, count, new_tally
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
+from dirichlet_bandits.engine.verbs import specialised, verb
+from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities
+from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.numerics.kinf_series import make_expansions
+from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.types import Floats
 
 
 @verbs.implements(verbs.init)
@@ -28,24 +37,103 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
 @jit
 def overview(state: Any) -> tuple[int, float]:
     """What an index may know of the other arms: the number of all pulls and the largest mean."""
-    total, top = 0, -np.inf
+    total, best_mean = 0, -np.inf
     for arm in range(state.pulls.size):
         total += state.pulls[arm]
-        top = max(top, state.means[arm])
-    return total, top
+        best_mean = max(best_mean, state.means[arm])
+    return total, best_mean
+
+
+@jit
+def larger(
+    best: int, largest: float, ties: int, arm: int, value: float, rng: np.random.Generator
+) -> tuple[int, float, int]:
+    """The best arm so far, its index and how many arms have it, after one more arm."""
+    if value > largest:
+        return arm, value, 1
+    if value == largest:
+        ties += 1
+        if rng.random() * ties < 1.0:  # each of the tied arms ends up chosen equally often
+            best = arm
+    return best, largest, ties
 
 
 @verbs.implements(verbs.select)
 def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     """The arm with the largest index."""
-    total, top = overview(state)
-    best, best_index, ties = 0, -np.inf, 0
+    total, best_mean = overview(state)
+    best, largest, ties = 0, -np.inf, 0
     for arm in range(state.pulls.size):
-        value = verbs.index(policy, state, arm, total, top, rng)
-        if value > best_index:
-            best, best_index, ties = arm, value, 1
-        elif value == best_index:
-            ties += 1
-            if rng.random() * ties < 1.0:  # each of the tied arms ends up chosen equally often
-                best = arm
+        value = verbs.index(policy, state, arm, total, best_mean, rng)
+        best, largest, ties = larger(best, largest, ties, arm, value, rng)
     return best
+
+
+def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
+    """The index of every arm; an entry point."""
+    total, best_mean = overview(state)
+    values = np.empty(state.pulls.size)
+    for arm in range(state.pulls.size):
+        values[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
+    return values
+
+
+def index_propensities(policy: Policy, state: Any) -> Floats:
+    """Propensities where nothing is random but ties: the largest index is pulled, ties are shared."""
+    indices = specialised(all_indices, type(policy.params))
+    values = indices(policy.params, state, np.random.default_rng(0))
+    largest = values == values.max()
+    return np.asarray(largest / largest.sum())
+
+
+def random_index_propensities(indices: Sequence[Variable]) -> Floats:
+    """Propensities where indices are drawn at random: the probability that each is the largest.
+
+    A sum that is not 1 within 1e-9 is left as it is, with a warning.
+    """
+    chances = argmax_probabilities(indices)
+    total = float(chances.sum())
+    if not abs(total - 1.0) <= PROPENSITY_DEFECT:
+        warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=2)
+        return chances
+    return chances / total
+
+
+@verb
+def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Floats) -> Any:
+    """The arm's index up to rounding, from what is kept of its rewards (``numerics/kinf_series.py``)."""
+
+
+def all_incremental_indices(policy: Any, state: Any, expansions: Floats) -> Floats:
+    """The index of every arm up to rounding, from what is kept of its rewards; an entry point."""
+    total, best_mean = overview(state)
+    indices = np.empty(state.pulls.size)
+    for arm in range(state.pulls.size):
+        indices[arm] = incremental_index(policy, state, arm, total, best_mean, expansions)
+    return indices
+
+
+class IncrementalIndices:
+    """The same at a cost that does not grow with the rewards, for policies with an ``incremental_index``.
+
+    Kept indices differ from the plain ones by rounding; where rounding could matter, arms being tied or nearly so, the
+    plain ones decide.
+    """
+
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        self._policy = policy
+        self._indices: Callable[..., Floats] = specialised(all_incremental_indices, type(policy.params))
+        self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
+
+    def indices(self, state: Any) -> Floats:
+        """Of all arms, up to rounding."""
+        return self._indices(self._policy.params, state, self._expansions)
+
+    def propensities(self, state: Any) -> Floats:
+        """From the kept indices if one of them is the largest beyond doubt."""
+        indices = self.indices(state)
+        best = indices.argmax()
+        second = raised.py_func(float(np.delete(indices, best).max()))  # type: ignore[attr-defined]
+        if not second < indices[best]:  # ties, or NaN
+            return index_propensities(self._policy, state)
+        return np.asarray(np.arange(indices.size) == best, np.float64)

@@ -1,43 +1,20 @@
-"""Rounds: the arms that are pulled before the policy looks again.
+"""Rounds: the arms that are pulled before the policy looks again; and how probable that is for each arm.
 
 A round-based policy lets challengers duel with a leader, the arm with most observations (ties: best mean, then
 random). Every winner is pulled, in random order; if nobody wins, the leader is.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload
 
-from dirichlet_bandits.numerics.jit import jit
-from dirichlet_bandits.policies import verbs
-from dirichlet_bandits.policies.tally import Floats, Ints, shuffle, unpulled
-
-
-def as_round(chosen: Any, desk: Ints) -> Any:
-    """The answer of ``select`` as an array; a single arm, the answer of an index policy, is put on the desk."""
-
-
-@overload(as_round)
-def _as_round(chosen, desk):  # type: ignore[no-untyped-def]
-    if not isinstance(chosen, types.Integer):
-        return lambda chosen, desk: chosen
-
-    def alone(chosen, desk):  # type: ignore[no-untyped-def]
-        desk[0] = chosen
-        return desk
-
-    return alone
-
-
-@jit
-def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
-    """The arms to pull next: those never pulled, else what the policy selects."""
-    arms = unpulled(state.pulls, rng)
-    if arms.size == 0:
-        arms = as_round(verbs.select(policy, state, rng), np.empty(1, np.int64))
-    return arms
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.verbs import specialised, verb
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.types import Floats, Ints
 
 
 @jit
@@ -70,3 +47,63 @@ def duel_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
         n_winners = 1
     shuffle(winners[:n_winners], rng)
     return winners[:n_winners]
+
+
+@verb
+def win_probability(policy: Any, state: Any, challenger: int, leader: int) -> Any:
+    """Probability that the challenger wins its duel against the leader."""
+
+
+def win_probabilities(policy: Any, state: Any, leader: int) -> Floats:
+    """Each arm's probability to win against this leader, 0 for those that do not duel; an entry point."""
+    chances = np.zeros(state.pulls.size)
+    for arm in range(state.pulls.size):
+        if state.pulls[arm] < state.pulls[leader]:
+            chances[arm] = win_probability(policy, state, arm, leader)
+    return chances
+
+
+def round_propensities(policy: Policy, state: Any) -> Floats:
+    """Propensities from win probabilities: duels are independent, the leader is pulled if nobody wins."""
+    wins = specialised(win_probabilities, type(policy.params))
+    return _average_over_leaders(state, lambda leader: wins(policy.params, state, leader))
+
+
+def _average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
+    """Propensities from each arm's probability to win against a leader; if several are tied, on average over them."""
+    pulls, means = np.asarray(state.pulls), np.asarray(state.means)
+    most = pulls == pulls.max()
+    leaders = np.flatnonzero(most & (means == means[most].max()))
+    result = np.zeros(pulls.size)
+    for leader in leaders.tolist():
+        chances = wins(leader)
+        result += chances / leaders.size
+        result[leader] += np.prod(1.0 - chances) / leaders.size
+    return result
+
+
+@verb
+def incremental_win_probability(policy: Any, state: Any, challenger: int, leader: int, memory: Any) -> Any:
+    """Probability that the challenger wins its duel against the leader, with the help of what is kept."""
+
+
+def incremental_win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floats:
+    """Each arm's probability to win against this leader, from what is kept; an entry point."""
+    chances = np.zeros(state.pulls.size)
+    for arm in range(state.pulls.size):
+        if state.pulls[arm] < state.pulls[leader]:
+            chances[arm] = incremental_win_probability(policy, state, arm, leader, memory)
+    return chances
+
+
+class IncrementalDuels:
+    """The same for a policy with an ``incremental_win_probability``; a family brings the memory that it needs."""
+
+    def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
+        self._params = policy.params
+        self._wins: Callable[..., Floats] = specialised(incremental_win_probabilities, type(policy.params))
+        self._memory = memory(n_arms)
+
+    def propensities(self, state: Any) -> Floats:
+        """From each challenger's probability to win."""
+        return _average_over_leaders(state, lambda leader: self._wins(self._params, state, leader, self._memory))

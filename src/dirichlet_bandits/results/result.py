@@ -10,11 +10,11 @@ import pandas as pd
 import xarray as xr
 
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.numerics.checks import finite_number, number_between
 from dirichlet_bandits.results import plot, store
 from dirichlet_bandits.results.intervals import student
 from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
 from dirichlet_bandits.results.places import Place
+from dirichlet_bandits.validation import finite_number, number_between
 
 
 class Comparison(NamedTuple):

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live import Study, Trial, create_study
-from dirichlet_bandits.live.described import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.keys import WRITE

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dirichlet_bandits.live.described import LONGEST_NAME
+from dirichlet_bandits.live.description import LONGEST_NAME
 
 MOST_TRIALS: Final = 1000
 MOST_REWARDS: Final = 10_000

@@ -13,10 +13,10 @@ import pandas as pd
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live import Estimate, Replay, Trial
-from dirichlet_bandits.live.described import checked_arms, checked_name, parse_policy
-from dirichlet_bandits.numerics.checks import finite_number, number_between, whole_number
+from dirichlet_bandits.live.description import checked_arms, checked_name, parse_policy
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
+from dirichlet_bandits.validation import finite_number, number_between, whole_number
 
 _DEFAULT: Final = RDS()
 _COLUMNS: Final = 7  # those of Study.trials_dataframe; an export has the propensities of all arms after them

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.live import Study, create_study
-from dirichlet_bandits.live.described import parse_policy
+from dirichlet_bandits.live.description import parse_policy
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.service import charts
 from dirichlet_bandits.service.api import export_file

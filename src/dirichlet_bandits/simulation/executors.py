@@ -17,8 +17,8 @@ from concurrent.futures import (
 from contextlib import contextmanager
 
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
+from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.results.store import Chunk
-from dirichlet_bandits.simulation.progress import Bars
 from dirichlet_bandits.simulation.units import Game, Unit
 
 _POLL_SECONDS = 0.1

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
-from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Floats
+from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable
 from dirichlet_bandits.errors import RewardError
-from dirichlet_bandits.seeding import Words, generator
+from dirichlet_bandits.seeding import generator
+from dirichlet_bandits.types import Floats, Words
 
 _FIRST_BLOCK = 1024
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from dirichlet_bandits.arms.bandit import RewardLaw
 from dirichlet_bandits.arms.laws import Law
+from dirichlet_bandits.compilation import source_stamp
+from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.jit import fingerprint
-from dirichlet_bandits.policies import verbs
-from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.simulation import python_loop
 from dirichlet_bandits.simulation.units import AnyPolicy, Game
 
 _PROBES = 16  # rewards that tell one foreign law from another
@@ -30,7 +31,7 @@ def identity(game: Game, replications: int) -> str:
         "policies": {name: _policy(name, policy) for name, policy in game.policies.items()},
         "arms": {name: _law(law) for name, law in zip(bandit.names, bandit.arms, strict=True)},
         "value of 'fast'": game.fast,
-        "version of the sources": fingerprint(),
+        "version of the sources": source_stamp(python_loop.__file__),
     }
     return json.dumps(parts)
 

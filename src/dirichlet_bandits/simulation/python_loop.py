@@ -7,12 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import FOREIGN, Floats, Ints, fill_entry
+from dirichlet_bandits.arms.sampler import FOREIGN, fill_entry
+from dirichlet_bandits.engine.run import CANCEL, Setup
+from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.tally import shuffle
-from dirichlet_bandits.seeding import Words, generator
+from dirichlet_bandits.seeding import generator
 from dirichlet_bandits.simulation.foreign import ForeignRewards
-from dirichlet_bandits.simulation.run import CANCEL, Problem
+from dirichlet_bandits.types import Floats, Ints, Words
 
 
 @runtime_checkable
@@ -60,7 +61,7 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
 
 
 def run_replication(
-    prototype: PythonPolicy, bandit: Bandit, problem: Problem, seeds: Words, control: Ints
+    prototype: PythonPolicy, bandit: Bandit, setup: Setup, seeds: Words, control: Ints
 ) -> tuple[Floats, Ints, float]:
     """Regret at the recorded times, pulls and total reward of one replication."""
     n_arms = len(bandit)
@@ -69,7 +70,7 @@ def run_replication(
     policy = copy.deepcopy(prototype)
     if hasattr(policy, "init"):
         policy.init(n_arms)
-    pulls, total, regret, slot, clock = np.zeros(n_arms, np.int64), 0.0, np.empty(problem.times.size), 0, 0
+    pulls, total, regret, slot, clock = np.zeros(n_arms, np.int64), 0.0, np.empty(setup.times.size), 0, 0
     order = np.arange(n_arms)
     shuffle(order, rng)
     chosen: list[int] = order.tolist()
@@ -79,13 +80,13 @@ def run_replication(
             pulls[arm] += 1
             total += reward
             clock += 1
-            if clock == problem.times[slot]:
-                regret[slot] = problem.gaps @ pulls
-                slot = min(slot + 1, problem.times.size - 1)
+            if clock == setup.times[slot]:
+                regret[slot] = setup.gaps @ pulls
+                slot = min(slot + 1, setup.times.size - 1)
             policy.update(arm, reward)
             if control[CANCEL]:
                 raise Cancelled
-            if clock == problem.horizon:
+            if clock == setup.horizon:
                 return regret, pulls, total
         chosen = checked_round(policy.select(rng), n_arms)
 

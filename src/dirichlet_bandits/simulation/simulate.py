@@ -14,10 +14,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import Ints
 from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.numerics.checks import whole_number
-from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.progress import bars
 from dirichlet_bandits.results.labels import VARIABLES, labels, stored_seed
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.results.result import Result
@@ -25,10 +24,11 @@ from dirichlet_bandits.results.store import Chunk, Store, chunk_size
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.executors import check_picklable, run_all
 from dirichlet_bandits.simulation.identity import identity
-from dirichlet_bandits.simulation.progress import bars
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.simulation.units import AnyPolicy, Game, Unit
 from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.types import Ints
+from dirichlet_bandits.validation import whole_number
 
 _UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
 _PATIENCE_SECONDS = (0, 1, 5, 30, 60)  # network file systems remember for up to a minute that a file was missing

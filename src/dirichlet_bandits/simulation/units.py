@@ -2,27 +2,26 @@
 
 import math
 import sys
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, Ints
+from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable
+from dirichlet_bandits.engine.loop import runner
+from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Setup
 from dirichlet_bandits.errors import FormatError, RewardError
-from dirichlet_bandits.policies.base import Policy
+from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.store import Chunk, Store
-from dirichlet_bandits.seeding import Words, new_desk, stream_seeds
+from dirichlet_bandits.seeding import new_stream, stream_seeds
 from dirichlet_bandits.simulation.foreign import ForeignRewards
-from dirichlet_bandits.simulation.loop import runner
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
-from dirichlet_bandits.simulation.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Problem
+from dirichlet_bandits.types import Ints, Words
 
 AnyPolicy = Policy | PythonPolicy
-_MAKING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -99,16 +98,16 @@ class Unit:
             self._play_compiled(policy, seeds, game.bandit.table, outcome)
         return chunk
 
-    def _problem(self, policy: AnyPolicy) -> Problem:
+    def _setup(self, policy: AnyPolicy) -> Setup:
         low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
         finite = sys.float_info.max  # an infinite reward is always refused
         game = self.game
-        return Problem(game.horizon, game.times, game.bandit.gaps, max(low, -finite), min(high, finite))
+        return Setup(game.horizon, game.times, game.bandit.gaps, max(low, -finite), min(high, finite))
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
-        rewards, decisions = new_desk(), new_desk()
-        status = _runner(type(policy.params), self.game.fast)(
-            policy.params, self._problem(policy), table, seeds, *rewards, *decisions, self.control, outcome
+        rewards, decisions = new_stream(), new_stream()
+        status = runner(type(policy.params), self.game.fast)(
+            policy.params, self._setup(policy), table, seeds, *rewards, *decisions, self.control, outcome
         )
         if status == BAD_REWARD:
             arm, reward = self.game.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
@@ -129,16 +128,11 @@ class Unit:
                 return
 
     def _play_python(self, policy: PythonPolicy, seeds: Words, outcome: Outcome) -> None:
-        problem = self._problem(policy)
+        setup = self._setup(policy)
         for row in range(len(seeds)):
             try:
-                played = run_replication(policy, self.game.bandit, problem, seeds[row], self.control)
+                played = run_replication(policy, self.game.bandit, setup, seeds[row], self.control)
             except Cancelled:
                 return
             outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played
             self.control[DONE] += 1
-
-
-def _runner(policy_type: type, fast: bool) -> Callable[..., int]:
-    with _MAKING:  # once, and not by several threads at the same time
-        return runner(policy_type, fast)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import RewardError
-from dirichlet_bandits.policies import Policy, verbs
-from dirichlet_bandits.testing.players import Clumsy, reward_inside
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.testing.players import Unsound, reward_inside
 
 
 def check_shape(policy: Policy) -> list[str]:
@@ -37,9 +38,9 @@ def _check_params(policy: Policy) -> list[str]:
 
 
 def _check_verbs(params: type) -> list[str]:
-    if verbs.speaks(verbs.select, params) or verbs.speaks(verbs.index, params):
+    if verbs.has_own(verbs.select, params) or verbs.has_own(verbs.index, params):
         return []
-    if verbs.speaks(verbs.duel, params):
+    if verbs.has_own(verbs.duel, params):
         return [f"{params.__name__} has a duel but no select: implements(select, {params.__name__})(duel_round)"]
     return [f"no verb decides for {params.__name__}: register an index, a select, or a duel and duel_round"]
 
@@ -82,7 +83,7 @@ class CompiledPlayer:
         before = _snapshot(self.state)
         answer = _call("select", self.policy.select, self.state, rng)
         if _snapshot(self.state) != before:
-            raise Clumsy("select changes the state: it may be asked several times before a reward comes")
+            raise Unsound("select changes the state: it may be asked several times before a reward comes")
         return answer
 
     def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
@@ -93,9 +94,9 @@ class CompiledPlayer:
     def _check_pulls(self, verb: str) -> None:
         counted = getattr(self.state, "pulls", None)
         if not isinstance(counted, np.ndarray) or counted.shape != self.pulls.shape:
-            raise Clumsy(f"{verb} must return a state with a field pulls, one count an arm")
+            raise Unsound(f"{verb} must return a state with a field pulls, one count an arm")
         if not np.array_equal(counted, self.pulls):
-            raise Clumsy(f"state.pulls must count the pulls of each arm; it does not after {verb}")
+            raise Unsound(f"state.pulls must count the pulls of each arm; it does not after {verb}")
 
 
 def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]:
@@ -139,7 +140,7 @@ def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return door(*arguments)
     except Exception as error:
-        raise Clumsy(f"{name} fails: {first_line(error)}") from error
+        raise Unsound(f"{name} fails: {first_line(error)}") from error
 
 
 def first_line(error: Exception) -> str:

@@ -11,12 +11,12 @@ from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.python_loop import checked_round
 
 
-class Clumsy(Exception):  # noqa: N818 - a finding, told to the author of a policy
+class Unsound(Exception):  # noqa: N818 - a finding, told to the author of a policy
     """A policy broke its contract while it played."""
 
 
 class Player(Protocol):
-    """One play of a policy. Its methods raise :class:`Clumsy` when the policy does what it must not."""
+    """One play of a policy. Its methods raise :class:`Unsound` when the policy does what it must not."""
 
     def select(self, rng: np.random.Generator) -> Any:
         """The arms of the next round."""
@@ -41,7 +41,7 @@ def play(player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Gene
             chosen = checked_round(answer, n_arms)
         except ArgumentError as error:
             expected = "an arm from 0 to n_arms - 1, or a sequence of them that is not empty"
-            raise Clumsy(f"select must answer {expected}; it answered {answer!r}") from error
+            raise Unsound(f"select must answer {expected}; it answered {answer!r}") from error
 
 
 def reward_inside(policy: Any, reward: float) -> float:

@@ -12,7 +12,7 @@ from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.testing import compiled, python
-from dirichlet_bandits.testing.players import Clumsy, Player, play, reward_inside
+from dirichlet_bandits.testing.players import Player, Unsound, play, reward_inside
 
 _PULLS = 120
 _TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
@@ -93,8 +93,8 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
         for scene, draw in scenes.items():
             try:
                 play(player(n_arms), n_arms, _PULLS, _inside(policy, draw), seed=0)
-            except Clumsy as clumsy:
-                problems.append(f"{clumsy} ({n_arms} arms, {scene})")
+            except Unsound as unsound:
+                problems.append(f"{unsound} ({n_arms} arms, {scene})")
     return _first_of_each(problems)
 
 
@@ -102,7 +102,7 @@ def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
     n_arms = _SIZES[-1]
     try:
         arms = play(player(n_arms), n_arms, _TIED_PULLS, _inside(policy, lambda _: 0.5), seed=1)
-    except Clumsy:
+    except Unsound:
         return []  # reported by the scenes
     missed = sorted(set(range(n_arms)) - set(arms[n_arms:]))
     if missed:
@@ -125,7 +125,7 @@ def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
         if decisions(0) == decisions(0):
             return ["it uses the global random state: draw from the rng that select is given"]
         return ["two plays with equal generators differ: plays share memory, or draw from elsewhere than rng"]
-    except Clumsy:
+    except Unsound:
         return []  # reported by the scenes
     finally:
         random.setstate(python_state)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.testing.players import Clumsy, play
+from dirichlet_bandits.testing.players import Unsound, play
 
 _METHODS = {"select": "rng", "update": "arm, reward"}
 
@@ -60,7 +60,7 @@ def _check_copies(policy: Any) -> list[str]:
     before = {name: repr(value) for name, value in _class_memory(policy).items()}
     try:
         play(PythonPlayer(policy, 3), 3, 30, lambda rng: rng.random(), seed=3)
-    except Clumsy:
+    except Unsound:
         return []  # reported by the scenes
     changed = [name for name, value in _class_memory(policy).items() if repr(value) != before[name]]
     return [f"it changes {name!r}, a class attribute that all copies share: make it in __init__" for name in changed]
@@ -87,4 +87,4 @@ def _call(name: str, method: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return method(*arguments)
     except Exception as error:
-        raise Clumsy(f"{name} raises {type(error).__name__}: {error}") from error
+        raise Unsound(f"{name} raises {type(error).__name__}: {error}") from error

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.checks import Floats, finite_array, finite_number
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.kinf import kinf
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_array, finite_number
 
 
 class Bound(NamedTuple):

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.checks import Floats, finite_number, number_between, positive_number
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import Law, continuous, deviation, divergence_in_family, family_of, nodes
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_number, number_between, positive_number
 
 
 class QDSCondition(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import special
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
+from dirichlet_bandits.types import Floats
 
 _POINTS = 400  # Gauss-Legendre nodes in the quantile: smooth integrands, errors far below 1e-9
 _MOST_ATOMS = 10_000_000  # of a discrete SciPy law: beyond, its table would not fit in memory

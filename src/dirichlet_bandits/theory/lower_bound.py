@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.numerics.checks import Floats, finite_number, positive_number
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import as_atoms, deviation, divergence_in_family, family_of
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_number, positive_number
 
 BoundFamily = Literal["bernoulli", "gaussian", "exponential", "poisson", "bounded"]
 

@@ -1,0 +1,160 @@
+"""The one way to Numba: typed decorators, and entry points whose machine code is kept on disk.
+
+Numba's own cache looks only at the file that defines a function, and would answer from stale code when a file that it
+calls has changed. An entry point is therefore tied to a hash of its file and of all files of this package that it
+imports, directly or not.
+"""
+
+import functools
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+from numba.core import types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.types.npytypes import NumPyRandomGeneratorType
+from numba.extending import intrinsic, overload
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
+
+_LOADED = time.time()
+_PACKAGE = __name__.partition(".")[0]
+_IMPORTS = re.compile(rf"^[ \t]*(?:from|import) ({_PACKAGE}[\w.]*)(?: import ([\w, ]+))?", re.MULTILINE)
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception.
+
+    Not cached: only entry points are (see :func:`entry_point`).
+    """
+    return cast(Callable[P, R], numba.njit(**OPTIONS)(function))
+
+
+def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`jit`, always into its caller.
+
+    For a step of a hot loop that takes many arrays, if it is called in one place: handing them over costs more than
+    the step.
+    """
+    return cast(Callable[P, R], numba.njit(**OPTIONS, inline="always")(function))
+
+
+def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`jit` a loop over finite numbers whose sums may be taken in any order, several at a time.
+
+    Only a loop over indices, not one over the values themselves, becomes vector instructions.
+    """
+    freedoms = {"reassoc", "nsz", "nnan"}
+    return cast(Callable[P, R], numba.njit(**OPTIONS, fastmath=freedoms)(function))
+
+
+def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
+    """Compile for calls from Python, and keep the machine code on disk for the next process.
+
+    ``sources`` are further files that the code comes from, beside those that the function's module imports. A function
+    that is compiled already is compiled once more, by itself.
+
+    >>> @entry_point
+    ... def twice(x: float) -> float:
+    ...     return 2.0 * x
+    >>> twice(1.5)
+    3.0
+    """
+    function = getattr(function, "py_func", function)
+    dispatcher = numba.njit(**OPTIONS)(function)
+    files = _with_imports([function.__code__.co_filename, *sources])
+    # Nothing is kept of what was typed at a prompt, nor while somebody edits: the code may be older than its file.
+    if files and max(Path(file).stat().st_mtime for file in files) < _LOADED:
+        dispatcher._cache = _StampedCache(function, source_stamp(*files))
+    return cast(Callable[P, R], dispatcher)
+
+
+class _StampedCache(FunctionCache):
+    """Numba's cache of one function, void as soon as the stamp of its sources is another one."""
+
+    def __init__(self, function: Callable[..., Any], stamp: str) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        files: Any = IndexDataCacheFile
+        self._cache_file = files(self._cache_path, self._impl.filename_base, stamp)
+
+
+def source_stamp(*files: str) -> str:
+    """Hash of these Python files and of all files of this package that they import, directly or not.
+
+    >>> len(source_stamp(__file__))
+    16
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(_with_imports(files)):
+        digest.update(Path(source).read_bytes())
+    return digest.hexdigest()
+
+
+def _with_imports(files: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    waiting = [file for file in files if Path(file).is_file()]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imports(file)
+    return found
+
+
+@functools.cache
+def _imports(file: str) -> tuple[str, ...]:
+    """Files of this package that a file imports by itself."""
+    modules = set()
+    for module, names in _IMPORTS.findall(Path(file).read_text(encoding="utf-8")):
+        modules |= {module, *(f"{module}.{name.split()[0]}" for name in names.split(",") if name.strip())}
+    return tuple(path for path in map(_file_of, modules) if path)
+
+
+@functools.cache
+def _file_of(module: str) -> str:
+    """The file of a module of this package; nothing for a package as a whole, and for what is no module."""
+    path = Path(__file__).parent.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return str(path) if path.is_file() else ""
+
+
+def borrowed(value: R) -> R:
+    """The same arrays, generators or tuples of them, without the counting of references, which costs as much as a duel.
+
+    For arguments of a function only: its caller owns them until it returns, so they are not freed before.
+    """
+    return value
+
+
+@intrinsic
+def _borrow(typing_context, value):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return _without_owner(context, builder, value, arguments[0])
+
+    return value(value), generate
+
+
+@overload(borrowed)
+def _borrowed(value):  # type: ignore[no-untyped-def]
+    return lambda value: _borrow(value)  # type: ignore[call-arg]
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.BaseTuple):
+        members: Any = kind
+        parts = [
+            _without_owner(context, builder, member, builder.extract_value(value, i))
+            for i, member in enumerate(members)
+        ]
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array | NumPyRandomGeneratorType):
+        fields = context.make_helper(builder, kind, value=value)
+        fields.meminfo = fields.meminfo.type(None)
+        return fields._getvalue()
+    return value

@@ -1,0 +1,92 @@
+"""All rewards of each arm, in one growing pool of memory proportional to their number."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, init, update
+from dirichlet_bandits.types import Floats, Ints
+
+_FIRST_ROOM = 8
+
+
+class History(NamedTuple):
+    """A tally and the rewards themselves: those of arm k lie in ``pool[start[k] : start[k] + pulls[k]]``.
+
+    An arm that outgrows its ``room`` moves to a place twice as large at the end of the pool.
+    """
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    pool: Floats
+    start: Ints
+    room: Ints
+    used: Ints
+
+
+@jit
+def new_history(n_arms: int) -> History:
+    """No rewards yet."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    start, room = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    pool, used = np.empty(_FIRST_ROOM * n_arms), np.zeros(1, np.int64)
+    return History(pulls, means, sums, carry, lows, highs, pool, start, room, used)
+
+
+@jit
+def rewards(history: History, arm: int) -> Floats:
+    """Rewards of one arm in the order in which they came."""
+    first = history.start[arm]
+    return history.pool[first : first + history.pulls[arm]]
+
+
+@jit_inline
+def append(history: History, arm: int, reward: float, entry: float) -> History:
+    """Count a reward and store ``entry`` for it: the reward itself, or what the policy prefers to remember."""
+    if history.pulls[arm] == history.room[arm]:
+        history = reserve(history, arm, 1)
+    history.pool[history.start[arm] + history.pulls[arm]] = entry
+    count(history, arm, reward)
+    return history
+
+
+@jit
+def reserve(history: History, arm: int, n_more: int) -> History:
+    """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
+    n = history.pulls[arm]
+    if n + n_more <= history.room[arm]:
+        return history
+    room = max(2 * n, n + n_more, _FIRST_ROOM)
+    first, old = history.used[0], history.start[arm]
+    pool = history.pool
+    if first + room > pool.size:
+        pool = np.empty(2 * history.pool.size + room)
+        pool[:first] = history.pool[:first]
+    pool[first : first + n] = pool[old : old + n]
+    history.start[arm] = first
+    history.room[arm] = room
+    history.used[0] = first + room
+    pulls, means, sums, carry, lows, highs, _, start, room_of, used = history
+    return History(pulls, means, sums, carry, lows, highs, pool, start, room_of, used)
+
+
+def keeps_rewards(*policy_types: type) -> None:
+    """Let these policies remember every reward: their ``init`` and ``update``."""
+    implements(init, *policy_types)(_start)
+    implements(update, *policy_types)(_remember)
+
+
+@jit
+def _start(policy: Any, n_arms: int) -> History:
+    return new_history(n_arms)
+
+
+@jit_inline
+def _remember(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    return append(state, arm, reward, reward)

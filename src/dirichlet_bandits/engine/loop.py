@@ -1,0 +1,114 @@
+"""The plain loop, and the compiled chunk of replications around it or around a policy's own way to play."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from dirichlet_bandits.arms.sampler import ArmTable
+from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.run import RUNNING, Outcome, Run, Setup, ended, finish, pull, pull_with, start, status
+from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.seeding import start_stream
+from dirichlet_bandits.types import Ints, Words
+
+
+def as_round(chosen: Any, single: Ints) -> Any:
+    """The answer of ``select`` as an array; a single arm, the answer of an index policy, is written to ``single``."""
+
+
+@overload(as_round)
+def _as_round(chosen, single):  # type: ignore[no-untyped-def]
+    if not isinstance(chosen, types.Integer):
+        return lambda chosen, single: chosen
+
+    def alone(chosen, single):  # type: ignore[no-untyped-def]
+        single[0] = chosen
+        return single
+
+    return alone
+
+
+@jit
+def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
+    """The arms to pull next: those never pulled, in random order, else what the policy selects."""
+    arms = unpulled(state.pulls, rng)
+    if arms.size == 0:
+        arms = as_round(verbs.select(policy, state, rng), np.empty(1, np.int64))
+    return arms
+
+
+@jit
+def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """The straight loop: ask the policy, pull the round's arms, tell it the rewards."""
+    buffer, stock, times, marks, sums, pulls = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    single = np.empty(1, np.int64)
+    while not ended(marks):
+        for arm in as_round(verbs.select(policy, state, rng), single):
+            if ended(marks):
+                break
+            reward = pull_with(run, buffer, stock, times, marks, sums, pulls, arm)
+            state = verbs.update(policy, state, arm, reward, rng)
+
+
+verbs.implements(verbs.play)(plain)
+
+
+@jit
+def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
+    """Every arm once, in random order."""
+    for arm in unpulled(run.pulls, rng):
+        reward = pull(run, arm)
+        if status(run) != RUNNING:
+            break
+        state = verbs.update(policy, state, arm, reward, rng)
+    return state
+
+
+@jit
+def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """The policy's own way to play from here to the horizon."""
+    verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))
+
+
+@functools.cache
+def chunk_of(shortcut: bool) -> Callable[..., int]:
+    """The function that plays a chunk of replications, by a policy's shortcut or by the plain loop; to be compiled."""
+
+    def play_chunk(
+        policy: Any,
+        setup: Setup,
+        table: ArmTable,
+        seeds: Words,
+        reward_rng: np.random.Generator,
+        reward_words: Words,
+        rng: np.random.Generator,
+        words: Words,
+        control: Ints,
+        outcome: Outcome,
+    ) -> int:
+        n_arms = table.kinds.size
+        for replication in range(seeds.shape[0]):
+            run = start(setup, table, seeds[replication], reward_rng, reward_words, control)
+            start_stream(rng, words, seeds[replication, n_arms])
+            state = opening(policy, verbs.init(policy, n_arms), run, rng)
+            if shortcut:
+                play_on(policy, state, run, rng)
+            else:
+                plain(policy, state, run, rng)
+            finish(run, outcome, replication)
+            if status(run) != RUNNING:
+                return status(run)
+        return RUNNING
+
+    play_chunk.__name__ = "play_chunk_by_shortcut" if shortcut else "play_chunk_plainly"
+    return play_chunk
+
+
+def runner(policy_type: type, shortcut: bool) -> Callable[..., int]:
+    """The compiled chunk of replications for one policy type."""
+    return verbs.specialised(chunk_of(shortcut), policy_type)

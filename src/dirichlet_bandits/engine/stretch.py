@@ -1,0 +1,69 @@
+"""Stretches: the same arm pulled again and again, as long as nobody else can possibly be pulled.
+
+This is where a settled policy spends its time, so it costs little more than the rewards themselves.
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import reserve
+from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, pull, take, upcoming
+from dirichlet_bandits.engine.tally import count_while
+from dirichlet_bandits.types import Floats
+
+
+def with_room(state: Any, arm: int) -> Any:
+    """The state with room for a block of rewards of the arm, if it keeps rewards at all."""
+
+
+def keep(state: Any, arm: int, rewards: Floats) -> Any:
+    """Store the rewards that have just been counted, if the state keeps rewards."""
+
+
+@overload(with_room, jit_options={"forceinline": True})
+def _with_room(state, arm):  # type: ignore[no-untyped-def]
+    if "pool" not in state.fields:
+        return lambda state, arm: state
+    return lambda state, arm: reserve(state, arm, BLOCK) if state.room[arm] - state.pulls[arm] < BLOCK else state
+
+
+@overload(keep)
+def _keep(state, arm, rewards):  # type: ignore[no-untyped-def]
+    if "pool" not in state.fields:
+        return lambda state, arm, rewards: None
+
+    def copy(state, arm, rewards):  # type: ignore[no-untyped-def]
+        pool, first = state.pool, state.start[arm] + state.pulls[arm] - rewards.size
+        for i in range(rewards.size):
+            pool[first + i] = rewards[i]
+
+    return copy
+
+
+@jit
+def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
+    """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; how many times.
+
+    At most a block of rewards: the caller looks around and comes again. The state must have room for a block.
+    """
+    block = upcoming(run, arm)
+    rewards = allowed(run, block[: min(block.size, limit, left(run))])
+    if rewards.size == 0:
+        pull(run, arm)  # an offending reward: ends the run
+        return 0
+    n, total = count_while(state, arm, rewards, low, high)
+    keep(state, arm, rewards[:n])
+    take(run, arm, n, total)
+    return n
+
+
+@jit
+def allowed(run: Run, rewards: Floats) -> Floats:
+    """The rewards up to the first that breaks the bounds."""
+    low, high = run.sums[LOW], run.sums[HIGH]
+    for i in range(rewards.size):
+        if not low <= rewards[i] <= high:
+            return rewards[:i]
+    return rewards

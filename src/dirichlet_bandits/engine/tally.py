@@ -1,0 +1,93 @@
+"""Counts and means of the arms: the state, or part of the state, of every policy."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.types import Floats, Ints
+
+
+class Tally(NamedTuple):
+    """What most policies remember of each arm.
+
+    The sums are compensated and the means held between the extremes, so that arms with the same rewards in
+    another order, or with equal rewards only, tie exactly as they would on paper.
+    """
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+
+
+@jit
+def new_tally(n_arms: int) -> Tally:
+    """No pulls yet."""
+    return Tally(
+        np.zeros(n_arms, np.int64),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.full(n_arms, np.inf),
+        np.full(n_arms, -np.inf),
+    )
+
+
+@jit
+def one_more(
+    total: float, carry: float, low: float, high: float, n: int, reward: float
+) -> tuple[float, float, float, float, float]:
+    """Sum, carry, extremes and mean after the n-th reward, by Neumaier's compensated sum."""
+    new = total + reward
+    carry += (total - new) + reward if abs(total) >= abs(reward) else (reward - new) + total
+    low, high = min(low, reward), max(high, reward)
+    return new, carry, low, high, min(max((new + carry) / n, low), high)
+
+
+@jit
+def count(tally: Any, arm: int, reward: float) -> None:
+    """One more reward, for a Tally or any state with its fields."""
+    sums, carry, lows, highs = tally.sums, tally.carry, tally.lows, tally.highs
+    tally.pulls[arm] += 1
+    sums[arm], carry[arm], lows[arm], highs[arm], tally.means[arm] = one_more(
+        sums[arm], carry[arm], lows[arm], highs[arm], tally.pulls[arm], reward
+    )
+
+
+@jit
+def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) -> tuple[int, float]:
+    """Count rewards one after the other while the mean before each lies in [low, high]; how many, and their sum.
+
+    The same as :func:`count` again and again, with everything in registers.
+    """
+    total, carry, least, high = tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm]
+    n, mean, before = tally.pulls[arm], tally.means[arm], tally.pulls[arm]
+    paid = 0.0
+    for reward in rewards:
+        if not low <= mean <= high:
+            break
+        n += 1
+        total, carry, least, high, mean = one_more(total, carry, least, high, n, reward)
+        paid += reward
+    tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm] = total, carry, least, high
+    tally.pulls[arm], tally.means[arm] = n, mean
+    return n - before, paid
+
+
+@jit
+def shuffle(arms: Ints, rng: np.random.Generator) -> None:
+    """Put in random order, in place."""
+    for i in range(arms.size - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        arms[i], arms[j] = arms[j], arms[i]
+
+
+@jit
+def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
+    """Arms that have never been pulled, in random order."""
+    arms = np.flatnonzero(pulls == 0)
+    shuffle(arms, rng)
+    return arms

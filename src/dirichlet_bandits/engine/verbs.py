@@ -1,0 +1,134 @@
+"""The verbs of policies: compiled functions whose version is chosen by the type of a policy's parameters.
+
+A policy is written once. Its parameters and its state are NamedTuples; the verbs are compiled functions of
+them, called in a loop by the simulation and one at a time by a live study:
+
+    init(policy, n_arms) -> state
+    select(policy, state, rng) -> the arm to pull, or an array: the arms of a round
+    update(policy, state, arm, reward, rng) -> state
+
+``select`` leaves the state as it is: a live study may ask several times before a reward comes. ``update`` gets
+a generator because some policies toss a coin for each reward. The state has a field ``pulls``; arms that have
+never been pulled are pulled first, so ``select`` sees at least one reward of each.
+
+Most policies do not write ``select``: an index policy says only what the index of an arm is, a round-based
+one only who wins a duel, and ``policies/index.py`` and ``policies/rounds.py`` do the rest.
+
+    index(policy, state, arm, total, best_mean, rng) -> number, the largest is pulled
+    duel(policy, state, challenger, leader, rng) -> whether the challenger wins
+
+A policy may also advance a whole simulation by itself (``play``); without it the plain loop runs.
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from numba.extending import overload
+
+from dirichlet_bandits.compilation import OPTIONS, entry_point, jit, source_stamp
+
+_VERSIONS: dict[str, dict[type, Any]] = {}
+_DEFAULTS: dict[str, Any] = {}
+_MAKING = threading.RLock()
+
+
+def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument."""
+    name = stub.__name__
+    _VERSIONS[name] = {}
+
+    def find(*args):  # type: ignore[no-untyped-def]
+        policy_type: Any = getattr(args[0], "instance_class", None)
+        version: Any = _VERSIONS[name].get(policy_type) or _DEFAULTS.get(name)
+        return None if version is None else version.py_func
+
+    # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
+    overload(stub, strict=False, jit_options=OPTIONS)(find)
+    return stub
+
+
+@verb
+def init(policy: Any, n_arms: int) -> Any:
+    """State before the first reward."""
+
+
+@verb
+def select(policy: Any, state: Any, rng: Any) -> Any:
+    """The arm to pull, or the arms of a round in the order of their pulls."""
+
+
+@verb
+def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
+    """State after one more reward."""
+
+
+@verb
+def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
+    """Index of an arm after ``total`` pulls, ``best_mean`` being the largest mean."""
+
+
+@verb
+def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any:
+    """Whether the challenger wins its duel against the leader."""
+
+
+@verb
+def play(policy: Any, state: Any, run: Any, rng: Any) -> Any:
+    """Pulls until the run is over; the plain loop if a policy brings nothing faster."""
+
+
+def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: compile this function and let it be the given verb for these parameter types.
+
+    Without a type it becomes the default for every policy that has none of its own.
+    """
+    if stub.__name__ not in _VERSIONS:
+        raise TypeError(f"{stub.__name__!r} is not a verb of policies: {', '.join(_VERSIONS)}")
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher = function if hasattr(function, "py_func") else jit(function)
+        if not policy_types:
+            _DEFAULTS[stub.__name__] = dispatcher
+        for policy_type in policy_types:
+            _VERSIONS[stub.__name__][policy_type] = dispatcher
+        return dispatcher
+
+    return register
+
+
+def has_own(stub: Callable[..., Any], policy_type: type) -> bool:
+    """Whether a parameter type has its own version of a verb."""
+    return policy_type in _VERSIONS[stub.__name__]
+
+
+def stamp(policy_type: type) -> str:
+    """Hash of all sources that the compiled verbs of a policy come from."""
+    return source_stamp(*_sources(policy_type))
+
+
+def _sources(policy_type: type) -> list[str]:
+    versions = [found[policy_type] for found in _VERSIONS.values() if policy_type in found]
+    return sorted({version.py_func.__code__.co_filename for version in (*versions, *_DEFAULTS.values())})
+
+
+def specialised(function: Callable[..., Any], policy_type: type) -> Callable[..., Any]:
+    """An entry point of its own for one policy type: a function whose first argument has that type.
+
+    The machine code is kept on disk if a later process can import the type, each type's in a file of its own: one
+    that cannot be imported must not spoil the others'.
+    """
+    with _MAKING:  # once, and not by several threads at the same time
+        return _specialised(function, policy_type)
+
+
+@functools.cache
+def _specialised(function: Any, policy_type: type) -> Callable[..., Any]:
+    own = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    own.__module__ = function.__module__
+    own.__qualname__ = f"{function.__name__}_{policy_type.__module__}_{policy_type.__qualname__}"
+    return jit(own) if policy_type.__module__ == "__main__" else entry_point(own, *_sources(policy_type))

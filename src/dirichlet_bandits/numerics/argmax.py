@@ -1,0 +1,165 @@
+"""Which of several independent random variables is the largest?
+
+    P(X_k is the largest) = integral of  prod_{j != k} F_j(v)  dF_k(v)
+
+from the distribution functions alone: on a panel of Gauss-Lobatto nodes F_k is differentiated as the
+polynomial through its values (or through those of 1 - F_k, whichever is the smaller and so keeps its digits).
+Panels are halved until their last coefficients no longer count.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.numerics.tolerances import (
+    PANEL_AGREEMENT,
+    PANEL_LIMIT,
+    PANEL_NEGLIGIBLE,
+    PANEL_ROUNDING,
+)
+from dirichlet_bandits.types import Flags, Floats
+
+Tails = Callable[[Floats], tuple[Floats, Floats]]
+
+_NODES: Final = 16
+_STEPS: Final = np.concatenate([-(2.0 ** np.arange(10, -1, -1)), [0.0], 2.0 ** np.arange(11)])  # edges, in widths
+
+
+class Variable(NamedTuple):
+    """A random variable: about where it lies, and P(X <= v) and P(X > v) for an array of rows of v.
+
+    Neighbours in a row are close to each other. ``knots`` are points where the distribution function is not
+    smooth, ``rounding`` the relative error of both tails. A width of 0 makes it the constant ``centre``.
+    """
+
+    centre: float
+    width: float
+    tails: Tails
+    knots: Floats = np.empty(0)
+    rounding: float = float(np.finfo(np.float64).eps)
+
+
+def constant(value: float) -> Variable:
+    """The variable that is always equal to this value."""
+    return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)))
+
+
+def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
+    """Probability that each of these independent variables is the largest; equal constants share theirs.
+
+    The sum is 1 up to the error of the quadrature, which a caller can so check.
+
+    >>> def uniform(high):
+    ...     tails = lambda v: (np.clip(v / high, 0, 1), 1 - np.clip(v / high, 0, 1))
+    ...     return Variable(high / 2, high / 4, tails, np.array([0.0, high]))
+    >>> argmax_probabilities([uniform(1.0), uniform(2.0)]).round(12)
+    array([0.25, 0.75])
+    >>> argmax_probabilities([constant(1.5), constant(1.5), uniform(2.0)])
+    array([0.375, 0.375, 0.25 ])
+
+    Reference: the head of this file.
+    """
+    chances = np.zeros(len(variables))
+    moving = [k for k, variable in enumerate(variables) if variable.width > 0.0]
+    fixed = [k for k, variable in enumerate(variables) if not variable.width > 0.0]
+    floor = max((variables[k].centre for k in fixed), default=-np.inf)
+    if fixed:  # the largest constants win unless a moving variable passes them
+        tied = [k for k in fixed if variables[k].centre == floor]
+        chances[tied] = np.prod([variables[k].tails(np.array([[floor]]))[0] for k in moving]) / len(tied)
+    if moving:
+        chances[moving] = _integrals([variables[k] for k in moving], floor)
+    return chances
+
+
+def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
+    """The integral for each variable over v > floor, in panels that are halved where they must be."""
+    left, right, asked = _first_panels(variables, floor)
+    value, error, rounding = _panels(variables, left, right, asked)
+    while True:
+        # All panels are looked at again: the first sums may be far too large, and so their share.
+        allowed = np.maximum(PANEL_AGREEMENT * value.sum(axis=1, keepdims=True), rounding)
+        rough = (error > allowed).any(axis=0)
+        if not rough.any() or left.size > PANEL_LIMIT:
+            break
+        middle = 0.5 * (left + right)[rough]
+        parts = np.concatenate([left[rough], middle]), np.concatenate([middle, right[rough]])
+        asked_of_parts = np.tile(asked[:, rough], 2)
+        new_value, new_error, new_rounding = _panels(variables, *parts, asked_of_parts)
+        left = np.concatenate([left[~rough], parts[0]])
+        right = np.concatenate([right[~rough], parts[1]])
+        asked = np.concatenate([asked[:, ~rough], asked_of_parts], axis=1)
+        value = np.concatenate([value[:, ~rough], new_value], axis=1)
+        error = np.concatenate([error[:, ~rough], new_error], axis=1)
+        rounding = np.concatenate([rounding[:, ~rough], new_rounding], axis=1)
+    return np.maximum(value.sum(axis=1), 0.0)
+
+
+def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, Floats, Flags]:
+    """Panels between the edges of all variables, less those that cannot count, and who is to be asked on each.
+
+    Distribution functions increase, so their values at the two ends bound each integral over a panel. A variable that
+    surely lies below a panel, and whose own integral cannot notice it, need not be asked there: P(X <= v) is 1.
+    """
+    edges = np.concatenate([np.append(x.centre + x.width * _STEPS, x.knots) for x in variables])
+    edges = np.unique(np.append(edges[edges > floor], floor if floor > -np.inf else edges.min()))
+    below, above = _tails(variables, edges[:, None], np.ones((len(variables), edges.size), bool))
+    below, above = below[:, :, 0], above[:, :, 0]
+    rise = np.where(below[:, 1:] < 0.5, np.diff(below), -np.diff(above))
+    most = rise * _product_of_others(below[:, 1:])
+    least = (rise * _product_of_others(below[:, :-1])).sum(axis=1, keepdims=True)
+    counts = most > PANEL_NEGLIGIBLE * least
+    keep = counts.any(axis=0)
+    asked = counts | (above[:, :-1] > PANEL_NEGLIGIBLE)
+    return edges[:-1][keep], edges[1:][keep], asked[:, keep]
+
+
+def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: Flags) -> tuple[Floats, Floats, Floats]:
+    """Integral over each panel for each variable, an estimate of its error, and how much of it is rounding."""
+    nodes, weights, slope, last = _RULE
+    half = 0.5 * (right - left)[:, None]
+    v = 0.5 * (left + right)[:, None] + half * nodes
+    below, above = _tails(variables, v, asked)
+    others = _product_of_others(below)
+    upper_half = below[:, :, :1] >= 0.5
+    height = np.where(upper_half, above, below)
+    density = np.where(upper_half, -1.0, 1.0) * (height @ slope.T)  # in units of the half width, which cancels
+    integrand = density * others
+    error = np.abs(integrand @ last.T).sum(axis=2)
+    # Two sources: the rounding of a tail, and that of v where the tail is steep.
+    of_tails = np.array([variable.rounding for variable in variables])[:, None, None] * height
+    of_v = np.finfo(np.float64).eps * np.abs(v) / half * np.abs(density)
+    return integrand @ weights, error, PANEL_ROUNDING * ((of_tails + of_v) * others).max(axis=2)
+
+
+def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floats, Floats]:
+    """P(X <= v) and P(X > v) for each variable; 1 and 0 in those rows in which it is not asked."""
+    below, above = np.ones((len(variables), *v.shape)), np.zeros((len(variables), *v.shape))
+    for k, variable in enumerate(variables):
+        if asked[k].any():
+            below[k, asked[k]], above[k, asked[k]] = variable.tails(v[asked[k]])
+    return below, above
+
+
+def _product_of_others(below: Floats) -> Floats:
+    """For each k the product over j != k: from the left and from the right, as a factor may be 0."""
+    ones = np.ones_like(below[:1])
+    before = np.cumprod(np.concatenate([ones, below[:-1]]), axis=0)
+    after = np.cumprod(np.concatenate([ones, below[:0:-1]]), axis=0)[::-1]
+    return np.asarray(before * after)
+
+
+def _rule() -> tuple[Floats, Floats, Floats, Floats]:
+    """Nodes and weights on [-1, 1], the matrix that differentiates, and the one of the last two coefficients.
+
+    Gauss-Lobatto nodes: they include the ends, so no layer at an end of a panel goes unseen.
+    """
+    legendre = np.polynomial.legendre
+    last = legendre.Legendre.basis(_NODES - 1)
+    nodes = np.concatenate([[-1.0], np.sort(last.deriv().roots().real), [1.0]])
+    coefficients = np.linalg.inv(legendre.legvander(nodes, _NODES - 1))
+    derivatives = np.array([legendre.legval(nodes, legendre.legder(row)) for row in np.eye(_NODES)])
+    return nodes, 2.0 * coefficients[0], derivatives.T @ coefficients, coefficients[-2:]
+
+
+_RULE: Final = _rule()

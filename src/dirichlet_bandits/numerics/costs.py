@@ -1,0 +1,80 @@
+"""What things cost, and so when a shortcut pays: every such constant of the package, each with its reason.
+
+Costs are counted in exponential variables, about 5 ns each: what a plain duel or index draws for every reward. None of
+these numbers has an influence on the law of a simulation, only on its speed; all were found on the seven planting dates
+of ``make bench``, at 1e4 and 1e5 pulls, where a factor of two either way changes the time of a run by a few percent.
+"""
+
+from typing import Final
+
+LAW_COST: Final = 800
+"""To learn the law of a reweighted mean, with its rejection envelope: so many draws are made one by one before."""
+
+LAW_LEAST: Final = 64
+"""Rewards below which their law is not learnt: drawing them all is cheaper than drawing from it."""
+
+LAW_PATIENCE: Final = 64
+"""Laws' costs paid before one that could not be learnt (a single large value, say) is tried again."""
+
+CERTIFICATE_COST: Final = 1200
+"""To find a certificate for a clock: a crossing probability, and usually a contour made anew. So much is spent on lost
+duels before."""
+
+CERTIFICATE_ROOM: Final = 0.25
+"""How far above the probability at the leader's mean the ceiling of a certificate may lie, in logarithm: a wider
+interval lasts longer, but its clock rings in vain exp(0.25) - 1 = 28 % more often."""
+
+CERTIFICATE_WIDENING: Final = 1.5
+"""When the leader's mean leaves a certificate, the next one is so much wider."""
+
+CROSSING_COST: Final = 100
+"""A crossing probability from a kept contour: two evaluations of 48 nodes."""
+
+GROUPED_DUEL_COST: Final = 28
+"""A duel in which old rewards are drawn together and a few new ones one by one."""
+
+DUEL_OVERHEAD: Final = 12
+"""What a duel costs beside its draws."""
+
+TAIL_COST: Final = 3
+"""To find the upper tail for a duel of QDS, for each reward; and TAIL_OVERHEAD once."""
+
+TAIL_OVERHEAD: Final = 80
+"""See TAIL_COST."""
+
+OFTEN: Final = 0.4
+"""An arm that wins as often as this in a round is better off without a certificate."""
+
+CONTOUR_LEAST: Final = 12
+"""Values below which a simulation does not keep a contour: computing the probability at once is as quick."""
+
+SHORTFALL_NEW_MOST: Final = 64
+"""New rewards after which the sum of shortfalls is taken anew instead of bounded."""
+
+CONTOUR_KEPT_FROM: Final = 32
+"""Rewards below which a live study computes a probability at once: it wants CONTOUR_ERROR, which few nodes on few
+values seldom give."""
+
+CONTOUR_FOLLOWED_MOST: Final = 16
+"""More new rewards than this are not worth following one by one: the contour is made anew."""
+
+CONTOUR_APPENDED_MOST: Final = 500
+"""Rewards appended after which a contour is made anew: rounding must not pile up in what is recorded."""
+
+RING_COST: Final = 500
+"""A ring of the clock of NPTS: a density, a distribution function, a few draws."""
+
+INDEX_COST: Final = 60
+"""An index of NPTS whose old rewards are drawn together."""
+
+LEADER_LEAST: Final = 64
+"""Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
+
+PLAIN_STEPS_MOST: Final = 64
+"""Plain steps at most between two tries of NPTS to wait by a clock."""
+
+CEILING_SHARE: Final = 32
+"""Upper confidence bounds get ceilings for this share of the time that has passed."""
+
+ROUNDS_AT_ONCE: Final = 64
+"""Rounds for which uniform, normal or exponential variables are drawn in one go."""

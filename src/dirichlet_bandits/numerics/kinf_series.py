@@ -1,0 +1,209 @@
+"""Kinf again and again, for data that grow slowly, at a cost that does not grow with them.
+
+Shift the data by a reference and measure them in units of its distance to the bound, primes for such values. With
+lam = z/(1 - z q') Kinf's dual problem becomes
+
+    n Kinf(F, q) = max over z in [0, 1] of  G(z) - n log(1 - z q'),      G(z) = sum_i log(1 - z x_i'),
+
+where G does not know the target q. Near z_0, with u_i = x_i'/(1 - z_0 x_i'), it is a power series,
+
+    G(z_0 + d) = G(z_0) - sum_k S_k d^k/k,      S_k = sum_i u_i^k,
+
+and a new observation adds to a few power sums. What is left out of the series is at most
+S_K |d|^(K+1) max|u| / ((K+1) (1 - |d| max|u|)) for even K.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
+from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
+
+_TERMS: Final = 12
+_ROUNDS: Final = 12  # Newton steps before the caller is sent to solve the problem from scratch
+
+# An expansion is one row: these numbers, then the power sums.
+_KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(9)
+
+
+@jit
+def make_expansions(n_laws: int) -> np.ndarray:
+    """Room for so many laws, of nothing yet."""
+    return np.zeros((n_laws, _SUMS + _TERMS))
+
+
+@jit
+def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual: float) -> None:
+    """The power sums of the data at the dual point c = q + 1/lam of some target, infinite for their mean.
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> expand(expansion, x, 0.25, 1.0, 1.5)
+    >>> value, slope, error = kinf_near(expansion, 0.5)  # four times the Bernoulli divergence d(1/4, 1/2)
+    >>> round(value / 4, 12), error < 1e-10
+    (0.130812035941, True)
+
+    Reference: the head of this file.
+    """
+    expansion[:] = 0.0
+    expansion[_LIMIT] = 2 * x.size  # rounding must not pile up
+    expansion[_REFERENCE], expansion[_UNIT] = mean, upper - mean
+    expansion[_CENTRE] = expansion[_LAST] = (upper - mean) / (dual - mean)
+    for value in x:
+        add(expansion, value)
+
+
+@jit
+def add(expansion: np.ndarray, x: float) -> None:
+    """One more observation."""
+    shifted = (x - expansion[_REFERENCE]) / expansion[_UNIT]
+    left = 1.0 - expansion[_CENTRE] * shifted
+    u = shifted / left
+    expansion[_KNOWN] += 1.0
+    expansion[_VALUE] += math.log(left)
+    expansion[_LARGEST] = max(expansion[_LARGEST], abs(u))
+    power = 1.0
+    for k in range(_TERMS):
+        power *= u
+        expansion[_SUMS + k] += power
+
+
+@jit
+def follow(expansion: np.ndarray, x: np.ndarray) -> bool:
+    """Tell it the observations that it does not know yet; False if it is to be made anew, there being too many."""
+    known = int(expansion[_KNOWN])
+    if not x.size <= expansion[_LIMIT] or 4 * (x.size - known) > x.size:
+        return False
+    for value in x[known:]:
+        add(expansion, value)
+    return True
+
+
+@jit
+def _series(expansion: np.ndarray, z: float) -> tuple[float, float, float]:
+    """G and its first two derivatives at z."""
+    d = z - expansion[_CENTRE]
+    value = first = second = 0.0
+    for k in range(_TERMS, 0, -1):
+        total = expansion[_SUMS + k - 1]
+        value = value * d + total / k
+        second = second * d + first
+        first = first * d + total
+    return expansion[_VALUE] - value * d, -first, -second
+
+
+@jit
+def _left_out(expansion: np.ndarray, z: float) -> float:
+    """A bound of what the series leaves out at z."""
+    reach = abs(z - expansion[_CENTRE]) * expansion[_LARGEST]
+    if not reach < 0.5:
+        return math.inf
+    d = abs(z - expansion[_CENTRE])
+    return expansion[_SUMS + _TERMS - 1] * d**_TERMS * reach / ((_TERMS + 1) * (1.0 - reach))
+
+
+@jit
+def kinf_near(expansion: np.ndarray, target: float) -> tuple[float, float, float]:
+    """n Kinf for a target above the data's mean, its slope in the target, and a bound of its error.
+
+    Newton's method for the zero of  h(z) = G'(z) (1 - z q') + n q'.
+
+    Reference: the head of this file; see :func:`expand`.
+    """
+    n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
+    q = (target - expansion[_REFERENCE]) / unit
+    for _ in range(_ROUNDS):
+        value, first, second = _series(expansion, z)
+        h = first * (1.0 - z * q) + n * q
+        fall = q * first - second * (1.0 - z * q)
+        if not (fall > 0.0 and z + h / fall > 0.0):  # far from the zero, which is positive
+            break
+        step = min(h / fall, 1.0 - z)
+        z += step
+        if step * step * abs(fall) < EXPANSION_ERROR:  # the value's error is of second order
+            value += step * (first + 0.5 * step * second)
+            expansion[_LAST] = z
+            return value - n * math.log1p(-z * q), n * z / (1.0 - z * q) / unit, _left_out(expansion, z)
+    return math.nan, math.nan, math.inf
+
+
+@jit
+def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
+    """The largest target with n Kinf <= level, and a bound of the error of n Kinf there.
+
+    The best z for a target is  q' = P/(n + z P)  with P = -G'(z), where  n Kinf = G(z) + n log(1 + z P/n).  Its root is
+    nearly linear in z. Beyond z = 1 the multiplier is at its end, and n Kinf = G(1) - n log(1 - q').
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> expand(expansion, x, 0.25, 1.0, 1.5)
+    >>> q, error = index_near(expansion, 4 * 0.13081203594114)
+    >>> round(q, 10), error < 1e-10
+    (0.5, True)
+
+    Reference: the head of this file.
+    """
+    n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
+    for _ in range(_ROUNDS):
+        value, first, second = _series(expansion, z)
+        lift = -z * first / n
+        reached = value + n * math.log1p(lift)
+        rise = -z * (second + first * first / n) / (1.0 + lift)
+        if z == 1.0 and reached <= level:
+            q = -math.expm1((value - level) / n)
+            return expansion[_REFERENCE] + unit * q, _left_out(expansion, z)
+        if abs(reached - level) < EXPANSION_ERROR:
+            expansion[_LAST] = z
+            q = -first / (n - z * first)
+            q += (level - reached) * (1.0 - z * q) / (n * z)  # lam is the slope of Kinf
+            return expansion[_REFERENCE] + unit * q, _left_out(expansion, z)
+        root = math.sqrt(max(reached, 0.0))
+        z = min(max(z + (math.sqrt(level) - root) * 2.0 * root / rise, 0.25 * z), 1.0)
+    return math.nan, math.inf
+
+
+@jit
+def kinf_incremental(
+    expansion: np.ndarray, x: np.ndarray, mean: float, target: float, upper: float
+) -> tuple[float, float]:
+    """Kinf of data x and its multiplier up to rounding, from their expansion; made anew where that does not reach.
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> for target in (0.5, 0.5):  # from the data, from the expansion
+    ...     round(kinf_incremental(expansion, x, 0.25, target, 1.0)[0], 12)
+    0.130812035941
+    0.130812035941
+
+    Reference: the head of this file.
+    """
+    if mean >= target:
+        return 0.0, 0.0
+    if follow(expansion, x):
+        value, slope, error = kinf_near(expansion, target)
+        if error <= EXPANSION_ERROR:
+            return value / x.size, slope / x.size
+    value, multiplier, _, _ = kinf_dual(x, target, upper, math.nan)
+    expand(expansion, x, mean, upper, target + 1.0 / multiplier)
+    return value, multiplier
+
+
+@jit
+def kl_ucb_incremental(expansion: np.ndarray, x: np.ndarray, mean: float, level: float, upper: float) -> float:
+    """The largest target with n Kinf <= level for data x, up to rounding, in the same way.
+
+    >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
+    >>> for level in (4 * 0.130812035941137, 4 * 0.130812035941137):
+    ...     round(kl_ucb_incremental(expansion, x, 0.25, level, 1.0), 10)
+    0.5
+    0.5
+
+    Reference: the head of this file.
+    """
+    if follow(expansion, x):
+        value, error = index_near(expansion, level)
+        if error <= EXPANSION_ERROR:
+            return value
+    value, dual, _, _ = kl_ucb_index(x, level / x.size, upper, math.nan)
+    expand(expansion, x, mean, upper, dual)
+    return value

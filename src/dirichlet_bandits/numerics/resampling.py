@@ -1,0 +1,90 @@
+"""Reweighted means of an arm's rewards in law, without a weight for each of them.
+
+Split a sample with Dirichlet weights into two groups. Each group's own reweighted mean is independent of its weight,
+which is a gamma variable of the group's size. So all old rewards enter by two draws: their mean, whose law is kept,
+and their weight. New rewards come one by one, and are counted among the old ones when that has become cheaper.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit, jit_sum
+from dirichlet_bandits.numerics.characteristic import learn, make_laws
+from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE
+from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
+from dirichlet_bandits.types import Floats, Ints
+
+
+class Groups(NamedTuple):
+    """The old rewards of each arm: the law of their reweighted mean, their number (0 where no law is known), and the
+    exponentials that new ones have cost since. ``bonus`` is counted among the old rewards, if there is one."""
+
+    bonus: Floats
+    laws: Floats
+    envelopes: Floats
+    old: Ints
+    paid: Ints
+
+
+@jit
+def make_groups(n_arms: int, bonus: Floats) -> Groups:
+    """No old rewards."""
+    old, paid = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return Groups(bonus, make_laws(n_arms), make_envelopes(n_arms), old, paid)
+
+
+@jit_sum
+def squares_about(x: Floats, centre: float) -> float:
+    """Sum of squared distances."""
+    total = 0.0
+    for i in range(x.size):
+        total += (x[i] - centre) * (x[i] - centre)
+    return total
+
+
+@jit
+def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float) -> Floats:
+    """The law of the reweighted mean of all rewards x; an envelope of fewer ones is no longer good."""
+    if groups.old[arm] != x.size:
+        groups.old[arm], groups.paid[arm] = 0, LAW_COST
+        learn(groups.laws[arm], x, groups.bonus, mean, deviation)
+    return groups.laws[arm]
+
+
+@jit
+def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
+    """All rewards are old now."""
+    if x.size < LAW_LEAST:
+        return
+    deviation = math.sqrt(squares_about(x, mean) / x.size)
+    law = learn_law(groups, arm, x, mean, deviation)
+    size = x.size + groups.bonus.size
+    centre = mean + (groups.bonus - mean).sum() / size
+    fits = fit(groups.envelopes[arm], law, centre, deviation / math.sqrt(size))
+    groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
+
+
+@jit
+def weighted_sum(
+    groups: Groups, arm: int, x: Floats, mean: float, origin: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """sum_i E_i (x_i - origin) and sum_i E_i for exponential E_i, in law; the bonus is among the x_i."""
+    if groups.paid[arm] >= LAW_COST:
+        regroup(groups, arm, x, mean)
+    old, total, weights = groups.old[arm], 0.0, 0.0
+    if old > 0:
+        weights = rng.standard_gamma(old + groups.bonus.size)
+        total = weights * (draw(groups.envelopes[arm], groups.laws[arm], rng) - origin)
+    else:
+        for value in groups.bonus:
+            weight = rng.standard_exponential()
+            total += weight * (value - origin)
+            weights += weight
+    for i in range(old, x.size):
+        weight = rng.standard_exponential()
+        total += weight * (x[i] - origin)
+        weights += weight
+    groups.paid[arm] += x.size - old
+    return total, weights

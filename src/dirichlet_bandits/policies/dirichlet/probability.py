@@ -1,0 +1,128 @@
+"""The probability that a challenger of BDS, RDS or QDS wins: a crossing probability, at once and incrementally.
+
+The challenger's contour (``numerics/contour.py``) follows its rewards, estimates its own error and is made anew when
+that is too large. In live studies, where probabilities are recorded, it is believed below CONTOUR_ERROR; in
+simulations, where they only decide, below CLOCK_ERROR.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.verbs import implements, verb
+from dirichlet_bandits.numerics import contour
+from dirichlet_bandits.numerics.contour import Contours
+from dirichlet_bandits.numerics.costs import CONTOUR_APPENDED_MOST, CONTOUR_FOLLOWED_MOST, CONTOUR_KEPT_FROM
+from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
+from dirichlet_bandits.policies.dirichlet.rule import (
+    BDSParams,
+    QDSParams,
+    RDSParams,
+    bonus,
+    mean_shortfall,
+    rank_of_tail,
+    reweighted,
+    split_tail,
+    tail_mean,
+)
+from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
+from dirichlet_bandits.types import Floats, Ints
+
+
+@jit
+def log_crossing_of(values: Floats, weights: Floats, b: float, m: float) -> float:
+    """log P(reweighted mean of the values and the bonus b, of weight 1, reaches m)."""
+    return log_crossing(np.append(values, b) - m, np.append(weights, 1.0) if weights.size > 0 else weights)
+
+
+@implements(win_probability, BDSParams, RDSParams, QDSParams)
+def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> float:
+    """1 if the challenger's mean reaches the leader's, else the crossing probability."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return 1.0
+    x = rewards(state, challenger)
+    values, weights = reweighted(policy, x)
+    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    return math.exp(log_crossing_of(values, weights, b, m))
+
+
+@verb
+def follow(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> Any:
+    """Bring the contour of an arm with rewards x up to date with one more."""
+
+
+@implements(follow, BDSParams, RDSParams)
+def follow_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+    """One more value."""
+    contour.append(contours, arm, reward, 1)
+
+
+@implements(follow, QDSParams)
+def follow_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+    """One more value below the tail, which the reward seldom reaches, or one more in it."""
+    below, tail = split_tail(x, policy.alpha)
+    dropped = 1 if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1 else 0
+    if dropped > 0:
+        contour.append(contours, arm, min(reward, tail[0]), 1)
+        if reward <= tail[0]:
+            return
+    elif below.size > 0 and reward < below.max():
+        contour.append(contours, arm, reward, 1)
+        contour.append(contours, arm, below.max(), -1)
+        reward = below.max()
+    contour.append(contours, arm, tail_mean(tail, 0, math.nan), -tail.size)
+    contour.append(contours, arm, tail_mean(tail, dropped, reward), tail.size + 1 - dropped)
+
+
+@jit
+def follow_all(policy: Any, contours: Contours, arm: int, x: Floats, known: int) -> None:
+    """Bring the contour of an arm that knows so many of its rewards x up to date with all of them."""
+    for n in range(known, x.size):
+        follow(policy, contours, arm, x[:n], x[n])
+
+
+class Followed(NamedTuple):
+    """What is kept of each arm as a challenger: its contour, the rewards in it, and how many of these were appended."""
+
+    contours: Contours
+    counts: Ints
+
+
+_HELD, _APPENDED = range(2)
+
+
+def new_followed(n_arms: int) -> Followed:
+    """Nothing is kept yet."""
+    return Followed(contour.make.py_func(n_arms), np.zeros((n_arms, 2), np.int64))  # type: ignore[attr-defined]
+
+
+@implements(incremental_win_probability, BDSParams, RDSParams, QDSParams)
+def followed_crossing_win(policy: Any, state: History, challenger: int, leader: int, memory: Followed) -> float:
+    """The same from the challenger's contour; equal to about 1e-10."""
+    m = state.means[leader]
+    x = rewards(state, challenger)
+    if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM:
+        return crossing_win(policy, state, challenger, leader)
+    contours, counts = memory.contours, memory.counts[challenger]
+    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    held = counts[_HELD]
+    new = x.size - held
+    counts[_HELD] = x.size
+    if held > 0 and new <= CONTOUR_FOLLOWED_MOST and counts[_APPENDED] + new <= CONTOUR_APPENDED_MOST:
+        follow_all(policy, contours, challenger, x, held)
+        counts[_APPENDED] += new
+        log_p, error = contour.evaluate(contours, challenger, m, b)
+        if error <= CONTOUR_ERROR:
+            return math.exp(log_p)
+    values, weights = reweighted(policy, x)
+    counts[_APPENDED] = 0
+    log_p, error = contour.rebuilt(contours, challenger, values, weights, b, m)
+    if error <= CONTOUR_ERROR:
+        return math.exp(log_p)
+    counts[_HELD] = 0
+    return math.exp(log_crossing_of(values, weights, b, m))

@@ -1,0 +1,275 @@
+"""Dirichlet Sampling: BDS, RDS and QDS (Baudry, Saux and Maillard, NeurIPS 2021).
+
+A challenger with rewards ``X_1..X_n`` faces the leader's mean m. It wins at once if its own mean reaches m;
+else if its index does, a random reweighting of its rewards and of an exploration bonus:
+
+    sum_i w_i X_i + w_{n+1} bonus >= m,    w ~ Dirichlet(1, ..., 1)
+
+With unit exponentials E_i in place of the weights this is ``sum_i E_i (X_i - m) + E_{n+1} (bonus - m) >= 0``.
+The three policies differ in their bonus, all built on
+
+    B(X, m, rho) = m + rho * mean_i (m - X_i)^+                                   (eq. 5)
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit, jit_sum
+from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
+from dirichlet_bandits.engine.verbs import duel, implements, select, verb
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
+from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.policies.rounds import duel_round
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_number, positive_number
+
+_PAPER = "Baudry, Saux and Maillard (2021)"
+_SHORT = 6  # values of a tail that are found one by one
+
+
+class BDSParams(NamedTuple):
+    """``upper`` is infinite when the bound is not known but detectable."""
+
+    upper: float
+    rho: float
+    gamma: float
+
+
+class RDSParams(NamedTuple):
+    """The growth of the sequence rho_n."""
+
+    growth: int
+
+
+class QDSParams(NamedTuple):
+    """Leverage and the share of the upper tail that is summarised."""
+
+    rho: float
+    alpha: float
+
+
+@dataclass(frozen=True)
+class BDS(Policy):
+    """Bounded Dirichlet Sampling: rewards below a bound that is known, or that samples come near to.
+
+    Known bound: ``BDS(upper=...)``, bonus = upper. Detectable bound: ``BDS(rho=..., gamma=...)``,
+    bonus = max(max X + gamma, B(X, m, rho)); if a reward falls within gamma of the bound with probability p,
+    theory asks for ``rho >= -1 / log(1 - p)``.
+
+    >>> BDS(upper=1.0)
+    BDS(upper=1.0, rho=None, gamma=None)
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 2.
+    """
+
+    upper: float | None = None
+    rho: float | None = None
+    gamma: float | None = None
+    assumes: ClassVar[str] = "bounded rewards; the bound is known, or detectable"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        if self.upper is not None:
+            finite_number("upper", self.upper)
+            if self.rho is not None or self.gamma is not None:
+                raise ArgumentError("upper", "given alone, without rho and gamma", self.upper)
+        elif self.rho is None or self.gamma is None:
+            raise ArgumentError("upper", "given, or else both rho and gamma", None)
+        else:
+            positive_number("rho", self.rho)
+            positive_number("gamma", self.gamma)
+
+    @property
+    def params(self) -> BDSParams:
+        if self.upper is not None:
+            return BDSParams(float(self.upper), 0.0, 0.0)
+        assert self.rho is not None
+        assert self.gamma is not None
+        return BDSParams(math.inf, float(self.rho), float(self.gamma))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return -math.inf, math.inf if self.upper is None else float(self.upper)
+
+
+@dataclass(frozen=True)
+class RDS(Policy):
+    """Robust Dirichlet Sampling: any light-tailed rewards, nothing to tune.
+
+    Bonus = B(X, m, rho_n), where n is the number of rewards of the challenger and rho_n is ``sqrt(log(1+n))``,
+    ``log(1+n)`` or ``log(1+n)^2``.
+
+    >>> RDS()
+    RDS(rho='sqrt-log')
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4.
+    """
+
+    rho: Literal["sqrt-log", "log", "log2"] = "sqrt-log"
+    assumes: ClassVar[str] = "light tails; nothing to tune"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        choice("rho", self.rho, GROWTHS)
+
+    @property
+    def params(self) -> RDSParams:
+        return RDSParams(GROWTHS[self.rho])
+
+
+@dataclass(frozen=True)
+class QDS(Policy):
+    """Quantile Dirichlet Sampling: unbounded rewards under a mild condition on an upper quantile.
+
+    The largest rewards, from rank ``q = ceil(n (1 - alpha))`` on, are replaced by their mean C, which gets the
+    Dirichlet weight of the number it stands for; the bonus is B(X, m, rho) of the untouched rewards. Theory asks
+    for ``rho >= (1 + alpha) / alpha^2``; the paper's experiments use 4.
+
+    >>> QDS(rho=4, alpha=0.05)
+    QDS(rho=4, alpha=0.05)
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 3.
+    """
+
+    rho: float = 4.0
+    alpha: float = 0.05
+    assumes: ClassVar[str] = "a condition on the upper quantile; tails may be unbounded"
+    reference: ClassVar[str] = _PAPER
+
+    def __post_init__(self) -> None:
+        positive_number("rho", self.rho)
+        if not 0 < finite_number("alpha", self.alpha) < 1:
+            raise ArgumentError("alpha", "a level between 0 and 1", self.alpha)
+
+    @property
+    def params(self) -> QDSParams:
+        return QDSParams(float(self.rho), float(self.alpha))
+
+
+@jit_sum
+def mean_shortfall(x: Floats, m: float) -> float:
+    """mean_i (m - x_i)^+, what the rewards lack to m on average."""
+    total = 0.0
+    for i in range(x.size):
+        total += m - min(x[i], m)
+    return total / x.size
+
+
+@verb
+def bonus(policy: Any, n: int, largest: float, shortfall: float, m: float) -> Any:
+    """Exploration bonus of a challenger: from the number of rewards, the largest and the mean shortfall at m."""
+
+
+@implements(bonus, BDSParams)
+def bds_bonus(policy: BDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
+    """The known bound, or eq. (6)."""
+    return policy.upper if policy.upper < math.inf else max(largest + policy.gamma, m + policy.rho * shortfall)
+
+
+@implements(bonus, RDSParams)
+def rds_bonus(policy: RDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
+    """Eq. (5) with a leverage that grows with n."""
+    return m + slow_growth(policy.growth, 1.0 + n) * shortfall
+
+
+@implements(bonus, QDSParams)
+def qds_bonus(policy: QDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
+    """Eq. (5)."""
+    return m + policy.rho * shortfall
+
+
+@jit
+def rank_of_tail(n: int, alpha: float) -> int:
+    """Rank (from 1, ascending) at which the upper tail of QDS begins."""
+    return max(math.ceil(n * (1.0 - alpha) - QUANTILE_SLACK), 1)
+
+
+@jit
+def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Rewards below the tail, and the tail, its smallest first."""
+    rank = rank_of_tail(x.size, alpha)
+    if x.size - rank >= _SHORT:
+        parted = np.partition(x, rank - 1)
+        return parted[: rank - 1], parted[rank - 1 :]
+    parted = x.copy()
+    for end in range(x.size - 1, rank - 2, -1):  # for a short tail quicker: the largest of the rest to the end
+        largest = 0
+        for i in range(1, end + 1):
+            if parted[i] > parted[largest]:
+                largest = i
+        parted[largest], parted[end] = parted[end], parted[largest]
+    return parted[: rank - 1], parted[rank - 1 :]
+
+
+@jit
+def tail_mean(tail: Floats, dropped: int, more: float) -> float:
+    """Mean of a tail without so many of its first values and with one more (none: NaN).
+
+    The sum is rounded once, so the order of the values leaves no trace: a kept contour can take away what it was given.
+    """
+    total, rest, size = 0.0, 0.0, tail.size - dropped
+    for i in range(dropped, tail.size):
+        total, carry = two_sum(total, tail[i])
+        rest += carry
+    if not math.isnan(more):
+        total, carry = two_sum(total, more)
+        rest += carry
+        size += 1
+    return (total + rest) / size
+
+
+@jit
+def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
+    """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for fresh exponentials."""
+    total = rest
+    for value in x:
+        total += (value - m) * rng.standard_exponential()
+    return total >= 0.0
+
+
+@verb
+def reweighted(policy: Any, x: Floats) -> Any:
+    """What a duel reweights besides the bonus, for rewards x: values and Dirichlet weights (none: all 1)."""
+
+
+@implements(reweighted, BDSParams, RDSParams)
+def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
+    """The rewards as they are."""
+    return x, np.empty(0)
+
+
+@implements(reweighted, QDSParams)
+def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
+    """The rewards below the tail, and the tail's mean with the weight of the tail."""
+    below, tail = split_tail(x, policy.alpha)
+    weights = np.ones(below.size + 1)
+    weights[-1] = tail.size
+    return np.append(below, tail_mean(tail, 0, math.nan)), weights
+
+
+@implements(duel, BDSParams, RDSParams, QDSParams)
+def resampling_duel(policy: Any, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
+    """The challenger's mean, or else its index, reaches the leader's mean."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return True
+    x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    values, weights = reweighted(policy, x)
+    rest, n = (b - m) * rng.standard_exponential(), values.size
+    if weights.size > 0:  # the tail of QDS, the only weight that is not 1, comes last
+        n -= 1
+        rest += (values[n] - m) * rng.standard_gamma(weights[n])
+    return reaches(values[:n], m, rest, rng)
+
+
+keeps_rewards(BDSParams, RDSParams, QDSParams)
+
+
+implements(select, BDSParams, RDSParams, QDSParams)(duel_round)

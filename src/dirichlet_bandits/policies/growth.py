@@ -1,0 +1,30 @@
+"""Functions that grow slowly without bound: what RDS and R-UCB-LT use where a constant is not known."""
+
+import math
+from enum import IntEnum
+
+from dirichlet_bandits.compilation import jit
+
+
+class Growth(IntEnum):
+    """Which function: sqrt(log x), log x or (log x)^2."""
+
+    SQRT_LOG = 0
+    LOG = 1
+    LOG2 = 2
+
+
+GROWTHS = {"sqrt-log": int(Growth.SQRT_LOG), "log": int(Growth.LOG), "log2": int(Growth.LOG2)}
+
+
+@jit
+def slow_growth(growth: int, x: float) -> float:
+    """The function at x.
+
+    >>> slow_growth(GROWTHS["log2"], math.exp(3.0))
+    9.0
+    """
+    log = math.log(x)
+    if growth == Growth.SQRT_LOG:
+        return math.sqrt(log)
+    return log if growth == Growth.LOG else log * log

@@ -1,0 +1,84 @@
+"""What a policy looks like from Python: checked parameters in front, compiled verbs behind."""
+
+import dataclasses
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.loop import next_round
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
+
+
+class Policy:
+    """A decision rule: a frozen dataclass of the user's parameters.
+
+    ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. ``assumes`` and
+    ``reference`` fill the table of ``dirichlet-bandits policies``.
+    """
+
+    assumes: ClassVar[str] = "unknown"
+    reference: ClassVar[str] = ""
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """Parameters as the compiled verbs see them."""
+        raise NotImplementedError
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        """The interval in which this policy expects every reward."""
+        return -math.inf, math.inf
+
+    def init(self, n_arms: int) -> Any:
+        """State before the first reward."""
+        return specialised(_init, type(self.params))(self.params, n_arms)
+
+    def select(self, state: Any, rng: np.random.Generator) -> list[int]:
+        """The arms of the next round in the order of their pulls; the state stays as it is."""
+        return [int(arm) for arm in specialised(_select, type(self.params))(self.params, state, rng)]
+
+    def update(self, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
+        """State after one more reward; the state given is used up."""
+        if not 0 <= arm < len(state.pulls):
+            raise ArgumentError("arm", f"an index below {len(state.pulls)}", arm)
+        self.check_reward(reward)
+        return specialised(_update, type(self.params))(self.params, state, arm, float(reward), rng)
+
+    def check_reward(self, reward: float) -> None:
+        """Refuse a reward that is not finite or outside the declared bounds."""
+        low, high = self.reward_bounds
+        if not math.isfinite(reward):
+            raise RewardError(f"a reward must be a finite number (got {reward!r})")
+        if not low <= reward <= high:
+            raise RewardError(f"{self!r} expects rewards in [{low:g}, {high:g}] (got {reward!r})")
+
+
+def _init(policy: Any, n_arms: int) -> Any:
+    return verbs.init(policy, n_arms)
+
+
+def _select(policy: Any, state: Any, rng: Any) -> Any:
+    return next_round(policy, state, rng)
+
+
+def _update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
+    return verbs.update(policy, state, arm, reward, rng)
+
+
+def choice(name: str, value: str, choices: dict[str, int]) -> int:
+    """Code of a named choice."""
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(name, one_of(choices), value)
+    return choices[value]
+
+
+def parameters(policy_class: type[Policy]) -> str:
+    """Signature of a policy for tables, for instance ``rho='sqrt-log'``."""
+    shown = []
+    for field in dataclasses.fields(policy_class):  # type: ignore[arg-type]
+        default = "" if field.default is dataclasses.MISSING else f"={field.default!r}"
+        shown.append(f"{field.name}{default}")
+    return ", ".join(shown)

@@ -1,0 +1,80 @@
+"""What each policy brings, in one place: its class, and how probable its decisions are.
+
+A family says so once, in the ``__init__.py`` of its folder. Tables, the command line, live studies and the tests find
+it here. Compiled verbs are registered beside it by ``engine.verbs.implements``.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from dirichlet_bandits.engine.verbs import has_own
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.rounds import round_propensities, win_probability
+from dirichlet_bandits.types import Floats
+
+Rule = Callable[[Any, Any], Floats]
+
+
+class Incremental(Protocol):
+    """Propensities again and again, while a state grows by a reward at a time."""
+
+    def propensities(self, state: Any) -> Floats:
+        """Probability that each arm is pulled next, all arms having been pulled."""
+
+
+class Propensities(NamedTuple):
+    """How probable the decisions of a policy are, all arms having been pulled."""
+
+    from_state: Rule | None = None
+    from_histories: Rule | None = None
+    incremental: Callable[[Policy, int], Incremental] | None = None
+
+
+POLICIES: dict[str, type[Policy]] = {}
+_PROPENSITIES: dict[type, Propensities] = {}
+
+
+def register(
+    *policies: type[Policy],
+    probability: Rule,
+    from_histories: Rule | None = None,
+    incremental: Callable[[Policy, int], Incremental] | None = None,
+) -> None:
+    """Make policies of one family known to the library.
+
+    ``probability(policy, state)`` gives the propensities. ``from_histories(policy, list of arrays)`` does so where
+    ``update`` draws random numbers, so that rewards alone do not make a state. ``incremental(policy, n_arms)`` makes an
+    object whose ``propensities(state)`` are the same, at a cost that does not grow with the state.
+    """
+    for policy in policies:
+        POLICIES[policy.__name__] = policy
+        _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental)
+
+
+def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -> Callable[[Rule], Rule]:
+    """Decorator: let ``rule(policy, state)`` give the propensities of these policies, all arms having been pulled.
+
+    With ``from_histories`` it is ``rule(policy, list of arrays)``, for policies whose ``update`` draws random
+    numbers, beside the rule for states.
+    """
+
+    def join(rule: Rule) -> Rule:
+        for policy_class in policy_classes:
+            known = _PROPENSITIES.get(policy_class, Propensities())
+            joined = known._replace(from_histories=rule) if from_histories else known._replace(from_state=rule)
+            _PROPENSITIES[policy_class] = joined
+        return rule
+
+    return join
+
+
+def propensities_of(policy: Any) -> Propensities:
+    """What is known of a policy's propensities; a policy of which nothing is known is refused."""
+    known = _PROPENSITIES.get(type(policy), Propensities())
+    if known.from_state is None and isinstance(policy, Policy) and has_own(win_probability, type(policy.params)):
+        known = known._replace(from_state=round_propensities)
+    if known.from_state is None:
+        expected = ", ".join(sorted(policy_class.__name__ for policy_class in _PROPENSITIES))
+        raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
+    return known

@@ -1,0 +1,12 @@
+"""Upper confidence bounds: UCB1, R-UCB-LT, KL-UCB and empirical KL-UCB."""
+
+from dirichlet_bandits.policies.index import IncrementalIndices, index_propensities
+from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.policies.ucb import fast as _fast  # noqa: F401 - registers the shortcut
+from dirichlet_bandits.policies.ucb import probability as _probability  # noqa: F401 - registers the kept index
+from dirichlet_bandits.policies.ucb.rule import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
+
+register(UCB1, RUCBLT, KLUCB, probability=index_propensities)
+register(EmpiricalKLUCB, probability=index_propensities, incremental=IncrementalIndices)
+
+__all__ = ["KLUCB", "RUCBLT", "UCB1", "EmpiricalKLUCB"]

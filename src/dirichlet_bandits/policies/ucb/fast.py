@@ -1,0 +1,126 @@
+"""Upper confidence bounds by ceilings: the index of an arm that is not pulled only grows with the clock.
+
+So the index that it will have at a later time, by the policy's own formula, is a ceiling until then. While the arm
+pulled last surely lies above all other ceilings it is pulled again; an arm below the best index found is not looked
+at. Where two indices are too close for their rounding, the policy's own ``select`` decides.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.run import Run, ended, pull_with
+from dirichlet_bandits.engine.tally import Tally
+from dirichlet_bandits.engine.verbs import implements, play, verb
+from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.numerics.costs import CEILING_SHARE
+from dirichlet_bandits.numerics.divergences import divergence
+from dirichlet_bandits.numerics.kinf_series import kl_ucb_incremental, make_expansions
+from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
+from dirichlet_bandits.types import Floats
+
+
+@verb
+def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats, rng: Any) -> Any:
+    """The arm's index up to rounding, from what is kept of its rewards if that is needed."""
+
+
+@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
+def index_itself(
+    policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
+) -> float:
+    """Is quickly found."""
+    return verbs.index(policy, state, arm, total, math.nan, rng)
+
+
+@implements(index_near, EmpiricalKLUCBParams)
+def index_expanded(
+    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
+) -> float:
+    """By the arm's power sums."""
+    return kl_ucb_incremental(expansions[arm], rewards(state, arm), state.means[arm], math.log(total), policy.upper)
+
+
+@verb
+def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: Any) -> Any:
+    """Whether the arm's index is above a level beyond doubt."""
+
+
+@implements(surely_above, UCB1Params, RUCBLTParams, EmpiricalKLUCBParams)
+def index_above(
+    policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
+) -> bool:
+    """By the index."""
+    return index_near(policy, state, arm, total, expansions, rng) > raised(level)
+
+
+@implements(surely_above, KLUCBParams)
+def divergence_below(
+    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
+) -> bool:
+    """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
+    mean, level = state.means[arm], raised(level)
+    if mean > level:
+        return True
+    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, level) < math.log(total)
+
+
+@jit
+def make_ceilings(
+    policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
+) -> None:
+    """For every arm its index at the time when the ceilings expire."""
+    for arm in range(ceilings.size):
+        ceilings[arm] = raised(index_near(policy, state, arm, expiry, expansions, rng))
+
+
+@jit
+def highest_but(ceilings: Floats, last: int) -> float:
+    """The highest ceiling of the other arms."""
+    level = -math.inf
+    for arm in range(ceilings.size):
+        if arm != last and ceilings[arm] > level:
+            level = ceilings[arm]
+    return level
+
+
+@jit
+def largest_index(
+    policy: Any, state: Any, last: int, total: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
+) -> int:
+    """The arm with the largest index, looking only at those whose ceilings are high enough."""
+    best, largest, second = last, index_near(policy, state, last, total, expansions, rng), -math.inf
+    for arm in range(ceilings.size):
+        if arm != last and raised(ceilings[arm]) >= largest:
+            value = index_near(policy, state, arm, total, expansions, rng)
+            if value > largest:
+                best, largest, second = arm, value, largest
+            else:
+                second = max(second, value)
+    return verbs.select(policy, state, rng) if raised(second) >= largest else best
+
+
+@implements(play, UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """Pull the arm with the largest index until the run is over."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    n_arms = counts.size
+    ceilings, expansions = np.empty(n_arms), make_expansions(n_arms)
+    total, last, expiry, level = counts.sum(), 0, 0, math.inf
+    while not ended(marks):
+        if total > expiry:
+            expiry = total + total // CEILING_SHARE
+            make_ceilings(policy, state, expiry, ceilings, expansions, rng)
+            level = highest_but(ceilings, last)
+        if not surely_above(policy, state, last, total, level, expansions, rng):
+            arm = largest_index(policy, state, last, total, ceilings, expansions, rng)
+            if arm != last:
+                ceilings[last] = raised(index_near(policy, state, last, expiry, expansions, rng))
+                last, level = arm, highest_but(ceilings, arm)
+        reward = pull_with(run, buffer, stock, times, marks, sums, counts, last)
+        state = verbs.update(policy, state, last, reward, rng)
+        total += 1

@@ -1,0 +1,18 @@
+"""Which arm KL-UCB pulls: the index is certain; that of EmpiricalKLUCB incrementally, by power sums of the rewards."""
+
+import math
+
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.verbs import implements
+from dirichlet_bandits.numerics.kinf_series import kl_ucb_incremental
+from dirichlet_bandits.policies.index import incremental_index
+from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams
+from dirichlet_bandits.types import Floats
+
+
+@implements(incremental_index, EmpiricalKLUCBParams)
+def incremental_klucb(
+    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, best_mean: float, expansions: Floats
+) -> float:
+    """sup{q : N_k Kinf(F_k, q) <= log t}"""
+    return kl_ucb_incremental(expansions[arm], rewards(state, arm), state.means[arm], math.log(total), policy.upper)

@@ -1,0 +1,9 @@
+"""Names for the arrays that travel through the package."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
