@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import os
-import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,8 +19,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
+from dirichlet_bandits.files import set_aside, whole_folder
 from dirichlet_bandits.results.labels import FORMAT, VARIABLES, Floats, Ints
-from dirichlet_bandits.results.places import Place, contents, is_local, resolve, zarr_store
+from dirichlet_bandits.results.places import Place, contents, is_local, resolve, which, zarr_store
 
 _CHUNKS = 32  # of each policy: workers can share them, a killed run loses little, and files are not too many
 _LARGEST_CHUNK = 256
@@ -72,7 +72,9 @@ class Store:
         import zarr
 
         if not contents(self.place):
-            raise FileNotFoundError(f"no result at {self.name!r}")
+            older = set_aside(Path(self.place)) if is_local(self.place) else []
+            hint = f", but an older one at {str(older[-1])!r}: rename it" if older else ""
+            raise FileNotFoundError(f"no result at {self.name!r}{hint}")
         try:
             found = dict(zarr.open_group(zarr_store(self.place), mode="r").attrs)
         except Exception as error:
@@ -245,20 +247,25 @@ def save(data: xr.Dataset, place: Place) -> None:
     """Write to a free place; locally an older result is replaced, and not before the new one is complete."""
     store = Store(place)
     taken = store.exists()  # refuses what is not ours
-    if not is_local(store.place):
-        if taken:
-            raise ArgumentError("path", "a free place: only local results can be replaced", place)
+    if is_local(store.place):
+        with whole_folder(Path(store.place)) as draft:
+            Store(draft).fill(data)
+    elif taken:
+        raise ArgumentError("path", "a free place: only local results can be replaced", place)
+    else:
         store.fill(data)
-        return
-    target = Path(store.place)
-    draft = target.with_name(f".{target.name}.part")
-    shutil.rmtree(draft, ignore_errors=True)
-    Store(draft).fill(data)
-    if target.exists():
-        shutil.rmtree(target)
-    draft.rename(target)
 
 
 def load(place: Place) -> xr.Dataset:
     """Read and check what :func:`save` or a simulation with a store wrote."""
-    return Store(place).load()
+    while True:  # again if a save has put another result there meanwhile
+        store = Store(place)
+        before = which(store.place)
+        try:
+            data = store.load()
+        except (FormatError, FileNotFoundError):
+            if which(store.place) == before:
+                raise
+        else:
+            if which(store.place) == before:
+                return data
