@@ -10,6 +10,8 @@ import numpy as np
 
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.numerics.checks import Floats
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ASK, Event
 
 AGREEMENT: Final = 1e-9
@@ -68,6 +70,11 @@ def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
     if event.trial != len(journal.arm_of):
         return f"should be numbered {len(journal.arm_of)}"
     arms, chances = decider.decide(journal, event.trial)
+    with intact("the study"):
+        return _compare(event, arms, chances)
+
+
+def _compare(event: Event, arms: list[int], chances: Floats) -> str:
     recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
     if recorded != arms:
         return f"recorded arms {recorded}, replayed {arms}"

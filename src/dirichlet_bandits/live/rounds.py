@@ -8,6 +8,7 @@ import numpy as np
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.policies.tally import Ints
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
 
 
@@ -20,6 +21,7 @@ class Rounds(NamedTuple):
     row_of_trial: Ints
 
 
+@intact("the study")
 def read_rounds(events: Sequence[Event]) -> Rounds:
     """Rounds from events that were read with their data."""
     journal = Journal()
