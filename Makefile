@@ -6,12 +6,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Tests of PostgreSQL and of the dashboard need programs of the system; without them, and without the right to install
-# them, they are skipped.
+# Tests of PostgreSQL, of the dashboard and of proxies need programs of the system; without them, and without the right to
+# install them, they are skipped.
 define PROGRAMS
 missing=""; \
 command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="postgresql"; \
 command -v chromium >/dev/null && command -v chromedriver >/dev/null || missing="$$missing chromium chromium-driver"; \
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$$missing nginx"; \
 if [ -n "$$missing" ]; then \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; \

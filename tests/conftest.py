@@ -1,6 +1,11 @@
 """What several rooms test with."""
 
+import signal
+
 import pytest
+
+# A shell that starts jobs in the background lets them ignore Ctrl-C, and children inherit it; our tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import httpx
-import uvicorn
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.keys import add_key, read_keys
+from dirichlet_bandits.service.server import run
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,7 +97,7 @@ class Forked(Running):
         with open(self.log, "a", buffering=1) as log:
             os.dup2(log.fileno(), sys.stdout.fileno())
             os.dup2(log.fileno(), sys.stderr.fileno())
-        uvicorn.run(create_app(self.storage, keys), port=self.port, access_log=False)
+        run(create_app(self.storage, keys), "127.0.0.1", self.port)
 
     def _lives(self):
         return self.process.is_alive()

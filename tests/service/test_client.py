@@ -216,18 +216,19 @@ def test_lost_answers_change_nothing(service):
     lossy.door.close()
 
 
-def test_a_page_that_is_no_service_is_said_so():
+@pytest.mark.parametrize("status", ["404 Not Found", "200 OK", "302 Found"])
+def test_a_page_that_is_no_service_is_said_so(status):
     door = socket.create_server(("127.0.0.1", 0))
 
     def answer():
         near, _ = door.accept()
         with near:
             near.recv(65536)
-            near.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno")
+            near.sendall(f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno".encode())
 
     threading.Thread(target=answer, daemon=True).start()
     line = Line(f"http://127.0.0.1:{door.getsockname()[1]}", None, 0.0)
-    with pytest.raises(db.FormatError, match="not a service"):
+    with pytest.raises(db.FormatError, match=f"not a service.*: it answered {status[:3]}, text/html"):
         line.get("studies")
     line.close()
     door.close()

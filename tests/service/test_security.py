@@ -8,7 +8,7 @@ from contextlib import closing
 import httpx
 import pytest
 
-from dirichlet_bandits.errors import NotFoundError
+from dirichlet_bandits.errors import NotFoundError, StorageError
 from dirichlet_bandits.service.guard import COOKIE, LARGEST_BODY
 from dirichlet_bandits.service.keys import add_key, check_key, new_key, read_keys, remove_key
 from dirichlet_bandits.service.registry import Registry
@@ -119,10 +119,18 @@ def test_a_program_cannot_use_the_cookie_and_a_page_cannot_be_sent_from_elsewher
         for origin in ("http://evil.example", "null", f"http://evil.example:{service.port}"):
             answer = client.post("/ask", data={"name": target.name, "token": "t"}, headers={"Origin": origin})
             assert answer.status_code == 403
+        for site in ("cross-site", "same-site"):  # also where a browser leaves the origin out
+            answer = client.post("/ask", data={"name": target.name, "token": "t"}, headers={"Sec-Fetch-Site": site})
+            assert answer.status_code == 403
+        answer = client.get("/", headers={"Sec-Fetch-Site": "cross-site"})  # a link from elsewhere
+        assert answer.status_code == 200
     with service.http(service.write) as client:
-        headers = {"Origin": "http://evil.example"}
-        refused(client.post("/api/ask", params={"study": target.name}, json={}, headers=headers), 403)
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            refused(client.post("/api/ask", params={"study": target.name}, json={}, headers=headers), 403)
     assert everything() == before
+    with httpx.Client(base_url=service.url, cookies={COOKIE: service.write}) as client:
+        headers = {"Origin": service.url, "Sec-Fetch-Site": "same-origin"}  # our own page
+        assert client.post("/ask", data={"name": target.name, "token": "t"}, headers=headers).status_code == 303
 
 
 def test_pages_need_a_key_too(service, target, everything):
@@ -334,6 +342,38 @@ def test_deep_and_broken_bodies_are_refused(web, target, everything):
     assert everything() == before
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/study", "/study/", "/docs/", "/static", "/static/", "/login/", "/api/studies/"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_redirect_leads_to_a_foreign_host(service, method, path):
+    with httpx.Client(base_url=service.url, headers={"Host": "evil.example"}) as client:
+        answer = client.request(method, path)
+    assert answer.headers.get("location", "/login") == "/login"
+
+
+def test_where_the_storage_is_stays_in_the_log(tmp_path):
+    service = Running(tmp_path)
+    try:
+        with service.connect() as studies, closing(sqlite3.connect(tmp_path / "studies.db")) as file:
+            study = studies.create_study("s", arms=["a", "b"], seed=1)
+            file.execute("DROP TABLE bandit_events")
+            with pytest.raises(StorageError, match="the storage cannot be used, nothing was written"):
+                study.ask()
+        with service.http(service.write) as client:
+            said = refused(client.post("/api/ask", params={"study": "s"}, json={}), 503)
+            assert said["kind"] == "StorageError"
+            page = client.post("/create", data={"name": "t", "arms": "a"})
+            assert page.status_code == 503
+            assert "nothing was written" in page.text
+            for shown in (said["error"], page.text):
+                assert "studies.db" not in shown
+                assert "bandit_events" not in shown
+        assert "studies.db' failed, nothing was written: no such table: bandit_events" in service.log.read_text()
+    finally:
+        service.stop()
+
+
 def test_answers_are_safe_to_show(service, target):
     with service.http() as client:
         client.post("/login", data={"key": service.write})
@@ -386,5 +426,9 @@ def test_an_open_service_is_for_this_machine_only(tmp_path):
                 refused(client.get("/api/studies", headers={"Host": host}), 403)
             refused(client.post("/api/ask?study=s", json={}, headers={"Origin": "http://evil.example"}), 403)
             assert len(service.stored("s")) == 2
+            for key in ("%C3%A9", "%ff", "%F0%9F%8C%BD", "%ed%a0%80"):  # no key is needed here, whatever is typed
+                headers = {"Content-Type": "application/x-www-form-urlencoded"}
+                answer = client.post("/login", content=f"key={key}", headers=headers)
+                assert (answer.status_code, answer.headers["location"]) == (303, "/")
     finally:
         service.stop()

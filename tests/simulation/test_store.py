@@ -1,19 +1,19 @@
 """A simulation with a store survives being killed at any moment, and never mixes with anything else."""
 
-import _thread
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import threading
-import time
-import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits.results.store import Store
+from dirichlet_bandits.simulation import executors
 from tests.simulation.games import GreedyUCB, run
 
 
@@ -50,31 +50,17 @@ def store(finished, tmp_path):
     return shutil.copytree(finished, tmp_path / "runs.zarr")
 
 
-def start(store):
-    """The simulation in a process of its own, which says when it begins."""
-    code = (
-        "import sys; from tests.simulation.games import run; import zarr, xarray;"
-        "print('ready', flush=True); run(sys.argv[1])"
-    )
-    process = subprocess.Popen([sys.executable, "-W", "error", "-c", code, store], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    return process
+def start(store, *words):
+    """The simulation in a process of its own; with words it is killed (see ``tests/simulation/killed.py``)."""
+    return subprocess.Popen([sys.executable, "-W", "error", "-m", "tests.simulation.killed", store, *map(str, words)])
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole, seed):
     store = tmp_path / "runs.zarr"
     moments = random.Random(seed)
-    for new_marks in (None, None, 1, 6, 11):  # the first two while the store is made, or soon after
-        before = len(marks(store))
-        process = start(store)
-        deadline = time.monotonic() + 120
-        while new_marks is not None and len(marks(store)) < before + new_marks and time.monotonic() < deadline:
-            time.sleep(0.001)
-        time.sleep(moments.uniform(0.0, 0.05))
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    for new_marks in (0, 0, 1, 6, 11):  # the first two while the store is made, or soon after
+        assert start(store, new_marks, moments.uniform(0.0, 0.05)).wait() == -signal.SIGKILL
     kept = marks(store)
     assert 18 <= len(kept) < 60
     assert_same(run(store), whole)
@@ -110,9 +96,7 @@ def test_killed_while_the_store_is_made(tmp_path, made):
 def test_two_processes_may_share_a_store(tmp_path, whole):
     store = tmp_path / "runs.zarr"
     both = [start(store), start(store)]
-    for process in both:
-        process.communicate(timeout=120)
-    assert [process.returncode for process in both] == [0, 0]
+    assert [process.wait() for process in both] == [0, 0]
     assert_same(db.load(store), whole)
 
 
@@ -278,19 +262,25 @@ def test_urls(scheme, tmp_path):
         db.load(scheme.format(tmp_path / "nothing"))
 
 
-def test_ctrl_c_keeps_finished_chunks(tmp_path, whole):
-    store = tmp_path / "runs.zarr"
+def test_ctrl_c_keeps_finished_chunks(tmp_path, whole, monkeypatch):
+    store, heard = tmp_path / "runs.zarr", threading.Event()
+    write, abandon = Store.write, executors._abandon
 
-    def interrupt():
-        while len(marks(store)) < 5:
-            time.sleep(0.001)
-        _thread.interrupt_main()
+    def write_and_interrupt(*words, **more):
+        write(*words, **more)
+        if len(marks(store)) == 5:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            heard.wait()
 
-    threading.Thread(target=interrupt, daemon=True).start()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    def abandon_and_say_so(waiting):
+        abandon(waiting)
+        heard.set()
+
+    monkeypatch.setattr(Store, "write", write_and_interrupt)
+    monkeypatch.setattr(executors, "_abandon", abandon_and_say_so)
+    with pytest.warns(UserWarning, match="interrupted"):
         partial = run(store, workers=1)
-    assert any("interrupted" in str(warning.message) for warning in caught)
+    monkeypatch.undo()
     done = ~np.isnan(partial.reward.values)
     assert 15 <= done.sum() < done.size
     np.testing.assert_array_equal(partial.regret.values[done], whole.regret.values[done])

@@ -10,7 +10,7 @@ from dirichlet_bandits.cli.study import Url
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.service import keys as keyring
 
-NEEDED = ("fastapi", "uvicorn", "jinja2", "multipart", "sqlalchemy")
+NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy")
 
 keys = typer.Typer(
     help="Keys of the HTTP service: only their hashes are kept.", no_args_is_help=True, rich_markup_mode=None
@@ -47,10 +47,9 @@ def serve(
         raise MissingExtraError(
             f"The service needs the extra 'live' ({', '.join(missing)} missing): pip install 'dirichlet-bandits[live]'"
         )
-    import uvicorn
-
     from dirichlet_bandits.service.app import create_app
     from dirichlet_bandits.service.guard import is_loopback
+    from dirichlet_bandits.service.server import run
 
     if open and keys is not None:
         raise ArgumentError("--open", "left out where there are keys", True)
@@ -62,7 +61,7 @@ def serve(
     if known == []:
         raise ArgumentError("--keys", "a file with at least one key", str(keys))
     app = create_app(storage, known)
-    uvicorn.run(app, host=host, port=port, server_header=False, access_log=False)
+    run(app, host, port)
 
 
 @keys.command("add")

@@ -3,7 +3,6 @@
 import functools
 import io
 import json
-import os
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.crops.season import SPRING, date_label
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+from dirichlet_bandits.files import whole_file
 
 FORMAT = "dirichlet-bandits crop yields 1"
 SHIPPED = "maize_yields.npz"
@@ -78,12 +78,8 @@ def save(samples: Samples, path: str | Path) -> None:
         rseeds=samples.rseeds,
         provenance=np.array(json.dumps(samples.provenance, sort_keys=True)),
     )
-    new = Path(f"{path}.{os.getpid()}.new")
-    try:
-        new.write_bytes(buffer.getvalue())
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    with whole_file(Path(path)) as draft:
+        draft.write_bytes(buffer.getvalue())
 
 
 def _read(content: bytes, name: str) -> Samples:

@@ -38,6 +38,7 @@ from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
 from dirichlet_bandits.crops.samples import FORMAT, Samples, save
 from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.files import whole_file
 
 CHUNK = 20
 """Seasons in one call of the model. Changing it changes every sample."""
@@ -210,7 +211,7 @@ class _Parts:
     """Finished chunks in a folder: magic, key, yields, and a digest of all three."""
 
     MAGIC = b"dban-crops-1"
-    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.\d+")
+    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.[0-9a-f]{8}\.part")
     BODY = struct.Struct(f"<{CHUNK}h")
 
     def __init__(self, folder: Path) -> None:
@@ -230,10 +231,8 @@ class _Parts:
     def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
         self.folder.mkdir(exist_ok=True)
         content = self.MAGIC + key + self.BODY.pack(*made.tolist())
-        # Renamed into place: a chunk is whole or not there.
-        new = self.folder / f".{name}.{os.getpid()}"
-        new.write_bytes(content + _digest(content))
-        os.replace(new, self.folder / name)
+        with whole_file(self.folder / name) as draft:
+            draft.write_bytes(content + _digest(content))
 
     def clear(self) -> None:
         for path in self.folder.glob("*"):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import read_rounds
@@ -88,12 +89,17 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
     row_of_trial = rounds.row_of_trial
     for arm, name in enumerate(rounds.journal.names):
         frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
-    draft = target.with_name(f".{target.name}.part")  # a reader never sees half a file
-    try:
+    with whole_file(target) as draft:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            frame.to_csv(draft)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+            frame.assign(arm=frame["arm"].map(_plain_text)).to_csv(draft)
+
+
+def _plain_text(name: str) -> str:
+    """A name that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
+
+    >>> [_plain_text(name) for name in ("=1+1", "-5 days", "'n", "26 Feb")]
+    ["'=1+1", "'-5 days", "''n", '26 Feb']
+    """
+    return "'" + name if name.startswith(("=", "+", "-", "@", "'")) else name

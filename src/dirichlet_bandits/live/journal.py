@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
+_LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
 class Journal:
@@ -68,6 +70,7 @@ class Journal:
             return []
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 
+    @intact("the study")
     def apply(self, events: Iterable[Event]) -> None:
         """Take note of the next events."""
         # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
@@ -79,7 +82,11 @@ class Journal:
         for number, kind, trial, arm, value, at, _, note, token in events:
             if number != self.last + 1:
                 raise FormatError(f"event {self.last + 1} of the study is missing: the storage is damaged")
+            if not abs(at) < _LATEST:
+                raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
+                if trial != len(self.arm_of) or type(value) is not float:
+                    raise FormatError(f"event {number} asks trial {trial!r} for {value!r}: the storage is damaged")
                 if self.rest:  # the round goes on
                     del self.rest[0]
                     self.round_of.append(self.round_of[-1])
@@ -95,6 +102,8 @@ class Journal:
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
             elif kind == TELL:
+                if type(value) is not float:
+                    raise FormatError(f"event {number} tells {value!r}: the storage is damaged")
                 arm = self.arm_of[trial]
                 del self.pending[trial]
                 self.n_pending[arm] -= 1
@@ -120,6 +129,8 @@ class Journal:
             self.active[arm] = False
         elif arm < len(self.names):  # an arm that was retired comes back
             self.active[arm] = True
+        elif not isinstance(name, str):
+            raise FormatError(f"arm {arm!r} has the name {name!r}: the storage is damaged")
         else:
             self.names.append(name)
             self.active.append(True)

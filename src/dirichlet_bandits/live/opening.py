@@ -10,6 +10,7 @@ from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import RDS, Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM
 
 _DEFAULT: Final = RDS()
@@ -58,7 +59,8 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | None = Non
     """
     place = open_storage(storage)
     stored = _settings(place, name)
-    return Study(place, name, restore(stored["policy"], policy), int(stored["seed"]))
+    with intact(f"the study {name!r}"):
+        return Study(place, name, restore(stored["policy"], policy), int(stored["seed"]))
 
 
 def study_names(storage: str | Storage) -> list[str]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.types import Floats
 
 AGREEMENT: Final = 1e-9
 """Propensities come out again to this: kept sums may have been rounded in another order in another process."""
@@ -68,6 +70,11 @@ def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
     if event.trial != len(journal.arm_of):
         return f"should be numbered {len(journal.arm_of)}"
     arms, chances = decider.decide(journal, event.trial)
+    with intact("the study"):
+        return _compare(event, arms, chances)
+
+
+def _compare(event: Event, arms: list[int], chances: Floats) -> str:
     recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
     if recorded != arms:
         return f"recorded arms {recorded}, replayed {arms}"

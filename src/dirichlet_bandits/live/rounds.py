@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
 from dirichlet_bandits.types import Floats, Ints
 
@@ -19,6 +20,7 @@ class Rounds(NamedTuple):
     row_of_trial: Ints
 
 
+@intact("the study")
 def read_rounds(events: Sequence[Event]) -> Rounds:
     """Rounds from events that were read with their data."""
     journal = Journal()

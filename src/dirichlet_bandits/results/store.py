@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import os
-import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,23 +19,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.results.labels import FORMAT, VARIABLES, Floats, Ints
-from dirichlet_bandits.results.places import Place, contents, is_local, resolve, zarr_store
+from dirichlet_bandits.files import set_aside, whole_folder
+from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
+from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
+from dirichlet_bandits.results.places import Place, contents, is_local, resolve, which, zarr_store
 
-_CHUNKS = 32  # of each policy: workers can share them, a killed run loses little, and files are not too many
-_LARGEST_CHUNK = 256
-_MARKS = "digest"
-_SECONDS = "seconds"
 _NO_MARK = 0
-
-
-def chunk_size(replications: int) -> int:
-    """Replications in a chunk; it depends on nothing else, so that any run fits any store.
-
-    >>> chunk_size(50), chunk_size(5000), chunk_size(10**6)
-    (2, 157, 256)
-    """
-    return min(-(-replications // _CHUNKS), _LARGEST_CHUNK)
 
 
 class Chunk(NamedTuple):
@@ -69,17 +57,11 @@ class Store:
     @functools.cached_property
     def attrs(self) -> dict[str, Any]:
         """The attributes of the whole."""
-        import zarr
-
         if not contents(self.place):
-            raise FileNotFoundError(f"no result at {self.name!r}")
-        try:
-            found = dict(zarr.open_group(zarr_store(self.place), mode="r").attrs)
-        except Exception as error:
-            raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
-        if found.get("format") != FORMAT:
-            raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
-        return found
+            older = set_aside(Path(self.place)) if is_local(self.place) else []
+            hint = f", but an older one at {str(older[-1])!r}: rename it" if older else ""
+            raise FileNotFoundError(f"no result at {self.name!r}{hint}")
+        return checked_attributes(self.place, self.name)
 
     def prepare(self, labels: xr.Dataset) -> None:
         """Make room for these labels, or find that a simulation of the same identity has begun here before.
@@ -92,13 +74,13 @@ class Store:
         store = zarr_store(self.place)
         if not self.exists():
             with suppress(ContainsGroupError):  # another process was faster, here and below
-                zarr.create_group(store, attributes=labels.attrs)
+                zarr.create_group(store, attributes=labels.attrs, zarr_format=3)
         self._check_identity(labels.attrs.get("identity"))
         labels = labels.copy()
         labels.attrs = self.attrs
         with _drafts_ignored():
-            labels.to_zarr(store, mode="a", consolidated=False)
-        group = zarr.open_group(store, mode="r+")
+            labels.to_zarr(store, mode="a", consolidated=False, zarr_format=3)
+        group = self._group()
         size = chunk_size(labels.sizes["replication"])
         for name, variable in VARIABLES.items():
             shape = tuple(labels.sizes[dim] for dim in variable.dims)
@@ -112,7 +94,7 @@ class Store:
                     dimension_names=variable.dims,
                     attributes={"long_name": variable.long_name},
                 )
-        for name, dtype in ((_SECONDS, "f8"), (_MARKS, "u8")):  # marks come last: with them the store can be read
+        for name, dtype in ((SECONDS, "f8"), (MARKS, "u8")):  # marks come last: with them the store can be read
             with suppress(ContainsArrayError):
                 group.create_array(
                     name,
@@ -136,14 +118,22 @@ class Store:
 
     @functools.cached_property
     def _arrays(self) -> dict[str, Any]:
-        import zarr
-
         self.attrs  # noqa: B018 - says clearly what is wrong
         try:
-            group = zarr.open_group(zarr_store(self.place), mode="r+")
-            return {name: group[name] for name in (*VARIABLES, _SECONDS, _MARKS)}
+            group = self._group()
+            return {name: group[name] for name in (*VARIABLES, SECONDS, MARKS)}
         except KeyError as error:
             raise FormatError(f"{self.name!r} is a result that was never begun: {error} is missing") from error
+        except Exception as error:  # whatever zarr says of a description that it cannot use
+            raise self._unreadable(error) from error
+
+    def _group(self) -> Any:
+        import zarr
+
+        return zarr.open_group(zarr_store(self.place), mode="r+", zarr_format=3, use_consolidated=False)
+
+    def _unreadable(self, error: Exception) -> FormatError:
+        return FormatError(f"{self.name!r} is not a readable zarr folder: {error}")
 
     def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
         """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
@@ -151,12 +141,12 @@ class Store:
         for name, values in chunk._asdict().items():
             arrays[name][row, first : first + len(values)] = values
         column = first // arrays["reward"].chunks[1]
-        arrays[_SECONDS][row, column] = seconds
-        arrays[_MARKS][row, column] = self._mark(row, first, chunk)
+        arrays[SECONDS][row, column] = seconds
+        arrays[MARKS][row, column] = self._mark(row, first, chunk)
 
     def seconds(self) -> Floats:
         """Processor time of each policy, in order: how long its chunks took, whoever made them; NaN if unreadable."""
-        array = self._arrays[_SECONDS]
+        array = self._arrays[SECONDS]
         try:
             return np.asarray(array[:].sum(axis=1))
         except Exception:  # whatever a codec says of a truncated file; a time is no result that would be made again
@@ -166,7 +156,7 @@ class Store:
         """Whether this chunk is there, sound, and without gaps."""
         arrays = self._arrays
         try:
-            mark = int(arrays[_MARKS][row, first // arrays["reward"].chunks[1]])
+            mark = int(arrays[MARKS][row, first // arrays["reward"].chunks[1]])
             if mark == _NO_MARK:
                 return False
             chunk = Chunk(*(arrays[name][row, first:last] for name in Chunk._fields))
@@ -187,14 +177,14 @@ class Store:
         try:
             with _drafts_ignored():
                 data = xr.open_zarr(
-                    zarr_store(self.place), consolidated=False, chunks=None, drop_variables=_SECONDS
+                    zarr_store(self.place), consolidated=False, chunks=None, drop_variables=SECONDS, zarr_format=3
                 ).load()
         except Exception as error:
-            raise FormatError(f"{self.name!r} is not a readable zarr folder: {error}") from error
-        if not set(data.data_vars) >= {*VARIABLES, _MARKS}:
-            raise FormatError(f"{self.name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
-        marks: NDArray[np.uint64] = data[_MARKS].to_numpy()
-        data = data.drop_vars(_MARKS)
+            raise self._unreadable(error) from error
+        if missing := {*VARIABLES, MARKS, "mean", *LABELS} - data.variables.keys():
+            raise FormatError(f"{self.name!r} is a result that was never begun: {', '.join(sorted(missing))} missing")
+        marks: NDArray[np.uint64] = data[MARKS].to_numpy()
+        data = data.drop_vars(MARKS)
         data.attrs = attrs
         for row, first, chunk in _chunks(data):
             mark = int(marks[row, first // chunk_size(data.sizes["replication"])])
@@ -213,12 +203,12 @@ class Store:
         """Write a whole result at once."""
         self.prepare(data.drop_vars(list(VARIABLES)))
         arrays = self._arrays
-        marks = np.zeros(arrays[_MARKS].shape, np.uint64)
+        marks = np.zeros(arrays[MARKS].shape, np.uint64)
         for row, first, chunk in _chunks(data):
             marks[row, first // chunk_size(data.sizes["replication"])] = self._mark(row, first, chunk)
         for name in VARIABLES:
             arrays[name][:] = data[name].to_numpy()
-        arrays[_MARKS][:] = marks
+        arrays[MARKS][:] = marks
 
 
 @contextmanager
@@ -245,20 +235,25 @@ def save(data: xr.Dataset, place: Place) -> None:
     """Write to a free place; locally an older result is replaced, and not before the new one is complete."""
     store = Store(place)
     taken = store.exists()  # refuses what is not ours
-    if not is_local(store.place):
-        if taken:
-            raise ArgumentError("path", "a free place: only local results can be replaced", place)
+    if is_local(store.place):
+        with whole_folder(Path(store.place)) as draft:
+            Store(draft).fill(data)
+    elif taken:
+        raise ArgumentError("path", "a free place: only local results can be replaced", place)
+    else:
         store.fill(data)
-        return
-    target = Path(store.place)
-    draft = target.with_name(f".{target.name}.part")
-    shutil.rmtree(draft, ignore_errors=True)
-    Store(draft).fill(data)
-    if target.exists():
-        shutil.rmtree(target)
-    draft.rename(target)
 
 
 def load(place: Place) -> xr.Dataset:
     """Read and check what :func:`save` or a simulation with a store wrote."""
-    return Store(place).load()
+    while True:  # again if a save has put another result there meanwhile
+        store = Store(place)
+        before = which(store.place)
+        try:
+            data = store.load()
+        except (FormatError, FileNotFoundError):
+            if which(store.place) == before:
+                raise
+        else:
+            if which(store.place) == before:
+                return data

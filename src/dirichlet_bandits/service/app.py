@@ -22,7 +22,14 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None) -> FastAPI:
     For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn.
     """
     version = importlib.metadata.version("dirichlet-bandits")
-    app = FastAPI(title="dirichlet-bandits", version=version, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="dirichlet-bandits",
+        version=version,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # it would lead to whatever the request calls its host
+    )
     app.state.registry = Registry(open_storage(storage, create=True))
     app.state.keys = keys
     for router in (api.public, api.reading, api.writing, dashboard.pages):

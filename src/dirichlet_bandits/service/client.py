@@ -12,6 +12,7 @@ from typing import Any, Final, overload
 import pandas as pd
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, Trial
 from dirichlet_bandits.live.description import checked_arms, checked_name, parse_policy
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
@@ -187,12 +188,8 @@ class RemoteStudy:
             raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
         if not target.parent.is_dir():
             raise ArgumentError("path", "in a folder that exists", str(path))
-        draft = target.with_name(f".{target.name}.part")  # a reader never sees half a file
-        try:
+        with whole_file(target) as draft:
             draft.write_bytes(self._log(kind[1:]))
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
 
     def estimate(self, choice: "Policy | Mapping[str, float] | str") -> Estimate:
         """What another choice of arms would have earned a trial. See :meth:`Study.estimate`."""

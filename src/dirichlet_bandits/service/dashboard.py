@@ -19,7 +19,7 @@ from dirichlet_bandits.service.api import export_file
 from dirichlet_bandits.service.bodies import MOST_TRIALS
 from dirichlet_bandits.service.guard import COOKIE
 from dirichlet_bandits.service.keys import WRITE, check_key
-from dirichlet_bandits.service.problems import problem, status_of
+from dirichlet_bandits.service.problems import problem, status_of, words_of
 from dirichlet_bandits.service.registry import Registry
 
 _LISTED = 50
@@ -73,10 +73,11 @@ async def login_page(request: Request) -> Response:
 @pages.post("/login")
 async def login(request: Request, key: Text) -> Response:
     """Keep a good key in a cookie that no script and no other site can use."""
-    keys = request.app.state.keys
-    if keys is not None and check_key(key.strip(), keys) is None:
+    keys, answer = request.app.state.keys, RedirectResponse("/", 303)
+    if keys is None:
+        return answer  # whatever it is, none is needed
+    if check_key(key.strip(), keys) is None:
         return _page(request, "login.html", 401, error="This key is not known.")
-    answer = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     answer.set_cookie(COOKIE, key.strip(), httponly=True, samesite="strict", secure=secure)
     return answer
@@ -104,7 +105,7 @@ def create(request: Request, studies: Writing, name: Text, arms: Text, policy: T
         made = create_study(name.strip(), arms=lines, policy=parse_policy(policy.strip()), storage=studies.storage)
     except DirichletBanditsError as error:
         typed = {"name": name, "arms": arms, "policy": policy}
-        return _studies(request, studies, typed, status_of(error), str(error))
+        return _studies(request, studies, typed, status_of(error), words_of(error))
     return _back(studies.keep(made).name)
 
 
@@ -251,7 +252,7 @@ def _acted(request: Request, study: Study, act: Callable[[], Response], **typed:
     try:
         return act()
     except DirichletBanditsError as error:
-        return _study(request, study, status_of(error), error=str(error), **typed)
+        return _study(request, study, status_of(error), error=words_of(error), **typed)
 
 
 def _back(name: str, **query: int) -> Response:

@@ -66,8 +66,7 @@ class Guard:
             raise _too_large()
         if self.keys is None and not is_loopback(_host(headers.get("host", ""))):
             raise problem(403, "an open service answers to names of this machine only, such as localhost")
-        origin = headers.get("origin")
-        if scope["method"] not in _SAFE and origin is not None and _site(origin) != headers.get("host"):
+        if scope["method"] not in _SAFE and _is_foreign(headers):
             raise problem(403, "the request comes from a page of another site")
         if self.keys is None:
             return WRITE
@@ -99,9 +98,12 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _site(origin: str) -> str:
-    """Host and port of a page; nothing for 'null'."""
-    return origin.partition("://")[2]
+def _is_foreign(headers: Headers) -> bool:
+    """Whether a browser sends this for a page of another site. Programs say neither."""
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != headers.get("host"):
+        return True
+    return headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 
 def _host(header: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, one_of
+from dirichlet_bandits.files import changing, whole_file
 
 READ: Final = "read"
 WRITE: Final = "write"
@@ -73,20 +74,22 @@ def read_keys(path: Path) -> list[Key]:
 
 def add_key(path: Path, name: str, scope: str) -> str:
     """Add a fresh key to a file, made if needed; returns the secret."""
-    keys = read_keys(path) if path.exists() else []
-    if name in (key.name for key in keys):
-        raise ConflictError(f"{str(path)!r} has a key {name!r}: remove it first")
-    secret, key = new_key(name, scope)
-    _write(path, [*keys, key])
+    with changing(path):
+        keys = read_keys(path) if path.exists() else []
+        if name in (key.name for key in keys):
+            raise ConflictError(f"{str(path)!r} has a key {name!r}: remove it first")
+        secret, key = new_key(name, scope)
+        _write(path, [*keys, key])
     return secret
 
 
 def remove_key(path: Path, name: str) -> None:
     """Take a key out of a file."""
-    keys = read_keys(path)
-    if name not in (key.name for key in keys):
-        raise NotFoundError(f"no key {name!r} in {str(path)!r}")
-    _write(path, [key for key in keys if key.name != name])
+    with changing(path):
+        keys = read_keys(path)
+        if name not in (key.name for key in keys):
+            raise NotFoundError(f"no key {name!r} in {str(path)!r}")
+        _write(path, [key for key in keys if key.name != name])
 
 
 def _hash(secret: str) -> str:
@@ -94,8 +97,10 @@ def _hash(secret: str) -> str:
 
 
 def _write(path: Path, keys: list[Key]) -> None:
-    draft = path.with_name(f".{path.name}.part")  # a service that starts now never sees half a file
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    def for_us_alone(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o600)
+
+    # A service that starts now never sees half a file.
+    with whole_file(path) as draft, open(draft, "x", encoding="utf-8", opener=for_us_alone) as file:
         file.write(_HEADER)
         file.writelines(f"{key.scope} {key.hash} {key.name}\n" for key in keys)
-    draft.replace(path)

@@ -1,6 +1,7 @@
 """How refusals reach the caller: the library's exceptions as HTTP answers, JSON for programs, a page for people."""
 
 import html
+import logging
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -19,6 +20,7 @@ STATUS: Final[dict[type[errors.DirichletBanditsError], int]] = {
     errors.AccessError: 403,
     errors.StorageError: 503,
 }
+_log: Final = logging.getLogger("uvicorn.error")  # where the server's own words go
 _KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
 
 
@@ -31,6 +33,15 @@ def problem(status: int, error: str, field: str | None = None, kind: str | None 
 def status_of(error: Exception) -> int:
     """The number for an exception."""
     return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+
+
+def words_of(error: Exception) -> str:
+    """An exception as the caller may read it; where the storage is and what it lacks is for the log alone."""
+    if status_of(error) < 500:
+        return str(error)
+    _log.error("%s: %s", type(error).__name__, error)
+    written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
+    return f"the storage cannot be used, {written}; the service's log says why"
 
 
 def answer(scope: Scope, refusal: HTTPException) -> Response:
@@ -60,7 +71,7 @@ def install(app: FastAPI) -> None:
     async def ours(request: Request, error: Exception) -> Response:
         status = status_of(error)
         field = error.name if isinstance(error, errors.ArgumentError) else None
-        return answer(request.scope, problem(status, str(error), field, type(error).__name__))
+        return answer(request.scope, problem(status, words_of(error), field, type(error).__name__))
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)

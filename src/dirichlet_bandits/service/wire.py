@@ -2,7 +2,7 @@
 
 import importlib.util
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dirichlet_bandits import errors
 
@@ -14,6 +14,7 @@ PATIENCE: Final = 60.0
 
 _PAUSES: Final = (0.05, 0.1, 0.3, 1.0, 2.0)
 _SLOWEST: Final = 150.0  # a service waits two minutes for its storage
+_AWAY: Final = (502, 503, 504)  # what a proxy says while the service behind it is away
 
 
 class RefusedArgumentError(errors.ArgumentError):
@@ -53,11 +54,11 @@ class Line:
 
     def get(self, path: str, **query: Any) -> Any:
         """The JSON at a path."""
-        return self.send("GET", path, query).json()
+        return self._json(self.send("GET", path, query))
 
     def post(self, path: str, body: dict[str, Any], *, again: dict[str, Any] | None = None, **query: Any) -> Any:
         """The JSON that answers a body; ``again`` is the body after an answer was lost, if it must be another one."""
-        return self.send("POST", path, query, body, body if again is None else again).json()
+        return self._json(self.send("POST", path, query, body, body if again is None else again))
 
     def send(
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
@@ -69,27 +70,58 @@ class Line:
         for trial in range(1_000_000):
             try:
                 answer = self._http.request(method, "/api/" + path, params=query, json=body)
+                # In its own words a service says 503 after it has waited for its storage: that is an answer.
+                if answer.status_code in _AWAY and _problem(answer) is None:
+                    raise httpx.ProxyError(f"a proxy answered {answer.status_code}")
                 break
             except httpx.TransportError as error:
                 if time.monotonic() > limit:
-                    words = "cannot be reached" if isinstance(error, httpx.ConnectError) else "broke off"
+                    away = isinstance(error, httpx.ConnectError | httpx.ProxyError)
+                    words = "cannot be reached" if away else "broke off"
                     written = "" if method == "GET" else "; it may have been written"
                     raise errors.StorageError(f"{self.url} {words}: {error}{written}") from error
                 body = again
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
         if answer.is_success:
             return answer
-        raise _refusal(self.url, answer)
+        raise self._refusal(answer)
+
+    def _json(self, answer: "httpx.Response") -> Any:
+        try:
+            return answer.json()
+        except ValueError:
+            raise self._no_service(answer) from None
+
+    def _refusal(self, answer: "httpx.Response") -> errors.DirichletBanditsError:
+        said = _problem(answer)
+        if said is None:
+            return self._no_service(answer)
+        if said.kind == "ArgumentError":
+            return RefusedArgumentError(said.field, said.error)
+        found = getattr(errors, said.kind, errors.DirichletBanditsError)
+        known = isinstance(found, type) and issubclass(found, errors.DirichletBanditsError)
+        kind = found if known and found is not errors.PolicyError else errors.DirichletBanditsError
+        return kind(said.error)
+
+    def _no_service(self, answer: "httpx.Response") -> errors.FormatError:
+        kind = answer.headers.get("content-type", "nothing")
+        return errors.FormatError(
+            f"{self.url} is not a service of dirichlet-bandits: it answered {answer.status_code}, {kind}"
+        )
 
 
-def _refusal(url: str, answer: "httpx.Response") -> errors.DirichletBanditsError:
+class _Problem(NamedTuple):
+    """A refusal in a service's own words."""
+
+    error: str
+    field: str
+    kind: str
+
+
+def _problem(answer: "httpx.Response") -> _Problem | None:
+    """What the service says; None if it is not the service that speaks."""
     try:
         said = answer.json()
-        message, field, kind = str(said["error"]), said["field"], str(said["kind"])
+        return _Problem(str(said["error"]), str(said["field"]), str(said["kind"]))
     except (ValueError, KeyError, TypeError):
-        return errors.FormatError(f"{url} is not a service of dirichlet-bandits: it answered {answer.status_code}")
-    if kind == "ArgumentError":
-        return RefusedArgumentError(str(field), message)
-    found = getattr(errors, kind, errors.DirichletBanditsError)
-    known = isinstance(found, type) and issubclass(found, errors.DirichletBanditsError)
-    return found(message) if known and found is not errors.PolicyError else errors.DirichletBanditsError(message)
+        return None

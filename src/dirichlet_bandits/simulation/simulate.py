@@ -18,9 +18,10 @@ from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.progress import bars
 from dirichlet_bandits.results.labels import VARIABLES, labels, stored_seed
+from dirichlet_bandits.results.layout import chunk_size
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.results.result import Result
-from dirichlet_bandits.results.store import Chunk, Store, chunk_size
+from dirichlet_bandits.results.store import Chunk, Store
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.executors import check_picklable, run_all
 from dirichlet_bandits.simulation.identity import identity

@@ -20,6 +20,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import schema
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings
 from dirichlet_bandits.storage.schema import events as table
 from dirichlet_bandits.storage.schema import studies
@@ -109,7 +110,8 @@ class DatabaseStorage:
         if not rows:
             return None
         self._ids[name] = rows[0].id
-        loaded: Settings = json.loads(rows[0].settings)
+        with intact(self._shown):
+            loaded: Settings = json.loads(rows[0].settings)
         return loaded
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
@@ -189,6 +191,8 @@ class DatabaseStorage:
                 return attempt()
             except (IntegrityError, self._driver.IntegrityError):
                 raise
+            except UnicodeDecodeError as error:  # SQLite's own words, with a piece of the damaged file in them
+                raise FormatError(f"{self._shown} is not a readable database: {error}") from error
             except (DatabaseError, self._driver.DatabaseError) as error:
                 words = _words(getattr(error, "orig", error))
                 if "not a database" in words or "malformed" in words:

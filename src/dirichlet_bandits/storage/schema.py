@@ -63,6 +63,8 @@ def check(engine: sa.Engine, shown: str, create: bool) -> None:
             raise FormatError(f"{shown} is an SQLite file of something else: it has tables {', '.join(tables[:5])}")
         if not create:
             raise NotFoundError(f"{shown} holds no studies")
+    if found is not None and not (isinstance(found, int) and found >= 1):
+        raise FormatError(f"{shown} is damaged: it says that its format is {found!r}")
     if found is not None and found > VERSION:
         raise FormatError(f"{shown} was written by a newer version of this library: format {found}, known is {VERSION}")
     if found != VERSION:

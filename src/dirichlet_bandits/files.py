@@ -1,0 +1,104 @@
+"""Files and folders that others may read, and write, while they are written: whole or not there."""
+
+import ctypes
+import errno
+import glob
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_HERE: Final = -100  # AT_FDCWD: paths as they are written
+_EXCHANGE: Final = 2  # RENAME_EXCHANGE
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A path of one's own to write to; at the end what is there takes the target's place, at once.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder) / "log.csv") as draft:
+    ...         _ = draft.write_text("trial,arm")
+    ...     os.listdir(folder)
+    ['log.csv']
+    """
+    draft = beside(target, "part")
+    try:
+        yield draft
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """The same for a folder: the target stays as it is until the new one is complete."""
+    draft = beside(target, "part")
+    try:
+        yield draft
+        _put(draft, target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Read a file and write it anew with nobody else doing so in between; who dies lets go (not on Windows)."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder = os.open(path.parent, os.O_RDONLY)  # the file itself is another one after each change
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def beside(target: Path, kind: str) -> Path:
+    """A hidden name next to the target that nobody else has."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.{kind}")
+
+
+def set_aside(target: Path) -> list[Path]:
+    """What a :func:`whole_folder` that was killed had moved away from the target, if it could not do without."""
+    return sorted(target.parent.glob(f".{glob.escape(target.name)}.*.old"))
+
+
+def _put(draft: Path, target: Path) -> None:
+    aside = []
+    while True:  # a third time only if somebody else was faster
+        try:
+            draft.rename(target)
+            break
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if exchange(draft, target):
+            break
+        aside.append(beside(target, "old"))  # whoever is killed now leaves both, under hidden names
+        with suppress(FileNotFoundError):
+            target.rename(aside[-1])
+    for old in aside:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Let two folders change places at once; False where the system cannot (other than Linux, some network disks)."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    if rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.EXDEV):
+        return False
+    raise OSError(code, os.strerror(code), str(first), None, str(second))

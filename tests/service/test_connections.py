@@ -1,0 +1,96 @@
+"""Connections on which nothing comes do not keep others out."""
+
+import resource
+import socket
+import sqlite3
+import subprocess
+import time
+from contextlib import ExitStack, closing
+
+import httpx
+import pytest
+
+from dirichlet_bandits.service import server
+from tests.service.running import Forked, Running
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+HALF = b"POST /api/ask?study=s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
+
+
+def rest(line):
+    """Whatever comes on a connection until the other side closes it."""
+    line.settimeout(60)
+    seen = b""
+    try:
+        while data := line.recv(65536):
+            seen += data
+    except ConnectionResetError:
+        pass
+    return seen
+
+
+@pytest.fixture
+def many_files():
+    """Enough of them for this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 4096:
+        pytest.skip("this process may not open enough files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_thousand_half_open_connections_starve_nobody(tmp_path, many_files):
+    service = Running(tmp_path)
+    few = ["prlimit", "--pid", str(service.process.pid), "--nofile=1024:1024"]  # as most systems have it
+    try:
+        with ExitStack() as open_ones:
+            subprocess.run(few, check=True)
+            lines = []
+            for k in range(1100):
+                line = open_ones.enter_context(socket.create_connection(("127.0.0.1", service.port)))
+                line.sendall(HALF[: k % len(HALF)])
+                lines.append(line)
+            assert httpx.get(service.url + "/api/health", timeout=60).json()["status"] == "ok"
+            assert rest(lines[0]) == b""  # the oldest made room
+            with service.connect() as studies:
+                assert studies.study_names() == []
+    finally:
+        service.stop()
+
+
+@pytest.mark.parametrize("sent", [b"", b"\r\n", HALF, HALF + b"\r\n{}"])
+def test_a_request_must_be_whole_in_time(tmp_path, monkeypatch, sent):
+    monkeypatch.setattr(server, "SLOWEST_REQUEST", 0.3)
+    service = Forked(tmp_path)
+    try:
+        with socket.create_connection(("127.0.0.1", service.port)) as line, service.connect() as studies:
+            line.sendall(sent)
+            assert b"HTTP/1.1 200" not in rest(line)
+            assert studies.study_names() == []
+    finally:
+        service.stop()
+
+
+def test_a_slow_answer_is_no_slow_request(tmp_path, monkeypatch):
+    """Who waits for us is let be, and may ask again on the same connection."""
+    monkeypatch.setattr(server, "SLOWEST_REQUEST", 2.0)
+    service = Forked(tmp_path)
+    ask = f"POST /api/ask?study=s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {service.write}\r\n"
+    ask += "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}\r\n"  # a stray end of line, as some send it
+    try:
+        with service.connect() as studies:
+            studies.create_study("s", arms=["a", "b"], seed=1)
+        with (
+            closing(sqlite3.connect(tmp_path / "studies.db", isolation_level=None)) as file,
+            socket.create_connection(("127.0.0.1", service.port)) as line,
+        ):
+            for id in (0, 1):
+                file.execute("BEGIN IMMEDIATE")  # the service has to wait
+                line.sendall(ask.encode())
+                time.sleep(2.5)
+                file.execute("ROLLBACK")
+                line.settimeout(60)
+                assert f'"id":{id},'.encode() in line.recv(65536)
+    finally:
+        service.stop()
