@@ -1,14 +1,14 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
-from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS
-from dirichlet_bandits.policies.imed.rule import IMED, EmpiricalIMED
+from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
+from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.npts.rule import NPTS
+from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES, propensity_of
-from dirichlet_bandits.policies.subsampling.rule import RBSDA
-from dirichlet_bandits.policies.thompson.rule import BinarizedTS, ThompsonSampling
-from dirichlet_bandits.policies.ucb.rule import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
+from dirichlet_bandits.policies.subsampling import RBSDA
+from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
+from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 
 __all__ = [
     "BDS",

@@ -2,9 +2,9 @@
 
 from functools import partial
 
+from dirichlet_bandits.policies.dirichlet import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.dirichlet.probability import new_followed
 from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS
-from dirichlet_bandits.policies.dirichlet.rule import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.rounds import IncrementalDuels, round_propensities
 

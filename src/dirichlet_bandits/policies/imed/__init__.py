@@ -1,8 +1,8 @@
 """Indexed Minimum Empirical Divergence: IMED, EmpiricalIMED (Honda and Takemura, JMLR 2015)."""
 
+from dirichlet_bandits.policies.imed import fast as _fast  # noqa: F401 - registers the shortcut
+from dirichlet_bandits.policies.imed import probability as _probability  # noqa: F401 - registers the kept index
 from dirichlet_bandits.policies.imed.rule import IMED, EmpiricalIMED
-from dirichlet_bandits.policies.imed.rule import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.imed.rule import probability as _probability  # noqa: F401 - registers the kept index
 from dirichlet_bandits.policies.index import IncrementalIndices, index_propensities
 from dirichlet_bandits.policies.registry import register
 

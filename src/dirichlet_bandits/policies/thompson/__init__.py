@@ -1,13 +1,13 @@
 """Thompson Sampling in one-parameter families, and its binarized form for bounded rewards."""
 
 from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.policies.thompson import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.thompson.probability import (
     coin_propensities,
     expected_coin_propensities,
     thompson_propensities,
 )
 from dirichlet_bandits.policies.thompson.rule import BinarizedTS, ThompsonSampling
-from dirichlet_bandits.policies.thompson.rule import fast as _fast  # noqa: F401 - registers the shortcut
 
 register(ThompsonSampling, probability=thompson_propensities)
 register(BinarizedTS, probability=coin_propensities, from_histories=expected_coin_propensities)

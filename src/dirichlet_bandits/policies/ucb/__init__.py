@@ -2,9 +2,9 @@
 
 from dirichlet_bandits.policies.index import IncrementalIndices, index_propensities
 from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.policies.ucb import fast as _fast  # noqa: F401 - registers the shortcut
+from dirichlet_bandits.policies.ucb import probability as _probability  # noqa: F401 - registers the kept index
 from dirichlet_bandits.policies.ucb.rule import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
-from dirichlet_bandits.policies.ucb.rule import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.ucb.rule import probability as _probability  # noqa: F401 - registers the kept index
 
 register(UCB1, RUCBLT, KLUCB, probability=index_propensities)
 register(EmpiricalKLUCB, probability=index_propensities, incremental=IncrementalIndices)
