@@ -19,6 +19,13 @@ from dirichlet_bandits.policies.kept import PropensityKeeper
 from dirichlet_bandits.policies.tally import Ints
 from dirichlet_bandits.seeding import Words, new_desk, root_sequence, seat_numbered, sit, study_words
 
+VERSION: Final = 2
+"""Of the rules here; stored with each round, so that a replay knows what to expect.
+
+1: the order of untried arms also depended on such orders drawn before by the same process.
+2: all decisions depend on the seed and the events only.
+"""
+
 _DECISION: Final = 0
 _REWARD: Final = 1
 
@@ -46,11 +53,14 @@ class Decider:
         self._chances: Floats | None = None
         self._keeper = PropensityKeeper(self.policy, 0)
 
-    def decide(self, journal: Journal, trial: int) -> Round:
-        """The round that begins with this trial."""
+    def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
+        """The round that begins with this trial, by the rules of some version."""
         opening = journal.opening()
         if opening:
+            left_over = self._desk.words[4]
             sit(*self._desk, self._root, _DECISION, trial)
+            if version == 1:
+                self._desk.words[4] = left_over
             order = self._desk.rng.permutation(opening).tolist()
             return Round(order, _spread(journal, opening, np.ones(len(opening))))
         chances = self._known_chances(journal)

@@ -158,8 +158,11 @@ def resampling_win(policy: Any, state: History, challenger: int, leader: int) ->
     if state.means[challenger] >= m:
         return 1.0
     x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
+    if b == math.inf:  # it outweighs everything
+        return 1.0
     values, weights = resampled(policy, x)
-    offsets = np.append(values, bonus(policy, x.size, state.tops[challenger], excess(x, m), m)) - m
+    offsets = np.append(values, b) - m
     return math.exp(log_crossing(offsets, np.append(weights, 1.0) if weights.size > 0 else weights))
 
 

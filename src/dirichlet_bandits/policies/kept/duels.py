@@ -74,6 +74,8 @@ def kept_resampling_win(policy: Any, state: History, challenger: int, leader: in
         return resampling_win(policy, state, challenger, leader)
     contours, counts = memory.contours, memory.counts[challenger]
     b = bonus(policy, x.size, state.tops[challenger], excess(x, m), m)
+    if b == math.inf:
+        return resampling_win(policy, state, challenger, leader)
     held = counts[_HELD]
     new = x.size - held
     if held > 0 and new <= _AT_ONCE and counts[_APPENDED] + new <= _MOST_APPENDED:
