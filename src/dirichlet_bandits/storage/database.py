@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
-from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.events import Event, Settings
 from dirichlet_bandits.storage.schema import events as table
@@ -138,9 +138,10 @@ class DatabaseStorage:
         def attempt() -> Sequence[Event]:
             connection = self._engine.raw_connection()
             try:
-                return self._select(connection.cursor(), name, after, data)
-            except self._driver.Error:
-                connection.invalidate()
+                with closing(connection.cursor()) as cursor:
+                    return self._select(cursor, name, after, data)
+            except BaseException:
+                connection.invalidate()  # it may be half-read, or one from before the server went away
                 raise
             finally:
                 connection.close()
@@ -155,16 +156,23 @@ class DatabaseStorage:
         """Take the study, then commit or roll back.
 
         On the driver's own connection: in a call that lasts as long as two writes to disk, SQLAlchemy's would be felt.
+        Cursors are closed: one that a traceback keeps would keep SQLite's locks as well.
         """
         connection, study = self._patiently(lambda: self._take(name))
         outcome = "nothing was written"
         try:
-            yield _Transaction(self, connection.cursor(), name, study)
+            with closing(connection.cursor()) as cursor:
+                yield _Transaction(self, cursor, name, study)
             outcome = "it may have been written"
             connection.commit()
         except self._driver.Error as error:
             connection.invalidate()
             raise StorageError(f"{self._shown} failed, {outcome}: {_words(error)}") from error
+        except DirichletBanditsError:
+            raise
+        except BaseException:  # an interrupt, for one
+            connection.invalidate()
+            raise
         finally:
             connection.close()  # back to the pool, which rolls back what was not committed
             self._taken.pop(threading.get_ident(), None)
@@ -176,18 +184,15 @@ class DatabaseStorage:
             left_open.invalidate()  # an interrupt came between two steps, and its traceback keeps the lock alive
         connection = self._taken[threading.get_ident()] = self._engine.raw_connection()
         try:
-            cursor = connection.cursor()
-            if self._sqlite:
-                cursor.execute(_BEGIN)
-            cursor.execute(self._lock_study, {"name": name})
-            row = cursor.fetchone()
+            with closing(connection.cursor()) as cursor:
+                if self._sqlite:
+                    cursor.execute(_BEGIN)
+                cursor.execute(self._lock_study, {"name": name})
+                row = cursor.fetchone()
             if row is None:
                 raise self._no_study(name)
-        except self._driver.Error:
-            connection.invalidate()  # it may be one from before the server went away
-            raise
         except BaseException:
-            connection.close()
+            connection.invalidate()
             raise
         return connection, row[0]
 
