@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.numerics.checks import Floats
 from dirichlet_bandits.policies import Policy, verbs
@@ -84,7 +85,10 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            self._chances = self._keeper.propensities(self._state)
+            chances = self._keeper.propensities(self._state)
+            if not (np.all(chances >= 0.0) and 0.0 < chances.sum() < np.inf):  # NaN is not either
+                raise PolicyError(repr(self.policy), [f"has propensities {chances.tolist()}: nothing can be decided"])
+            self._chances = chances
         return self._chances
 
     def _follow(self, journal: Journal) -> None:

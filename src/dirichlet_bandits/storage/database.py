@@ -47,6 +47,7 @@ _NETWORK: Final = {  # a server that does not even acknowledge what it is sent i
 _HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
 _BEGIN: Final = "BEGIN IMMEDIATE"
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
+_FORKING: Final = 10.0  # seconds for which a fork waits for threads that are at work on an SQLite file
 _INHERITED: Final[list[Any]] = []
 T = TypeVar("T")
 
@@ -82,7 +83,9 @@ class DatabaseStorage:
         self._path = os.path.abspath(str(parsed.database)) if sqlite else None
         self._file: tuple[int, int] | None = None
         self._taken: dict[int, PoolProxiedConnection] = {}
-        _forget_in_children(self)
+        self._door = threading.RLock()
+        self._split = False
+        _follow_forks(self)
         weakref.finalize(self, self._engine.dispose)
         self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
@@ -104,7 +107,7 @@ class DatabaseStorage:
         """Add a study, unless there is one of this name."""
 
         def attempt() -> bool:
-            with self._engine.connect() as connection:
+            with self._connect() as connection:
                 if self._sqlite:
                     connection.exec_driver_sql(_BEGIN)
                 study = schema.insert_study(connection, name, json.dumps(settings))
@@ -136,7 +139,7 @@ class DatabaseStorage:
         """Later events, as of one moment: a single SELECT."""
 
         def attempt() -> Sequence[Event]:
-            connection = self._engine.raw_connection()
+            connection = self._connect_driver()
             try:
                 with closing(connection.cursor()) as cursor:
                     return self._select(cursor, name, after, data)
@@ -182,7 +185,7 @@ class DatabaseStorage:
         left_open = self._taken.pop(threading.get_ident(), None)
         if left_open is not None and left_open.dbapi_connection is not None:
             left_open.invalidate()  # an interrupt came between two steps, and its traceback keeps the lock alive
-        connection = self._taken[threading.get_ident()] = self._engine.raw_connection()
+        connection = self._taken[threading.get_ident()] = self._connect_driver()
         try:
             with closing(connection.cursor()) as cursor:
                 if self._sqlite:
@@ -196,12 +199,20 @@ class DatabaseStorage:
             raise
         return connection, row[0]
 
+    def _connect(self) -> sa.Connection:
+        with self._door:
+            return self._engine.connect()
+
+    def _connect_driver(self) -> PoolProxiedConnection:
+        with self._door:
+            return self._engine.raw_connection()
+
     def _no_study(self, name: str) -> NotFoundError:
         return NotFoundError(f"no study {name!r} in {self._shown}")
 
     def _fetch(self, statement: sa.Executable) -> Sequence[Any]:
         def attempt() -> Sequence[Any]:
-            with self._engine.connect() as connection:
+            with self._connect() as connection:
                 return connection.execute(statement).all()
 
         return self._patiently(attempt)
@@ -238,6 +249,8 @@ class DatabaseStorage:
         """Close what is open on an SQLite file that was deleted or replaced: it would go on working on nothing."""
         if self._path is None:
             return
+        if self._split:
+            raise StorageError(f"{self._shown} cannot be used: the process was forked while a thread was at work on it")
         try:
             found = os.stat(self._path)
         except FileNotFoundError:
@@ -247,6 +260,27 @@ class DatabaseStorage:
         if self._file not in (None, (found.st_dev, found.st_ino)):
             self._engine.dispose()
         self._file = found.st_dev, found.st_ino
+
+    def _before_fork(self) -> None:
+        """Let no thread begin, and wait for those at work on an SQLite file: it must not be open in a fork."""
+        self._door.acquire()
+        if self._sqlite:
+            pool: Any = self._engine.pool
+            limit = time.monotonic() + _FORKING
+            while pool.checkedout() and time.monotonic() < limit:
+                time.sleep(0.001)
+            self._split = pool.checkedout() > 0
+            self._engine.dispose()
+
+    def _after_fork(self, in_child: bool) -> None:
+        """A child opens connections of its own, and does not even close those that it inherited."""
+        if in_child:
+            _INHERITED.append((self._engine.pool, self._taken))
+            self._taken = {}
+            self._engine.dispose(close=False)
+        else:
+            self._split = False
+        self._door.release()
 
     def _may_pass(self, error: Exception, words: str) -> bool:
         """Whether what the driver complains of may be over soon."""
@@ -291,16 +325,18 @@ def _server_options(settings: dict[str, Any]) -> str:
     return " ".join(f"-c {name}={value}" for name, value in written.items())
 
 
-def _forget_in_children(storage: DatabaseStorage) -> None:
-    """Connections must not be shared over a fork: a child opens its own, and does not even close those it inherited."""
-    if hasattr(os, "register_at_fork"):
-        weak = weakref.ref(storage)
+def _follow_forks(storage: DatabaseStorage) -> None:
+    if not hasattr(os, "register_at_fork"):
+        return
+    weak = weakref.ref(storage)
 
-        def forget() -> None:
-            alive = weak()
-            if alive is not None:
-                _INHERITED.append((alive._engine.pool, alive._taken))
-                alive._taken = {}
-                alive._engine.dispose(close=False)
+    def call(method: Callable[..., None], *given: bool) -> None:
+        alive = weak()
+        if alive is not None:
+            method(alive, *given)
 
-        os.register_at_fork(after_in_child=forget)
+    os.register_at_fork(
+        before=lambda: call(DatabaseStorage._before_fork),
+        after_in_parent=lambda: call(DatabaseStorage._after_fork, False),
+        after_in_child=lambda: call(DatabaseStorage._after_fork, True),
+    )
