@@ -3,9 +3,10 @@
 One root seed. Replication ``r`` has one stream for each arm and one for the policy, derived from
 ``(seed, r)`` alone: results do not depend on the number of workers, the chunking, or the policies compared.
 
-A stream is NumPy's SFC64, the fastest of its bit generators, whose whole state is four words. Compiled code
-keeps one row of four words for each stream and lends a single ``Generator`` to whichever stream draws next;
-so one compiled loop serves any number of arms, with NumPy's own distributions.
+A stream is NumPy's SFC64, the fastest of its bit generators, whose whole state is five words: four that are
+mixed, and one for the half of a word that a draw of 32 bits leaves for the next one. Compiled code keeps one row
+of words for each stream and lends a single ``Generator`` to whichever stream draws next; so one compiled loop
+serves any number of arms, with NumPy's own distributions.
 """
 
 import ctypes
@@ -20,11 +21,12 @@ from dirichlet_bandits.types import Words
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 SEED_WORDS = 3  # SFC64 is seeded by three words; its fourth is a counter
+STATE_WORDS = 5
 _WARM_UP = 12  # draws that NumPy discards after seeding SFC64
 
 
 class Stream(NamedTuple):
-    """A generator and a window on the four words of its state: whoever writes the words draws from there."""
+    """A generator and a window on the words of its state: whoever writes all of them draws from there."""
 
     rng: np.random.Generator
     words: Words
@@ -57,7 +59,7 @@ def stream_seeds(root: np.random.SeedSequence, replication: int, n_streams: int)
 def new_stream() -> Stream:
     """A generator that :func:`start_stream` can start anywhere."""
     bits = np.random.SFC64(0)
-    pointer = (ctypes.c_uint64 * 4).from_address(bits.ctypes.state_address)
+    pointer = (ctypes.c_uint64 * STATE_WORDS).from_address(bits.ctypes.state_address)
     return Stream(np.random.Generator(bits), np.ctypeslib.as_array(pointer))
 
 
@@ -66,6 +68,7 @@ def start_stream(rng: np.random.Generator, words: Words, seed: Words) -> None:
     """Start a stream's generator from this seed, exactly as NumPy seeds SFC64."""
     words[:3] = seed
     words[3] = 1
+    words[4] = 0
     for _ in range(_WARM_UP):
         rng.random()
 
@@ -88,6 +91,7 @@ def start_numbered(rng: np.random.Generator, words: Words, root: Words, kind: in
     words[1] = root[1] + np.uint64(kind)
     words[2] = mixed ^ (mixed >> np.uint64(31))
     words[3] = 1
+    words[4] = 0
     for _ in range(_WARM_UP):
         rng.random()
 

@@ -16,8 +16,8 @@ def play(policy, rounds, seed, arms=tuple(MEANS)):
     rng = np.random.default_rng([seed, 2])
     study = db.create_study("s", arms=list(arms), policy=policy, seed=seed)
     begun = 0
-    while begun < rounds or study._journal.rest:
-        begun += not study._journal.rest
+    while begun < rounds or study._read().rest:
+        begun += not study._read().rest
         trial = study.ask()
         study.tell(trial.id, float(rng.random() < MEANS[trial.arm]))
     return study

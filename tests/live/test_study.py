@@ -314,3 +314,47 @@ def test_a_policy_of_ones_own(tmp_path):
     with pytest.raises(db.ArgumentError, match="'policy' must be that of the study"):
         db.load_study("s", url, policy=db.RDS())
     assert db.load_study("s", url, policy=Greedy()).replay().same
+
+
+def test_a_lost_answer_to_create_is_asked_for_again(url):
+    storage = db.create_study("other", arms=ARMS, storage=url).storage
+    made = db.create_study("s", arms=ARMS, storage=storage, seed=3, token="mine")
+    assert db.create_study("s", arms=ARMS, storage=storage, seed=3, token="mine").seed == made.seed
+    for token in (None, "another's"):
+        with pytest.raises(db.ConflictError, match="there is a study 's'"):
+            db.create_study("s", arms=ARMS, storage=storage, seed=3, token=token)
+    with pytest.raises(db.ConflictError, match="was created with seed 3"):
+        db.create_study("s", arms=ARMS, storage=storage, seed=4, token="mine")
+
+
+EXTREMES = {
+    "KLUCB": (db.KLUCB("bernoulli"), [5e-324, 0.0, 1.0, 5e-324, 0.5]),
+    "IMED": (db.IMED("bernoulli"), [5e-324, 0.0, 1.0, 5e-324, 0.5]),
+    "KLUCB, Poisson": (db.KLUCB("poisson"), [5e-324, 0.0, 1e100, 1.0]),
+    "QDS": (db.QDS(rho=1e300), [1e100, -1e100, 0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", list(EXTREMES))
+def test_extreme_rewards_leave_propensities_that_are_numbers(name):
+    policy, rewards = EXTREMES[name]
+    study = db.create_study("s", arms=ARMS, policy=policy, seed=1)
+    for step in range(60):
+        study.tell(study.ask().id, rewards[(step + step // len(rewards)) % len(rewards)])
+    chances = np.array(study.trials_dataframe()["propensity"])
+    assert ((chances > 0) & (chances <= 1)).all()
+    assert study.replay().same
+
+
+def test_propensities_that_are_no_numbers_are_never_stored(monkeypatch):
+    from dirichlet_bandits.policies import propensity
+    from tests.policies.test_propensity import Greedy
+
+    monkeypatch.setitem(propensity._FROM_STATE, Greedy, lambda policy, state: np.full(3, math.nan))
+    study = db.create_study("s", arms=ARMS, policy=Greedy(), seed=1)
+    study.tell_many(range(3), [1.0 for _ in study.ask(3)])
+    with pytest.raises(
+        db.PolicyError, match=r"Greedy\(\) is not a sound policy:\n- has propensities \[nan, nan, nan\]"
+    ):
+        study.ask()
+    assert len(study) == 3

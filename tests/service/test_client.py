@@ -216,6 +216,19 @@ def test_lost_answers_change_nothing(service):
     lossy.door.close()
 
 
+def test_a_study_of_others_is_not_taken_for_ones_own(service, studies):
+    """Even with the same seed, arms and policy, and an answer that was lost."""
+    studies.create_study("theirs", arms=["a", "b"], seed=5)
+    lossy = Lossy(service.port, losses=1)
+    with db.connect(lossy.url, service.write) as line:
+        with pytest.raises(db.ConflictError, match="there is a study 'theirs'"):
+            line.create_study("theirs", arms=["a", "b"], seed=5)
+        mine = line.create_study("mine", arms=["a", "b"], seed=5)
+        assert (mine.seed, len(mine)) == (5, 0)
+    assert b"POST /api/studies" in lossy.lost
+    lossy.door.close()
+
+
 @pytest.mark.parametrize("status", ["404 Not Found", "200 OK", "302 Found"])
 def test_a_page_that_is_no_service_is_said_so(status):
     door = socket.create_server(("127.0.0.1", 0))

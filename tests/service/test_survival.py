@@ -9,7 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from tests.service import worker
 from tests.service.running import Forked, Running
-from tests.storage.test_survival import acknowledged, check, end, new_study
+from tests.storage.test_survival import ARMS, acknowledged, check, end, new_study
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 
@@ -72,6 +72,22 @@ def test_eight_clients_at_once(tmp_path):
     asks, _, abandoned, _ = acknowledged(paths)
     assert sorted(id for id, _ in asks) == list(range(len(frame)))
     assert len(tells) + len(abandoned) == len(frame) >= 8 * 150
+
+
+def test_a_deleted_file_is_said_so(tmp_path):
+    """Nothing is acknowledged that went into a file which nobody will ever read."""
+    service = Forked(tmp_path)
+    try:
+        with service.connect() as studies, service.http(service.write) as line:
+            id = studies.create_study("s", arms=ARMS, policy=db.UCB1(sigma=1.0)).ask().id
+            for path in tmp_path.glob("studies.db*"):
+                path.unlink()
+            for _ in range(2):
+                told = line.post("/api/tell", params={"study": "s"}, json={"id": id, "reward": 1.0})
+                assert (told.status_code, told.json()["kind"]) == (503, "StorageError")
+            assert not (tmp_path / "studies.db").exists()
+    finally:
+        service.stop()
 
 
 def test_the_clock_may_jump(tmp_path, monkeypatch):

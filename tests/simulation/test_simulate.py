@@ -85,7 +85,7 @@ def test_streams_are_those_of_numpy():
     start_stream(*stream, seed)
     plain = np.random.Generator(np.random.SFC64(0))
     state = plain.bit_generator.state
-    state["state"]["state"][:] = stream.words
+    state["state"]["state"][:] = stream.words[:4]
     plain.bit_generator.state = state
     np.testing.assert_array_equal(stream.rng.standard_normal(5), plain.standard_normal(5))
 

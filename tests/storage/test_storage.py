@@ -13,7 +13,18 @@ from dirichlet_bandits.storage.events import ARM, ASK, TELL
 
 FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
 LATER = [
-    Event(2, ASK, trial=0, arm=1, value=1 / 3, at=1e9 + 1 / 3, data=b"\x00\xff" * 8, note="[[0, 1.0]]", token="é"),
+    Event(
+        2,
+        ASK,
+        trial=0,
+        arm=1,
+        value=1 / 3,
+        at=1e9 + 1 / 3,
+        data=b"\x00\xff" * 8,
+        note="[[0, 1.0]]",
+        token="é",
+        decider=2,
+    ),
     Event(3, TELL, trial=0, value=-1e-300, at=0.0),
 ]
 
@@ -127,6 +138,23 @@ def test_a_file_of_version_1_lives_on(tmp_path):
     study.tell(study.ask(token="new in version 2").id, 1000.0)
     assert study.replay().same
     assert len(db.load_study("maize", f"sqlite:///{tmp_path}/old.db").ask(1, token="new in version 2")) == 1
+
+
+def test_a_file_of_version_2_lives_on(tmp_path):
+    """Written when version 2 was the latest, and the order of untried arms still depended on the process."""
+    shutil.copy(Path(__file__).with_name("version2.db"), tmp_path / "old.db")
+    order = {"alone": "dbacfeddddfff", "shared": "dbacefddddfff"}  # the same seed, and one process or two
+    for name, arms in order.items():
+        study = db.load_study(name, f"sqlite:///{tmp_path}/old.db")
+        assert "".join(study.trials_dataframe()["arm"]) == arms
+        assert study.replay().same
+        study.add_arm("g")
+        study.add_arm("h")
+        study.tell_many(range(13, 18), [float(trial.id) for trial in study.ask(5)])
+        assert study.replay().same
+    with study.storage._engine.begin() as connection:  # somebody tampers with what was decided long ago
+        connection.exec_driver_sql("UPDATE bandit_events SET arm = 0 WHERE kind = 2 AND trial = 0")
+    assert "decided by version 1 of the rules, replayed by version 2" in study.replay().differences[0]
 
 
 def test_missing_events_are_noticed(url):

@@ -60,7 +60,7 @@ class Run(NamedTuple):
 def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator, words: Words, control: Ints) -> Run:
     """A replication before its first pull, every arm at the head of its stream."""
     n_arms = table.kinds.size
-    streams = np.empty((n_arms, 4), np.uint64)
+    streams = np.empty((n_arms, words.size), np.uint64)
     for arm in range(n_arms):
         start_stream(rng, words, seeds[arm])
         streams[arm] = words

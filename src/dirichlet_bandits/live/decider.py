@@ -11,11 +11,19 @@ import numpy as np
 
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
 from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered, start_numbered_entry, study_words
 from dirichlet_bandits.types import Floats, Ints, Words
+
+VERSION: Final = 2
+"""Of the rules here; stored with each round, so that a replay knows what to expect.
+
+1: the order of untried arms also depended on such orders drawn before by the same process.
+2: all decisions depend on the seed and the events only.
+"""
 
 _DECISION: Final = 0
 _REWARD: Final = 1
@@ -44,11 +52,14 @@ class Decider:
         self._chances: Floats | None = None
         self._known = IncrementalPropensities(self.policy, 0)
 
-    def decide(self, journal: Journal, trial: int) -> Round:
-        """The round that begins with this trial."""
+    def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
+        """The round that begins with this trial, by the rules of some version."""
         opening = journal.opening()
         if opening:
+            left_over = self._stream.words[4]
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            if version == 1:
+                self._stream.words[4] = left_over
             order = self._stream.rng.permutation(opening).tolist()
             return Round(order, _spread(journal, opening, np.ones(len(opening))))
         chances = self._known_chances(journal)
@@ -72,7 +83,10 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            self._chances = self._known.propensities(self._state)
+            chances = self._known.propensities(self._state)
+            if not (np.all(chances >= 0.0) and 0.0 < chances.sum() < np.inf):  # NaN is not either
+                raise PolicyError(repr(self.policy), [f"has propensities {chances.tolist()}: nothing can be decided"])
+            self._chances = chances
         return self._chances
 
     def _follow(self, journal: Journal) -> None:

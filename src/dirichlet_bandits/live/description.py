@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import POLICIES, Policy, state_propensities
 
 LONGEST_NAME = 200
@@ -20,7 +21,7 @@ def describe(policy: Policy) -> dict[str, Any]:
     """
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
-    state_propensities(policy, policy.init(2))  # refuses a policy that has none
+    undisturbed(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
     return {"policy": type(policy).__name__, **dataclasses.asdict(policy)}
 
 

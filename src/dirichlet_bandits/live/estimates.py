@@ -22,6 +22,7 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
+from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ASK, Event
 from dirichlet_bandits.types import Floats
@@ -97,12 +98,16 @@ def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)
     row = 0
-    for event in events:
+
+    def look(event: Event) -> None:
+        nonlocal row
         if event.kind == ASK and event.data is not None:
             chances = decider.propensities(journal)
             wanted[row, : chances.size] = chances / chances.sum()
             row += 1
         journal.apply([event])
+
+    walk(events, look)
     return wanted
 
 

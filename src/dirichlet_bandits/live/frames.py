@@ -13,6 +13,7 @@ from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -84,8 +85,10 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
-    rounds = read_rounds(events)
+    mended = mend(events)
+    rounds = read_rounds(mended.events)
     frame = trials(rounds.journal)
+    frame.index = pd.Index(mended.ids, name=frame.index.name)
     row_of_trial = rounds.row_of_trial
     for arm, name in enumerate(rounds.journal.names):
         frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]

@@ -4,7 +4,7 @@ Everything here follows from the events alone; the policy comes in only with ``d
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
@@ -26,6 +26,7 @@ class Journal:
 
     def __init__(self) -> None:
         self.last = -1
+        self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
         self.n_told: list[int] = []
@@ -70,18 +71,23 @@ class Journal:
             return []
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 
+    def ends_with(self, event: Event) -> bool:
+        """Whether this is the last event of which note was taken; its ``data`` need not have been read."""
+        return _without_data(event) == self.tail
+
     @intact("the study")
-    def apply(self, events: Iterable[Event]) -> None:
-        """Take note of the next events."""
+    def apply(self, events: Sequence[Event]) -> None:
+        """Take note of the next events. Half of it is worth nothing: after an exception a journal is of no use."""
         # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
         number: int
         kind: int
         trial: Any  # which of the fields are there depends on the kind
         arm: Any
         value: Any
-        for number, kind, trial, arm, value, at, _, note, token in events:
+        for number, kind, trial, arm, value, at, _, note, token, _ in events:
             if number != self.last + 1:
-                raise FormatError(f"event {self.last + 1} of the study is missing: the storage is damaged")
+                missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
+                raise FormatError(f"{missing} (what is there can be exported)")
             if not abs(at) < _LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
@@ -122,6 +128,8 @@ class Journal:
             else:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             self.last = number
+        if events:
+            self.tail = _without_data(events[-1])
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be
@@ -136,3 +144,8 @@ class Journal:
             self.active.append(True)
             self.n_told.append(0)
             self.n_pending.append(0)
+
+
+def _without_data(event: Event) -> tuple[Any, ...]:
+    number, kind, trial, arm, value, at, _, note, token, decider = event
+    return number, kind, trial, arm, value, at, note, token, decider

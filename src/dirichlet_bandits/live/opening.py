@@ -24,12 +24,15 @@ def create_study(
     storage: str | Storage | None = None,
     seed: Seed = None,
     load_if_exists: bool = False,
+    token: str | None = None,
 ) -> Study:
     """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
 
     ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
     study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
     A study that exists must have been created with the same arms and policy, and the same seed if one is given.
+    ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
+    was lost, gets the study that the first call made.
 
     >>> study = create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], seed=7)
     >>> sorted(trial.arm for trial in study.ask(3))
@@ -37,13 +40,15 @@ def create_study(
     """
     settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_arms(arms)}
     checked_name("name", name)
+    if token is not None:
+        settings["token"] = checked_name("token", token)
     place = open_storage(storage, create=True)
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     if place.create(name, settings, first):
         return Study(place, name, policy, int(settings["seed"]))
-    if not load_if_exists:
-        raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
     stored = _settings(place, name)
+    if not load_if_exists and (token is None or stored.get("token") != token):
+        raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
     for field in ("arms", "policy", *([] if seed is None else ["seed"])):
         if stored[field] != settings[field]:
             raise ConflictError(f"the study {name!r} was created with {field} {stored[field]} (got {settings[field]})")

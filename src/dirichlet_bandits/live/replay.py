@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ASK, Event
 from dirichlet_bandits.types import Floats
@@ -18,7 +19,6 @@ AGREEMENT: Final = 1e-9
 """Propensities come out again to this: kept sums may have been rounded in another order in another process."""
 
 _SHOWN: Final = 20
-_STEP: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class Replay:
 def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
     """Walk through events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     journal, rounds, n_wrong, words = Journal(), 0, 0, list[str]()
-    for event in events:
+
+    def look(event: Event) -> None:
+        nonlocal rounds, n_wrong
         if event.kind == ASK:
             wrong = _check_rest(journal, event) if journal.rest else _check_round(journal, decider, event)
             rounds += not journal.rest
@@ -53,8 +55,8 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
             if wrong and len(words) < _SHOWN:
                 words.append(f"trial {event.trial}: {wrong}")
         journal.apply([event])
-        if progress is not None and event.number % _STEP == 0:
-            progress(event.number, len(events))
+
+    walk(events, look, progress)
     return Replay(len(journal.arm_of), rounds, n_wrong, tuple(words))
 
 
@@ -67,15 +69,27 @@ def _check_rest(journal: Journal, event: Event) -> str:
 
 
 def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
+    wrong = _differences(journal, decider, event)
+    version = event.decider or 1
+    if not wrong or version == VERSION:
+        return wrong
+    return f"{wrong} (decided by version {version} of the rules, replayed by version {VERSION})"
+
+
+def _differences(journal: Journal, decider: Decider, event: Event) -> str:
     if event.trial != len(journal.arm_of):
         return f"should be numbered {len(journal.arm_of)}"
-    arms, chances = decider.decide(journal, event.trial)
+    version = event.decider or 1
+    arms, chances = decider.decide(journal, event.trial, version)
     with intact("the study"):
-        return _compare(event, arms, chances)
+        recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
+    if recorded != arms and version == 1:  # another process than before may have taken over: it had drawn nothing yet
+        arms, chances = decider.decide(journal, event.trial)
+    with intact("the study"):
+        return _compare(event, recorded, arms, chances)
 
 
-def _compare(event: Event, arms: list[int], chances: Floats) -> str:
-    recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
+def _compare(event: Event, recorded: list[int | None], arms: list[int], chances: Floats) -> str:
     if recorded != arms:
         return f"recorded arms {recorded}, replayed {arms}"
     stored = np.frombuffer(event.data or b"", "<f8")

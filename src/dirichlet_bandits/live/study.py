@@ -6,24 +6,29 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import pandas as pd
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live import frames
-from dirichlet_bandits.live.decider import Decider
-from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.decider import VERSION, Decider
+from dirichlet_bandits.live.description import checked_name, describe
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, Journal
 from dirichlet_bandits.live.replay import Replay, replay
+from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
+from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
 
 LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""
+
+T = TypeVar("T")
 
 
 class Trial(NamedTuple):
@@ -59,8 +64,9 @@ class Study:
         self.policy = policy
         self.seed = seed
         self.storage = storage
+        self._known: _Known | None = None
         self._lock = threading.RLock()
-        self._forget()
+        fresh_lock_in_children(self)
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
@@ -91,16 +97,16 @@ class Study:
         count = 1 if n is None else whole_number("n", n, 1)
         if token is not None:
             checked_name("token", token)
-        with self._writing() as draft:
-            ids = self._journal.trials_of.get(token, []) if token is not None else []
+        with self._writing() as (known, draft):
+            journal = known.journal
+            ids = journal.trials_of.get(token, []) if token is not None else []
             if ids and len(ids) != count:
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
             if not ids:
-                first = len(self._journal.arm_of)
+                first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                for trial in ids:
-                    draft(self._next(trial)._replace(token=token))
-            trials = [self._trial(trial) for trial in ids]
+                self._derive(lambda: [draft(_next(known, trial)._replace(token=token)) for trial in ids])
+            trials = [_trial(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
     def tell(self, id: int, reward: float) -> None:
@@ -128,44 +134,46 @@ class Study:
             trial = whole_number("id", id, 0)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
-        with self._writing() as draft:
-            new = {trial: value for trial, value in told.items() if self._is_news(trial, value)}
+        with self._writing() as (known, draft):
+            new = {trial: value for trial, value in told.items() if self._is_news(known.journal, trial, value)}
             for trial, value in new.items():
-                draft(self._event(TELL, trial=trial, value=value))
+                draft(_event(known.journal, TELL, trial=trial, value=value))
 
     def abandon(self, id: int) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
         trial = whole_number("id", id, 0)
-        with self._writing() as draft:
-            status = self._status(trial)
+        with self._writing() as (known, draft):
+            status = self._status(known.journal, trial)
             if status == TOLD:
                 raise ConflictError(
-                    f"trial {trial} was told {self._journal.reward_of[trial]!r}: it cannot be abandoned"
+                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned"
                 )
             if status == PENDING:
-                draft(self._event(ABANDON, trial=trial))
+                draft(_event(known.journal, ABANDON, trial=trial))
 
     # Arms
 
     def add_arm(self, name: str) -> None:
         """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
         checked_name("name", name)
-        with self._writing() as draft:
-            names = self._journal.names
+        with self._writing() as (known, draft):
+            names = known.journal.names
             arm = names.index(name) if name in names else len(names)
-            if arm < len(names) and self._journal.active[arm]:
+            if arm < len(names) and known.journal.active[arm]:
                 raise ConflictError(f"the study has an arm {name!r}")
-            draft(self._event(ARM, arm=arm, note=name))
+            draft(_event(known.journal, ARM, arm=arm, note=name))
 
     def retire_arm(self, name: str) -> None:
         """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
-        with self._writing() as draft:
-            arm = self._arm(name)
-            if not self._journal.active[arm]:
+        with self._writing() as (known, draft):
+            if name not in known.journal.names:
+                raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
+            arm = known.journal.names.index(name)
+            if not known.journal.active[arm]:
                 return
-            if len(self._journal.active_arms()) == 1:
+            if len(known.journal.active_arms()) == 1:
                 raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-            draft(self._event(RETIRE, arm=arm))
+            draft(_event(known.journal, RETIRE, arm=arm))
 
     @property
     def arms(self) -> list[str]:
@@ -179,8 +187,8 @@ class Study:
     def pending(self) -> list[Trial]:
         """Trials that were neither told nor abandoned, the oldest first."""
         with self._lock:
-            self._read()
-            return [self._trial(trial) for trial in self._journal.pending]
+            journal = self._read()
+            return [_trial(journal, trial) for trial in journal.pending]
 
     @property
     def best_arm(self) -> str | None:
@@ -192,8 +200,10 @@ class Study:
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
         with self._lock:
-            journal = self._read()
-            return dict(zip(journal.names, self._decider.propensities(journal).tolist(), strict=True))
+            known = self._follow(partial(self.storage.read, self.name))
+            chances = self._derive(lambda: known.decider.propensities(known.journal))
+            self._known = known
+            return dict(zip(known.journal.names, chances.tolist(), strict=True))
 
     def summary(self, level: float = 0.95) -> pd.DataFrame:
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
@@ -230,80 +240,117 @@ class Study:
 
     # Within
 
-    def _forget(self) -> None:
-        self._journal = Journal()
-        self._decider = Decider(self.policy, self.seed)
-
     def _read(self) -> Journal:
         """The journal with what others have added."""
         with self._lock:
-            self._journal.apply(self.storage.read(self.name, self._journal.last))
-            return self._journal
+            return self._follow(partial(self.storage.read, self.name)).journal
 
     def _events(self) -> Sequence[Event]:
         return self.storage.read(self.name, data=True)
 
+    # While ``_known`` is changed it is nobody's: whatever is raised meanwhile, by a signal handler for one, leaves
+    # None behind, and the next call derives all of it again.
+
+    def _follow(self, read: Callable[[int], Sequence[Event]]) -> "_Known":
+        """What is known, with what others have added; all of it anew if the storage went back in time."""
+        known = self._known or self._nothing()
+        events = read(max(known.journal.last - 1, -1))
+        if known.journal.tail:
+            if events and known.journal.ends_with(events[0]):
+                events = events[1:]
+            else:  # a backup was restored, or a server lost its last commits
+                self._check_settings()
+                known = self._nothing()
+                events = read(-1)
+        if events:
+            self._known = None
+            known.journal.apply(events)
+        self._known = known
+        return known
+
+    def _nothing(self) -> "_Known":
+        return _Known(Journal(), Decider(self.policy, self.seed))
+
+    def _check_settings(self) -> None:
+        """Is the stored study of this name still this one?"""
+        stored = self.storage.settings(self.name)
+        if stored is None:
+            raise NotFoundError(f"no study {self.name!r} in {self.storage.url!r} any more")
+        if (stored["policy"], stored["seed"]) != (describe(self.policy), str(self.seed)):
+            raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
+
+    def _derive(self, work: Callable[[], T]) -> T:
+        """The answer of work on what is known, which is to be put back when all went well."""
+        self._known = None
+        return undisturbed(work)
+
     @contextmanager
-    def _writing(self) -> Iterator[Callable[[Event], None]]:
+    def _writing(self) -> Iterator[tuple["_Known", Callable[[Event], None]]]:
         """Take the study, take note of what others did; drafted events are stored at the end, all or none."""
         drafted: list[Event] = []
-
-        def draft(event: Event) -> None:
-            drafted.append(event)
-            self._journal.apply([event])
-
+        over = False
         with self._lock:
             try:
                 with self.storage.transaction(self.name) as transaction:
-                    self._journal.apply(transaction.read(self._journal.last))
-                    yield draft
+                    known = self._follow(transaction.read)
+
+                    def draft(event: Event) -> None:
+                        if over:
+                            raise RuntimeError("nobody waits for this event any more")
+                        self._known = None
+                        drafted.append(event)
+                        known.journal.apply([event])
+
+                    yield known, draft
                     transaction.append(drafted)
-            except BaseException:
-                if drafted:  # not stored, or nobody knows: the storage will tell
-                    self._forget()
-                raise
+            finally:
+                over = True
+            self._known = known
 
-    def _event(self, kind: int, **fields: Any) -> Event:
-        return Event(self._journal.last + 1, kind, at=time.time(), **fields)
+    def _status(self, journal: Journal, trial: int) -> str:
+        if trial >= len(journal.arm_of):
+            raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
+        return journal.status(trial)
 
-    def _next(self, trial: int) -> Event:
-        """The ask that hands out the next arm of the round, or the first one of a new round."""
-        journal = self._journal
-        if journal.rest:
-            arm, chance = journal.rest[0]
-            return self._event(ASK, trial=trial, arm=arm, value=chance)
-        arms, chances = self._decider.decide(journal, trial)
-        return self._event(
-            ASK,
-            trial=trial,
-            arm=arms[0],
-            value=float(chances[arms[0]]),
-            data=chances.astype("<f8").tobytes(),
-            note=json.dumps([(arm, chances[arm]) for arm in arms[1:]]) if len(arms) > 1 else None,
-        )
-
-    def _trial(self, trial: int) -> Trial:
-        journal = self._journal
-        asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
-        return Trial(trial, journal.names[journal.arm_of[trial]], journal.propensity_of[trial], asked_at)
-
-    def _status(self, trial: int) -> str:
-        if trial >= len(self._journal.arm_of):
-            raise NotFoundError(
-                f"no trial {trial} in the study {self.name!r}: {len(self._journal.arm_of)} were handed out"
-            )
-        return self._journal.status(trial)
-
-    def _is_news(self, trial: int, value: float) -> bool:
-        status = self._status(trial)
+    def _is_news(self, journal: Journal, trial: int, value: float) -> bool:
+        status = self._status(journal, trial)
         if status == ABANDONED:
             raise ConflictError(f"trial {trial} was abandoned: it takes no reward")
-        if status == TOLD and self._journal.reward_of[trial] != value:
-            raise ConflictError(f"trial {trial} was told {self._journal.reward_of[trial]!r} (now {value!r})")
+        if status == TOLD and journal.reward_of[trial] != value:
+            raise ConflictError(f"trial {trial} was told {journal.reward_of[trial]!r} (now {value!r})")
         return status == PENDING
 
-    def _arm(self, name: str) -> int:
-        try:
-            return self._journal.names.index(name)
-        except ValueError:
-            raise NotFoundError(f"no arm {name!r} in the study {self.name!r}") from None
+
+class _Known(NamedTuple):
+    """What was derived from the events so far."""
+
+    journal: Journal
+    decider: Decider
+
+
+def _event(journal: Journal, kind: int, **fields: Any) -> Event:
+    return Event(journal.last + 1, kind, at=time.time(), **fields)
+
+
+def _next(known: _Known, trial: int) -> Event:
+    """The ask that hands out the next arm of the round, or the first one of a new round."""
+    journal, decider = known
+    if journal.rest:
+        arm, chance = journal.rest[0]
+        return _event(journal, ASK, trial=trial, arm=arm, value=chance)
+    arms, chances = decider.decide(journal, trial)
+    return _event(
+        journal,
+        ASK,
+        trial=trial,
+        arm=arms[0],
+        value=float(chances[arms[0]]),
+        data=chances.astype("<f8").tobytes(),
+        note=json.dumps([(arm, chances[arm]) for arm in arms[1:]]) if len(arms) > 1 else None,
+        decider=VERSION,
+    )
+
+
+def _trial(journal: Journal, trial: int) -> Trial:
+    asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
+    return Trial(trial, journal.names[journal.arm_of[trial]], journal.propensity_of[trial], asked_at)

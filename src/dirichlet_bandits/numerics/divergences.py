@@ -85,6 +85,8 @@ def _poisson(x: float, y: float, move: float) -> float:
         return move if x == 0.0 else math.inf
     if y < 0.5 * x:  # move/x would forget a small y
         return move + x * math.log(x / y)
+    if move / x == math.inf:  # x so small that it does not count
+        return move
     return -x * log1p_minus(move / x)
 
 

@@ -77,6 +77,7 @@ def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
         storage=studies.storage,
         seed=body.seed,
         load_if_exists=body.load_if_exists,
+        token=body.token,
     )
     return _info(studies.keep(made))
 

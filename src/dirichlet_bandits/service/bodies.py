@@ -24,13 +24,14 @@ class _Body(BaseModel):
 
 
 class NewStudy(_Body):
-    """A study to be created."""
+    """A study to be created; ``token`` is the caller's own name for this call: the same again gets the same study."""
 
     name: Name
     arms: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS, examples=[["26 Feb", "13 Mar", "28 Mar"]])]
     policy: Annotated[str, Field(max_length=LONGEST_NAME, description="Written like a call, NPTS(upper=1).")] = "RDS"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     load_if_exists: bool = False
+    token: Name | None = None
 
 
 class Ask(_Body):

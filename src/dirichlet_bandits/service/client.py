@@ -72,10 +72,9 @@ class Service:
             "policy": _written(policy),
             "seed": None if seed is None else whole_number("seed", seed, 0),
             "load_if_exists": bool(load_if_exists),
+            "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
-        if seed is None and not load_if_exists:
-            body["seed"] = secrets.randbits(128)  # nobody else has it: a second attempt knows its own study
-        return RemoteStudy(self._line, self._line.post("studies", body, again={**body, "load_if_exists": True}))
+        return RemoteStudy(self._line, self._line.post("studies", body))
 
     def load_study(self, name: str) -> "RemoteStudy":
         """The study of this name."""

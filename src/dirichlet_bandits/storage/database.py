@@ -7,18 +7,20 @@ returns (SQLite: ``synchronous=FULL`` with a write-ahead log; PostgreSQL: ``sync
 
 import json
 import os
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError as BadURL
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
-from dirichlet_bandits.errors import ArgumentError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings
@@ -31,8 +33,23 @@ PATIENCE: Final = 120.0
 OPENING: Final = 10.0
 """The same when a storage is opened: a wrong address should be told soon."""
 
+ATTEMPT: Final = 5.0
+"""Seconds for which a single attempt waits for a lock or for a free connection."""
+
+_STATEMENT: Final = 60.0  # for a server that has gone astray; reading a large study takes some seconds
+_NETWORK: Final = {  # a server that does not even acknowledge what it is sent is given up after half a minute
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 _HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
+_BEGIN: Final = "BEGIN IMMEDIATE"
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
+_FORKING: Final = 10.0  # seconds for which a fork waits for threads that are at work on an SQLite file
+_INHERITED: Final[list[Any]] = []
 T = TypeVar("T")
 
 
@@ -51,29 +68,36 @@ class DatabaseStorage:
             _check_file(parsed.database, self._shown, create)
             # No isolation level: the driver begins nothing by itself, `transaction` does.
             options: dict[str, Any] = {
-                "connect_args": {"isolation_level": None, "timeout": 30.0},
+                "connect_args": {"isolation_level": None, "timeout": ATTEMPT},
                 "paramstyle": "named",
+                "max_overflow": -1,  # threads that wait for the file's lock have a connection each
             }
         else:
-            options = {"connect_args": {"options": "-c synchronous_commit=on", "connect_timeout": 10}}
+            settings = {"synchronous_commit": "on", "lock_timeout": ATTEMPT, "statement_timeout": _STATEMENT}
+            options = {"connect_args": {"options": _server_options(settings), **_NETWORK}}
+            options |= {"isolation_level": "READ COMMITTED", "pool_timeout": ATTEMPT}
         self._engine = sa.create_engine(parsed, **options)
         if sqlite:
             sa.event.listen(self._engine, "connect", schema.on_connect)
         self._sqlite = sqlite
         self._driver: Any = self._engine.dialect.dbapi
-        lock = f"SELECT 1 FROM {studies.name} WHERE id = %(study)s FOR UPDATE"
-        self._begin = "BEGIN IMMEDIATE" if sqlite else lock
-        self._ids: dict[str, int] = {}
-        _forget_in_children(self._engine)
+        self._path = os.path.abspath(str(parsed.database)) if sqlite else None
+        self._file: tuple[int, int] | None = None
+        self._taken: dict[int, PoolProxiedConnection] = {}
+        self._door = threading.RLock()
+        self._split = False
+        _follow_forks(self)
         weakref.finalize(self, self._engine.dispose)
         self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
-        later = (table.c.study == sa.bindparam("study")) & (table.c.number > sa.bindparam("after"))
+        named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
+        later = (table.c.study == named.scalar_subquery()) & (table.c.number > sa.bindparam("after"))
         fields = [table.c[field] for field in Event._fields]
         without = [sa.null().label("data") if field is table.c.data else field for field in fields]
         everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
         # Compiled to text once: building a statement anew would cost more than SQLite needs to run it.
-        self._read, self._read_data, self._insert = (
-            statement.compile(self._engine).string for statement in (most, everything, table.insert())
+        self._read, self._read_data, self._insert, self._lock_study = (
+            statement.compile(self._engine).string
+            for statement in (most, everything, table.insert(), named.with_for_update())
         )
 
     def close(self) -> None:
@@ -84,9 +108,9 @@ class DatabaseStorage:
         """Add a study, unless there is one of this name."""
 
         def attempt() -> bool:
-            with self._engine.connect() as connection:
+            with self._connect() as connection:
                 if self._sqlite:
-                    connection.exec_driver_sql(self._begin)
+                    connection.exec_driver_sql(_BEGIN)
                 study = schema.insert_study(connection, name, json.dumps(settings))
                 if study is None:
                     return False
@@ -106,75 +130,97 @@ class DatabaseStorage:
 
     def settings(self, name: str) -> Settings | None:
         """The settings of a study."""
-        rows = self._fetch(sa.select(studies.c.id, studies.c.settings).where(studies.c.name == name))
+        rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
         if not rows:
             return None
-        self._ids[name] = rows[0].id
         with intact(self._shown):
             loaded: Settings = json.loads(rows[0].settings)
         return loaded
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
         """Later events, as of one moment: a single SELECT."""
-        study = self._id(name)
 
         def attempt() -> Sequence[Event]:
-            connection = self._engine.raw_connection()
+            connection = self._connect_driver()
             try:
-                return self._select(connection.cursor(), study, after, data)
-            except self._driver.Error:
-                connection.invalidate()
+                with closing(connection.cursor()) as cursor:
+                    return self._select(cursor, name, after, data)
+            except BaseException:
+                connection.invalidate()  # it may be half-read, or one from before the server went away
                 raise
             finally:
                 connection.close()
 
-        return self._patiently(attempt)
+        events = self._patiently(attempt)
+        if not events and self.settings(name) is None:
+            raise self._no_study(name)
+        return events
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
         """Take the study, then commit or roll back.
 
         On the driver's own connection: in a call that lasts as long as two writes to disk, SQLAlchemy's would be felt.
+        Cursors are closed: one that a traceback keeps would keep SQLite's locks as well.
         """
-        study = self._id(name)
-        connection = self._patiently(lambda: self._take(study))
+        connection, study = self._patiently(lambda: self._take(name))
         outcome = "nothing was written"
         try:
-            yield _Transaction(self, connection.cursor(), study)
+            with closing(connection.cursor()) as cursor:
+                yield _Transaction(self, cursor, name, study)
             outcome = "it may have been written"
             connection.commit()
         except self._driver.Error as error:
             connection.invalidate()
             raise StorageError(f"{self._shown} failed, {outcome}: {_words(error)}") from error
+        except DirichletBanditsError:
+            raise
+        except BaseException:  # an interrupt, for one
+            connection.invalidate()
+            raise
         finally:
             connection.close()  # back to the pool, which rolls back what was not committed
+            self._taken.pop(threading.get_ident(), None)
 
-    def _id(self, name: str) -> int:
-        if name not in self._ids and self.settings(name) is None:
-            raise NotFoundError(f"no study {name!r} in {self._shown}")
-        return self._ids[name]
-
-    def _take(self, study: int) -> PoolProxiedConnection:
-        connection = self._engine.raw_connection()
+    def _take(self, name: str) -> tuple[PoolProxiedConnection, int]:
+        """A connection that has locked the study, and the study's number."""
+        left_open = self._taken.pop(threading.get_ident(), None)
+        if left_open is not None and left_open.dbapi_connection is not None:
+            left_open.invalidate()  # an interrupt came between two steps, and its traceback keeps the lock alive
+        connection = self._taken[threading.get_ident()] = self._connect_driver()
         try:
-            connection.cursor().execute(self._begin, {"study": study})
-        except self._driver.Error:
-            connection.invalidate()  # it may be one from before the server went away
-            raise
+            with closing(connection.cursor()) as cursor:
+                if self._sqlite:
+                    cursor.execute(_BEGIN)
+                cursor.execute(self._lock_study, {"name": name})
+                row = cursor.fetchone()
+            if row is None:
+                raise self._no_study(name)
         except BaseException:
-            connection.close()
+            connection.invalidate()
             raise
-        return connection
+        return connection, row[0]
+
+    def _connect(self) -> sa.Connection:
+        with self._door:
+            return self._engine.connect()
+
+    def _connect_driver(self) -> PoolProxiedConnection:
+        with self._door:
+            return self._engine.raw_connection()
+
+    def _no_study(self, name: str) -> NotFoundError:
+        return NotFoundError(f"no study {name!r} in {self._shown}")
 
     def _fetch(self, statement: sa.Executable) -> Sequence[Any]:
         def attempt() -> Sequence[Any]:
-            with self._engine.connect() as connection:
+            with self._connect() as connection:
                 return connection.execute(statement).all()
 
         return self._patiently(attempt)
 
-    def _select(self, cursor: Any, study: int, after: int, data: bool = False) -> Sequence[Event]:
-        cursor.execute(self._read_data if data else self._read, {"study": study, "after": after})
+    def _select(self, cursor: Any, name: str, after: int, data: bool = False) -> Sequence[Event]:
+        cursor.execute(self._read_data if data else self._read, {"name": name, "after": after})
         rows: Sequence[Any] = cursor.fetchall()  # plain tuples, a third of the time of SQLAlchemy's rows
         return [Event(*row) for row in rows] if data else rows
 
@@ -183,17 +229,18 @@ class DatabaseStorage:
         if rows:
             cursor.executemany(self._insert, rows)
 
-    def _patiently(self, attempt: Callable[[], T], patience: float = PATIENCE) -> T:
+    def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
         """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
-        limit = time.monotonic() + patience
+        limit = time.monotonic() + (PATIENCE if patience is None else patience)
         for trial in range(1_000_000):
             try:
+                self._look_at_file()
                 return attempt()
             except (IntegrityError, self._driver.IntegrityError):
                 raise
             except UnicodeDecodeError as error:  # SQLite's own words, with a piece of the damaged file in them
                 raise FormatError(f"{self._shown} is not a readable database: {error}") from error
-            except (DatabaseError, self._driver.DatabaseError) as error:
+            except (DatabaseError, self._driver.DatabaseError, NoConnection) as error:
                 words = _words(getattr(error, "orig", error))
                 if "not a database" in words or "malformed" in words:
                     raise FormatError(f"{self._shown} is not a readable database: {words}") from error
@@ -202,19 +249,58 @@ class DatabaseStorage:
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
         raise AssertionError("unreachable")
 
+    def _look_at_file(self) -> None:
+        """Close what is open on an SQLite file that was deleted or replaced: it would go on working on nothing."""
+        if self._path is None:
+            return
+        if self._split:
+            raise StorageError(f"{self._shown} cannot be used: the process was forked while a thread was at work on it")
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:
+            if self._file is not None:
+                raise StorageError(f"{self._shown} cannot be used: the file is gone") from None
+            return  # not made yet
+        if self._file not in (None, (found.st_dev, found.st_ino)):
+            self._engine.dispose()
+        self._file = found.st_dev, found.st_ino
+
+    def _before_fork(self) -> None:
+        """Let no thread begin, and wait for those at work on an SQLite file: it must not be open in a fork."""
+        self._door.acquire()
+        if self._sqlite:
+            pool: Any = self._engine.pool
+            limit = time.monotonic() + _FORKING
+            while pool.checkedout() and time.monotonic() < limit:
+                time.sleep(0.001)
+            self._split = pool.checkedout() > 0
+            self._engine.dispose()
+
+    def _after_fork(self, in_child: bool) -> None:
+        """A child opens connections of its own, and does not even close those that it inherited."""
+        if in_child:
+            _INHERITED.append((self._engine.pool, self._taken))
+            self._taken = {}
+            self._engine.dispose(close=False)
+        else:
+            self._split = False
+        self._door.release()
+
     def _may_pass(self, error: Exception, words: str) -> bool:
         """Whether what the driver complains of may be over soon."""
+        if isinstance(error, NoConnection):
+            return True
         if not isinstance(error, OperationalError | self._driver.OperationalError):
             return False
         return "locked" in words or "busy" in words if self._sqlite else not any(sign in words for sign in _HOPELESS)
 
 
 class _Transaction:
-    def __init__(self, storage: DatabaseStorage, cursor: Any, study: int) -> None:
-        self._storage, self._cursor, self._study = storage, cursor, study
+    def __init__(self, storage: DatabaseStorage, cursor: Any, name: str, study: int) -> None:
+        self._storage, self._cursor, self._name, self._study = storage, cursor, name, study
 
     def read(self, after: int) -> Sequence[Event]:
-        return self._storage._select(self._cursor, self._study, after)
+        return self._storage._select(self._cursor, self._name, after)
 
     def append(self, events: Iterable[Event]) -> None:
         self._storage._append(self._cursor, self._study, events)
@@ -233,14 +319,28 @@ def _check_file(path: str | None, shown: str, create: bool) -> None:
         raise NotFoundError(f"no storage at {shown}")
 
 
-def _forget_in_children(engine: sa.Engine) -> None:
-    """Connections must not be shared over a fork: a child opens its own."""
-    if hasattr(os, "register_at_fork"):
-        weak = weakref.ref(engine)
+def _server_options(settings: dict[str, Any]) -> str:
+    """Settings of a session; times are given in seconds.
 
-        def forget() -> None:
-            alive = weak()
-            if alive is not None:
-                alive.dispose(close=False)
+    >>> _server_options({"synchronous_commit": "on", "lock_timeout": 5.0})
+    '-c synchronous_commit=on -c lock_timeout=5000ms'
+    """
+    written = {name: f"{1000 * value:.0f}ms" if isinstance(value, float) else value for name, value in settings.items()}
+    return " ".join(f"-c {name}={value}" for name, value in written.items())
 
-        os.register_at_fork(after_in_child=forget)
+
+def _follow_forks(storage: DatabaseStorage) -> None:
+    if not hasattr(os, "register_at_fork"):
+        return
+    weak = weakref.ref(storage)
+
+    def call(method: Callable[..., None], *given: bool) -> None:
+        alive = weak()
+        if alive is not None:
+            method(alive, *given)
+
+    os.register_at_fork(
+        before=lambda: call(DatabaseStorage._before_fork),
+        after_in_parent=lambda: call(DatabaseStorage._after_fork, False),
+        after_in_child=lambda: call(DatabaseStorage._after_fork, True),
+    )

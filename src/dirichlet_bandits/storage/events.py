@@ -34,7 +34,8 @@ class Event(NamedTuple):
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
     people to read: nothing is decided by it. ``*``: on the first trial of a round only. Propensities are
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
-    an arm and its propensity. ``token`` is the caller's own name for an ask, on all of its trials.
+    an arm and its propensity. ``token`` is the caller's own name for an ask, on all of its trials. ``decider`` is
+    the version of the rules by which a round was decided, on its first trial; None where none was written yet.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Event(NamedTuple):
     data: bytes | None = None
     note: str | None = None
     token: str | None = None
+    decider: int | None = None
 
 
 class Transaction(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from dirichlet_bandits.storage.events import Event, Settings
+from dirichlet_bandits.storage.forks import fresh_lock_in_children
 
 
 class MemoryStorage:
@@ -17,6 +18,7 @@ class MemoryStorage:
         self._lock = threading.RLock()
         self._settings: dict[str, Settings] = {}
         self._events: dict[str, list[Event]] = {}
+        fresh_lock_in_children(self)
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study, unless there is one of this name."""

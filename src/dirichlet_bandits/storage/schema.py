@@ -8,7 +8,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from dirichlet_bandits.errors import FormatError, NotFoundError
 
-VERSION: Final = 2
+VERSION: Final = 3
 _TABLES = sa.MetaData()
 
 schema = sa.Table("bandit_schema", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
@@ -35,12 +35,14 @@ events = sa.Table(
     sa.Column("data", sa.LargeBinary),
     sa.Column("note", sa.Text),
     sa.Column("token", sa.Text),
+    sa.Column("decider", sa.SmallInteger),
     sqlite_with_rowid=False,  # rows lie in the order of the key: the events of a study are one stretch of the file
 )
 
 # From each version to the next: statements. A file of every past version is kept among the tests.
 _UPGRADES: Final[dict[int, tuple[str, ...]]] = {
     1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
+    2: ("ALTER TABLE bandit_events ADD COLUMN decider SMALLINT",),
 }
 _LOCK: Final = 7_261_094  # any number, the same for everybody: PostgreSQL makes tables for one session at a time
 

@@ -46,8 +46,10 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
     if state.means[challenger] >= m:
         return 1.0
     x = rewards(state, challenger)
-    values, weights = reweighted(policy, x)
     b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    if b == math.inf:  # it outweighs everything
+        return 1.0
+    values, weights = reweighted(policy, x)
     return math.exp(log_crossing_of(values, weights, b, m))
 
 
@@ -110,6 +112,8 @@ def followed_crossing_win(policy: Any, state: History, challenger: int, leader: 
         return crossing_win(policy, state, challenger, leader)
     contours, counts = memory.contours, memory.counts[challenger]
     b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    if b == math.inf:
+        return crossing_win(policy, state, challenger, leader)
     held = counts[_HELD]
     new = x.size - held
     counts[_HELD] = x.size

@@ -1,0 +1,51 @@
+"""What can still be read of a study some of whose events are missing: enough to export it, not to go on with it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, TELL, Event
+
+
+class Mended(NamedTuple):
+    """Events that follow one another, and the ids that the study gave to their trials 0, 1, 2, ..."""
+
+    events: Sequence[Event]
+    ids: Sequence[int]
+
+
+def mend(events: Sequence[Event]) -> Mended:
+    """Number events and trials anew; leave out what was told of trials that are missing.
+
+    Where arms are missing, stand-ins take their place; where the beginning of a round is, its propensities are NaN.
+    """
+    if not events or events[-1].number + 1 == len(events):
+        return Mended(events, range(sum(event.kind == ASK for event in events)))
+    whole: list[Event] = []
+    trials: dict[int | None, int] = {}
+    n_arms, expected, torn = 0, 0, False
+
+    def add(event: Event) -> None:
+        whole.append(event._replace(number=len(whole)))
+
+    for event in events:
+        if event.number != expected:
+            torn = True
+        expected = event.number + 1
+        if event.kind in (TELL, ABANDON) and event.trial not in trials:
+            continue
+        while event.arm is not None and n_arms < event.arm + (event.kind != ARM):
+            add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))
+            n_arms += 1
+        n_arms += event.kind == ARM and event.arm == n_arms
+        if event.kind == ASK:
+            if torn:
+                add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing
+                if event.data is None:
+                    event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=None)
+                else:
+                    torn = False
+            trials[event.trial] = len(trials)
+        add(event._replace(trial=trials.get(event.trial)))
+    return Mended(whole, [id for id in trials if id is not None])

@@ -1,0 +1,131 @@
+"""Ctrl-C, or whatever a signal handler raises, at any step of a call: the study goes on as if nothing had been."""
+
+import linecache
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import dirichlet_bandits as db
+
+UCB1 = db.UCB1(sigma=1.0)
+SOURCES = os.path.dirname(db.__file__)
+SAFE = ("with ", "try:")  # Python runs no handler on the way into and out of a block
+
+REAL_SIGNALS = """
+import random, signal
+import dirichlet_bandits as db
+
+class Alarm(Exception):
+    pass
+
+def ring(number, frame):
+    raise Alarm
+
+signal.signal(signal.SIGALRM, ring)
+rng = random.Random(0)
+study = db.create_study("s", arms=["a", "b", "c"], policy=db.UCB1(sigma=1.0), seed=1)
+while len(study) < 5000:
+    asked = study.ask(500)
+    study.tell_many([trial.id for trial in asked], [rng.random() for _ in asked])
+for _ in range(150):
+    other = db.load_study("s", study.storage)  # it has everything to derive
+    try:
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.0005, 0.02))
+        try:
+            other.ask()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Alarm:
+        pass
+    trial = other.ask()
+    assert trial.id == len(study) - 1, (trial.id, len(study))
+    assert other.pending == study.pending
+    other.tell(trial.id, rng.random())
+assert study.replay().same
+print("whole")
+"""
+
+
+class Interrupt(BaseException):
+    pass
+
+
+def interrupted(act, step):
+    """Act, and raise an interrupt just before the given line of the library's own; what was raised, or None."""
+    left = step
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(SOURCES):
+            return None
+        if event == "line" and not linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip().startswith(SAFE):
+            left -= 1
+            if left < 0:
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    except Interrupt as raised:
+        return raised
+    finally:
+        sys.settrace(before)
+    return None
+
+
+def elsewhere(act):
+    """The answer from another thread, which must not find a lock taken."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(act()), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert answers, "a lock was left behind"
+    return answers[0]
+
+
+@pytest.mark.parametrize("verb", ["ask", "tell", "retire_arm", "propensities"])
+def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
+    """Each line in turn; the exception is kept as a shell would, with all that its traceback holds."""
+    study = db.create_study("s", arms=["a", "b", "c"], policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=2)
+    study.tell_many(range(4), [float(trial.id) for trial in study.ask(4)])
+    steps, kept = 0, Interrupt()
+    while kept is not None:
+        pending = study.ask(2)
+        acts = {
+            "ask": lambda: study.ask(3),
+            "tell": lambda pending=pending: study.tell(pending[0].id, 1.0),
+            "retire_arm": lambda: study.retire_arm("c"),
+            "propensities": study.propensities,
+        }
+        kept = interrupted(acts[verb], steps)
+        steps += 1
+        for trial in study.pending:
+            study.tell(trial.id, float(trial.id % 3))
+        if "c" not in study.arms:
+            study.add_arm("c")
+        fresh = db.load_study("s", study.storage)
+        assert elsewhere(lambda: len(study)) == len(fresh)
+        assert study.trials_dataframe().equals(fresh.trials_dataframe())
+        assert study.propensities() == fresh.propensities()
+    assert steps > 20
+    assert study.replay().same
+    study.storage.close()
+
+
+def test_real_signals_do_not_end_the_process(tmp_path):
+    """Also in compiled code: it used to end in a segmentation fault."""
+    answer = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", REAL_SIGNALS],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout) == (0, "whole\n"), answer.stderr

@@ -1,0 +1,218 @@
+"""Whoever holds a lock and never lets go, calls end in the time promised, with our exception; also after a fork."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import psycopg
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.storage import Event, open_storage
+from dirichlet_bandits.storage.events import ASK
+
+UCB1 = db.UCB1(sigma=1.0)
+ARMS = ["a", "b", "c"]
+HOLDER = """
+import sys, time, psycopg
+with psycopg.connect(sys.argv[1]) as connection:
+    connection.execute("SELECT id FROM bandit_studies FOR UPDATE")
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Two minutes are a second."""
+    monkeypatch.setattr("dirichlet_bandits.storage.database.PATIENCE", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.database.ATTEMPT", 0.2)
+
+
+def outcomes(acts):
+    """What becomes of acts in threads of their own: None or an exception; those that hang are missing."""
+    found = []
+
+    def run(act):
+        try:
+            act()
+            found.append(None)
+        except Exception as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=run, args=(act,), daemon=True) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return found
+
+
+def test_a_stopped_holder_of_the_lock_does_not_stop_others(postgres, hasty):
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=postgres.empty(), seed=1)
+    study.ask()
+    address = f"host={postgres.folder} user=tester dbname=postgres"
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, address], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        holder.send_signal(signal.SIGSTOP)
+        for error in outcomes([study.ask, lambda: study.tell(0, 1.0)]):
+            assert isinstance(error, db.StorageError)
+            assert "lock timeout" in str(error)
+        assert len(study) == 1  # reading needs no lock
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert study.ask().id == 1
+    study.storage.close()
+
+
+def test_how_sessions_are_set_up(postgres):
+    """Not by the server's defaults; and a server that has vanished from the network is given up."""
+    storage = open_storage(postgres.empty(), create=True)
+    connection = storage._engine.raw_connection()
+    shown = {}
+    for name in ("lock_timeout", "statement_timeout", "synchronous_commit", "transaction_isolation"):
+        shown[name] = connection.execute(f"SHOW {name}").fetchone()[0]
+    assert shown == {
+        "lock_timeout": "5s",
+        "statement_timeout": "1min",
+        "synchronous_commit": "on",
+        "transaction_isolation": "read committed",
+    }
+    given = connection.dbapi_connection.info.get_parameters()
+    seconds = [int(given[f"keepalives_{name}"]) for name in ("idle", "interval", "count")]
+    assert seconds[0] + seconds[1] * seconds[2] == int(given["tcp_user_timeout"]) / 1000 == 30
+    connection.close()
+    storage.close()
+
+
+def test_isolation_is_ours(postgres):
+    """With repeatable reads, whoever waited for a lock would not see what was written meanwhile."""
+    url = postgres.empty()
+    with psycopg.connect(f"host={postgres.folder} user=tester dbname=postgres", autocommit=True) as server:
+        server.execute("ALTER ROLE tester SET default_transaction_isolation TO 'repeatable read'")
+        try:
+            study = db.create_study("s", arms=ARMS, policy=UCB1, storage=url, seed=1)
+            other = db.load_study("s", url)
+            assert len(other) == 0
+            asked = []
+            with study._writing() as (known, draft):
+                thread = threading.Thread(target=lambda: asked.append(other.ask()), daemon=True)
+                thread.start()
+                while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
+                    time.sleep(0.01)
+                draft(Event(known.journal.last + 1, ASK, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes()))
+            thread.join(60)
+            assert [trial.id for trial in asked] == [1]
+            assert len(study) == 2
+        finally:
+            server.execute("ALTER ROLE tester RESET default_transaction_isolation")
+    study.storage.close()
+    other.storage.close()
+
+
+def test_many_threads_on_one_locked_file(tmp_path, hasty):
+    storage = open_storage(f"sqlite:///{tmp_path}/s.db", create=True)
+    studies = [db.create_study(f"s{k}", arms=ARMS, policy=UCB1, storage=storage, seed=k) for k in range(20)]
+    holder = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    found = outcomes([study.ask for study in studies])
+    assert [type(error) for error in found] == [db.StorageError] * 20
+    assert all("database is locked" in str(error) for error in found)
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert outcomes([study.ask for study in studies]) == [None] * 20
+    assert [len(study) for study in studies] == [1] * 20
+    storage.close()
+
+
+def test_more_threads_than_the_server_has_connections(postgres, hasty):
+    url = postgres.empty()
+    storage = open_storage(url, create=True)
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=storage, seed=1)
+    loaded = [db.load_study("s", storage) for _ in range(20)]  # a lock each: all of them go to the storage
+    with storage.transaction("s"):
+        found = outcomes([one.ask for one in loaded])
+    assert [type(error) for error in found] == [db.StorageError] * 20
+    assert len(study) == 0
+    storage.close()
+
+
+def fork(act):
+    """The exit status of a forked child that does this."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = act()
+        finally:
+            os._exit(status)
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "the child hangs"
+
+
+def at_work(study, seconds):
+    """A thread that holds the study and its storage for a while."""
+    inside, forked = threading.Event(), threading.Event()
+
+    def work():
+        with study._writing():
+            inside.set()
+            forked.wait(seconds)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait(60)
+    return thread, forked
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+quiet = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+
+
+@forks
+@quiet
+def test_a_fork_while_another_thread_is_at_work(storage):
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=storage, seed=1)
+    study.tell_many(range(3), [float(trial.id) for trial in study.ask(3)])
+    thread, _ = at_work(study, 0.3)
+    assert fork(lambda: 0 if study.ask().id == 3 and study.replay().same else 2) == 0
+    thread.join()
+    assert study.ask().id == (3 if storage.url == "memory://" else 4)  # memory is not shared
+    assert study.replay().same
+
+
+@forks
+@quiet
+def test_a_fork_that_could_not_wait_is_said_so(tmp_path, monkeypatch):
+    """SQLite takes the locks of the parent's threads for the child's own: nobody could ever take them again."""
+    monkeypatch.setattr("dirichlet_bandits.storage.database._FORKING", 0.1)
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=1)
+
+    def act():
+        try:
+            study.ask()
+        except db.StorageError as error:
+            return 0 if "was forked while a thread was at work on it" in str(error) else 2
+        return 3
+
+    thread, forked = at_work(study, 60)
+    try:
+        assert fork(act) == 0
+    finally:
+        forked.set()
+        thread.join()
+    assert study.ask().id == 0  # the parent has nothing to fear
+    study.storage.close()
