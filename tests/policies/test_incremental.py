@@ -10,8 +10,8 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.numerics.kinf_series import _KNOWN, _LIMIT
 from dirichlet_bandits.policies.index import all_indices
+from dirichlet_bandits.policies.npts import probability as samples
 from dirichlet_bandits.policies.npts.probability import log_ceiling, resampled_index
-from dirichlet_bandits.policies.npts.rule import probability as samples
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, update_all
 
 TOP = 40.0

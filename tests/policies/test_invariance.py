@@ -9,6 +9,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
+from tests.policies.twins import PAIRS, World
 
 VALUES = [np.arange(9) / 8, np.append(np.arange(9), [7, 8, 8]) / 8, np.arange(3, 7) / 8]
 MOVES = {  # shift, unit, how exactly a probability can be known there
@@ -18,27 +19,13 @@ MOVES = {  # shift, unit, how exactly a probability can be known there
     "tiny": (0.0, 2.0**-40, 1e-9),
     "huge": (2.0**45, 2.0**40, 1e-9),
 }
-POLICIES = {
-    "RDS": lambda shift, unit: db.RDS(),
-    "BDS": lambda shift, unit: db.BDS(rho=4, gamma=0.25 * unit),
-    "BDS known": lambda shift, unit: db.BDS(upper=shift + unit),
-    "QDS": lambda shift, unit: db.QDS(),
-    "NPTS": lambda shift, unit: db.NPTS(upper=shift + unit),
-    "RBSDA": lambda shift, unit: db.RBSDA(),
-    "UCB1": lambda shift, unit: db.UCB1(sigma=0.5 * unit),
-    "KLUCB gaussian": lambda shift, unit: db.KLUCB("gaussian", sigma=0.5 * unit),
-    "EmpiricalKLUCB": lambda shift, unit: db.EmpiricalKLUCB(upper=shift + unit),
-    "IMED gaussian": lambda shift, unit: db.IMED("gaussian", sigma=0.5 * unit),
-    "EmpiricalIMED": lambda shift, unit: db.EmpiricalIMED(upper=shift + unit),
-    "TS gaussian": lambda shift, unit: db.ThompsonSampling("gaussian", sigma=0.5 * unit),
-    "BinarizedTS": lambda shift, unit: db.BinarizedTS(shift, shift + unit),
-}
+POLICIES = {name: example.make for name, example in PAIRS.items() if example.moves}
 
 
 def pulls(name, shift, unit, fast):
     arms = [db.Empirical(shift + unit * values) for values in VALUES]
     settings = {"horizon": 600 if fast else 150, "replications": 100, "seed": 5, "record": 1, "fast": fast}
-    return db.simulate(db.Bandit(arms), POLICIES[name](shift, unit), **settings).pulls.values[0]
+    return db.simulate(db.Bandit(arms), POLICIES[name](World(shift, shift + unit, unit)), **settings).pulls.values[0]
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -55,7 +42,7 @@ def test_the_same_arms_are_pulled(name, fast):
 def test_probabilities_are_the_same(name, move):
     """Also those kept along a study; and whoever takes the study over finds what the first one recorded."""
     shift, unit, tolerance = MOVES[move]
-    policy, moved = POLICIES[name](0.0, 1.0), POLICIES[name](shift, unit)
+    policy, moved = POLICIES[name](World()), POLICIES[name](World(shift, shift + unit, unit))
     rng = np.random.default_rng(6)
     state, other = policy.init(3), moved.init(3)
     first, second = IncrementalPropensities(moved, 3), IncrementalPropensities(moved, 3)

@@ -18,7 +18,7 @@ from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
-from dirichlet_bandits.policies.thompson.rule import probability as posteriors
+from dirichlet_bandits.policies.thompson import probability as posteriors
 from tests import naive
 from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
-from tests.simulation.test_hostile import BANDITS, POLICIES
+from tests.simulation.test_hostile import BANDITS, POLICIES, bandits_for
 
 PINNED = Path(__file__).with_name("pinned.json")
 
@@ -19,9 +19,9 @@ PINNED = Path(__file__).with_name("pinned.json")
 def digest(name, bandit, fast):
     """Of all pull counts along a few runs."""
     hostile = BANDITS[bandit]
-    result = db.simulate(
-        db.Bandit(hostile.arms), POLICIES[name](hostile), horizon=300, replications=8, seed=11, fast=fast, record=20
-    )
+    policy = POLICIES[name].make(hostile.world)
+    settings = {"horizon": 300, "replications": 8, "seed": 11, "fast": fast, "record": 20}
+    result = db.simulate(db.Bandit(hostile.arms), policy, **settings)
     digest = hashlib.blake2b(result.pulls.values.tobytes(), digest_size=8)
     digest.update((result.regret.values / max(result.regret.values.max(), 1e-300)).round(9).tobytes())
     return digest.hexdigest()
@@ -30,7 +30,7 @@ def digest(name, bandit, fast):
 def digests(name):
     return {
         f"{bandit}, {'fast' if fast else 'plain'}": digest(name, bandit, fast)
-        for bandit in BANDITS
+        for bandit in bandits_for(name)
         for fast in (True, False)
     }
 

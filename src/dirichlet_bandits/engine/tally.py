@@ -63,16 +63,16 @@ def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) 
 
     The same as :func:`count` again and again, with everything in registers.
     """
-    total, carry, least, high = tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm]
+    total, carry, least, most = tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm]
     n, mean, before = tally.pulls[arm], tally.means[arm], tally.pulls[arm]
     paid = 0.0
     for reward in rewards:
         if not low <= mean <= high:
             break
         n += 1
-        total, carry, least, high, mean = one_more(total, carry, least, high, n, reward)
+        total, carry, least, most, mean = one_more(total, carry, least, most, n, reward)
         paid += reward
-    tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm] = total, carry, least, high
+    tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm] = total, carry, least, most
     tally.pulls[arm], tally.means[arm] = n, mean
     return n - before, paid
 
