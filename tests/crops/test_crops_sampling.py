@@ -68,26 +68,34 @@ def test_any_workers_and_any_length(model: Model, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "one.npz"]
 
 
-CODE = "from dirichlet_bandits import crops; crops.sample(80, dates=(57, 72), seed=5, workers=1, out={!r})"
+CODE = """
+import os, signal, sys
+from dirichlet_bandits import crops
+from dirichlet_bandits.crops.sampling import _Parts
+
+out, seasons, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+put = _Parts.put
+
+def put_and_die(parts, *words):
+    put(parts, *words)
+    if sum(name[0].isdigit() for name in os.listdir(parts.folder)) == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+_Parts.put = put_and_die
+crops.sample(seasons, dates=(57, 72), seed=5, workers=1, out=out)
+"""
 
 
-def start(out: Path, env: dict[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-c", CODE.format(str(out))], env=env, stderr=subprocess.DEVNULL)
-
-
-def wait_for_chunks(out: Path, count: int, process: "subprocess.Popen[bytes]") -> None:
-    folder = Path(f"{out}.parts")
-    while process.poll() is None and len(list(folder.glob("[0-9]*"))) < count:
-        time.sleep(0.01)
+def start(out: Path, env: dict[str, str], seasons: int, last: int = 0) -> "subprocess.Popen[bytes]":
+    """Sampling in a process of its own, which kills itself when it has made the last of so many chunks."""
+    command = [sys.executable, "-c", CODE, str(out), str(seasons), str(last)]
+    return subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
 
 
 def test_killed_and_resumed(model: Model, tmp_path: Path, child_env: dict[str, str]) -> None:
     out = tmp_path / "yields.npz"
-    for count in (1, 3, 5):
-        process = start(out, child_env)
-        wait_for_chunks(out, count, process)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    for last in (1, 3, 5):
+        assert start(out, child_env, 80, last).wait() == -signal.SIGKILL
         assert not out.exists()
     parts = sorted(Path(f"{out}.parts").glob("[0-9]*"))
     # A truncated chunk, and a chunk of another date: both are found and made again.
@@ -105,11 +113,12 @@ def test_interrupted_leaves_no_folder(model: Model, tmp_path: Path, child_env: d
     out = tmp_path / "yields.npz"
     base = Path(dssat._short_base())
     before = set(base.glob("dban*"))
-    process = start(out, child_env)
-    wait_for_chunks(out, 1, process)
+    process = start(out, child_env, seasons=MAX_SEASONS)  # more than it will ever get to
+    while process.poll() is None and not list(Path(f"{out}.parts").glob("[0-9]*")):
+        time.sleep(0.01)
     mine = set(base.glob("dban*")) - before
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) != 0
+    assert process.wait() != 0
     assert mine
     assert not any(folder.exists() for folder in mine)
     assert not out.exists()

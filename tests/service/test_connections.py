@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from dirichlet_bandits.service import server
-from tests.service.running import Forked, Running
+from tests.service.running import Forked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 HALF = b"POST /api/ask?study=s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
@@ -41,7 +41,7 @@ def many_files():
 
 
 def test_a_thousand_half_open_connections_starve_nobody(tmp_path, many_files):
-    service = Running(tmp_path)
+    service = Forked(tmp_path)
     few = ["prlimit", "--pid", str(service.process.pid), "--nofile=1024:1024"]  # as most systems have it
     try:
         with ExitStack() as open_ones:

@@ -1,6 +1,7 @@
 """The dashboard in a real browser: create, ask, tell, see the pictures move; on a large window and on a phone."""
 
 import pytest
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -10,41 +11,63 @@ from tests.service.browser import browser
 PATIENT = 60
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desk", "phone"])
-def page(request, service, tmp_path):
-    """A browser that has logged in."""
-    opened = browser(tmp_path / "profile", *request.param)
-    try:
-        opened.get(service.url + "/")
-        assert opened.current_url.endswith("/login")
-        field = opened.find_element(By.ID, "key")
-        field.send_keys("wrong" + Keys.ENTER)
-        assert "not known" in wait(opened, "[role=alert]").text
-        opened.find_element(By.ID, "key").send_keys(service.write + Keys.ENTER)
-        wait(opened, "form[action='/create']")
-        yield opened
-        loud = [line["message"] for line in opened.get_log("browser") if line["level"] == "SEVERE"]
-        refusals = ("status of 401", "status of 422")  # those that the tests provoke
-        assert [line for line in loud if not any(words in line for words in refusals)] == []
-    finally:
-        opened.quit()
+@pytest.fixture(scope="module", params=[(1280, 900), (390, 844)], ids=["desk", "phone"])
+def window(request, tmp_path_factory):
+    """A browser for all tests of its size."""
+    opened = browser(tmp_path_factory.mktemp("profile"), *request.param)
+    yield opened
+    opened.quit()
 
 
-def wait(page, selector):
-    return WebDriverWait(page, PATIENT).until(lambda page: page.find_element(By.CSS_SELECTOR, selector))
+@pytest.fixture
+def page(window, service):
+    """A browser that has just logged in."""
+    window.get(service.url + "/login")
+    window.delete_all_cookies()
+    window.get(service.url + "/")
+    assert window.current_url.endswith("/login")
+    follow(window, lambda: window.find_element(By.ID, "key").send_keys("wrong" + Keys.ENTER))
+    assert "not known" in text(window, "[role=alert]")
+    follow(window, lambda: window.find_element(By.ID, "key").send_keys(service.write + Keys.ENTER))
+    assert window.find_elements(By.CSS_SELECTOR, "form[action='/create']")
+    yield window
+    loud = [line["message"] for line in window.get_log("browser") if line["level"] == "SEVERE"]
+    refusals = ("status of 401", "status of 422")  # those that the tests provoke
+    assert [line for line in loud if not any(words in line for words in refusals)] == []
 
 
 def until(page, condition):
-    WebDriverWait(page, PATIENT).until(lambda _: condition())
+    """Wait until it holds. Meanwhile the page may be another one, or refresh what is being looked at."""
+    return WebDriverWait(page, PATIENT, ignored_exceptions=[WebDriverException]).until(lambda _: condition())
+
+
+def follow(page, act):
+    """Do what leads to another page, and wait for the whole of it."""
+    page.execute_script("window.left = true")
+    act()
+    until(page, lambda: page.execute_script("return !window.left && document.readyState === 'complete'"))
+
+
+def see(page, selector, what):
+    """A property of an element, read in one step: the script that refreshes the page cannot come in between."""
+    return page.execute_script(f"return document.querySelector(arguments[0])?.{what}", selector)
+
+
+def text(page, selector):
+    return (see(page, selector, "innerText") or "").strip()
 
 
 def picture(page, name):
-    return page.find_element(By.CSS_SELECTOR, f"svg[aria-label^='{name}']").get_attribute("outerHTML")
+    return see(page, f"svg[aria-label^='{name}']", "outerHTML")
 
 
 WIDTHS = """return ["html", ".scroll", ".arms"].map((name) => {
   const box = document.querySelector(name), place = box.getBoundingClientRect();
   return [box.scrollWidth - box.clientWidth, place.left, window.innerWidth - place.right];
+})"""
+CELLS = """return [...document.querySelectorAll(".arms tbody th, .arms td")].map((cell) => {
+  const place = cell.getBoundingClientRect();
+  return [place.left, window.innerWidth - place.right];
 })"""
 
 
@@ -54,11 +77,9 @@ def nothing_sticks_out(page):
         assert beyond <= 0
         assert left >= 0
         assert right >= 0
-    cells = page.find_elements(By.CSS_SELECTOR, ".arms tbody th, .arms td")
+    cells = page.execute_script(CELLS)
     assert len(cells) >= 21
-    for cell in cells:
-        assert cell.rect["x"] >= 0
-        assert cell.rect["x"] + cell.rect["width"] <= page.execute_script("return window.innerWidth")
+    assert min(min(cell) for cell in cells) >= 0
 
 
 def test_long_names_and_large_numbers_fit(page, studies, request):
@@ -69,10 +90,8 @@ def test_long_names_and_large_numbers_fit(page, studies, request):
     trials = study.ask(30)
     study.tell_many([trial.id for trial in trials], [-1.2345678e-95 * (1 + trial.id) for trial in trials])
     page.get(page.current_url + "study?name=" + name.replace(" ", "+"))
-    wait(page, "#live")
     nothing_sticks_out(page)
-    table = page.find_element(By.CSS_SELECTOR, ".arms")
-    assert table.aria_role == "table"
+    assert until(page, lambda: page.find_element(By.CSS_SELECTOR, ".arms").aria_role) == "table"
     beside = page.execute_script("return getComputedStyle(document.querySelector('.arms td'), '::before').content")
     phone = request.node.callspec.id == "phone"
     assert beside == ('"Told"' if phone else "none")  # without a line of titles each number has its own
@@ -82,26 +101,24 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     name = f"<b>maize</b> {request.node.callspec.id}"
     page.find_element(By.ID, "name").send_keys(name)
     page.find_element(By.ID, "arms").send_keys("26 Feb\n<i>13 Mar</i>\n28 Mar")
-    page.find_element(By.CSS_SELECTOR, "form[action='/create'] button").click()
-    wait(page, "#live")
-    assert page.find_element(By.TAG_NAME, "h1").text == name  # shown as text
+    follow(page, page.find_element(By.CSS_SELECTOR, "form[action='/create'] button").click)
+    assert text(page, "h1") == name  # shown as text
     assert page.find_elements(By.CSS_SELECTOR, "main b, main i") == []
     before = picture(page, "Trials of each arm")
+    assert before
 
-    page.find_element(By.ID, "n").send_keys(Keys.ENTER)  # ask
-    news = wait(page, ".news").text
+    follow(page, lambda: page.find_element(By.ID, "n").send_keys(Keys.ENTER))  # ask
     arm = studies.load_study(name).pending[0].arm
-    assert news == f"Trial 0: {arm}"
+    assert text(page, ".news") == f"Trial 0: {arm}"
     assert picture(page, "Trials of each arm") != before
-    assert page.find_element(By.ID, "id").get_attribute("value") == "0"
-    assert page.find_elements(By.CSS_SELECTOR, "svg[aria-label^='Mean reward']") == []
+    assert see(page, "#id", "value") == "0"
+    assert picture(page, "Mean reward") is None
 
-    page.find_element(By.ID, "reward").send_keys("much" + Keys.ENTER)
-    assert "'reward' must be a number (got 'much')" in wait(page, "[role=alert]").text
+    follow(page, lambda: page.find_element(By.ID, "reward").send_keys("much" + Keys.ENTER))
+    assert "'reward' must be a number (got 'much')" in text(page, "[role=alert]")
     field = page.find_element(By.ID, "reward")
     field.clear()
-    field.send_keys("3120.5" + Keys.ENTER)
-    wait(page, "svg[aria-label^='Mean reward']")
+    follow(page, lambda: field.send_keys("3120.5" + Keys.ENTER))
     assert "3120" in picture(page, "Mean reward")
     assert studies.load_study(name).summary().loc[arm, "mean"] == 3120.5
 
@@ -114,16 +131,20 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     study = studies.load_study(name)
     trials = study.ask(10)
     study.tell_many([trial.id for trial in trials[:9]], [3000.0 + 10.0 * trial.id for trial in trials[:9]])
-    until(page, lambda: all(picture(page, kind) != old for kind, old in shown.items()))
+    told = f"Trial {trials[9].id}: {trials[9].arm}"
+    until(page, lambda: text(page, ".pending").startswith(told))  # of the last that is to come
+    assert [kind for kind, old in shown.items() if picture(page, kind) == old] == []
     assert reward.get_attribute("value") == "12"
     assert page.switch_to.active_element == reward
-    waiting = page.find_element(By.CSS_SELECTOR, ".pending").text
-    assert waiting.startswith(f"Trial {trials[9].id}: {trials[9].arm}")
 
-    page.find_element(By.ID, f"pending-{trials[9].id}").send_keys(Keys.ENTER)
-    until(page, lambda: page.find_element(By.ID, "id").get_attribute("value") == str(trials[9].id))
-    page.find_element(By.CSS_SELECTOR, "button[formaction='/abandon']").send_keys(Keys.ENTER)
-    until(page, lambda: study.pending == [])
+    def choose():
+        page.find_element(By.ID, f"pending-{trials[9].id}").send_keys(Keys.ENTER)
+        return True
+
+    follow(page, lambda: until(page, choose))
+    assert see(page, "#id", "value") == str(trials[9].id)
+    follow(page, lambda: page.find_element(By.CSS_SELECTOR, "button[formaction='/abandon']").send_keys(Keys.ENTER))
+    assert study.pending == []
     nothing_sticks_out(page)
     page.save_screenshot(str(tmp_path / "study.png"))
 
@@ -134,7 +155,6 @@ def test_with_the_keyboard_alone(page, studies, request):
     study = studies.create_study(name, arms=["a", "b"], seed=1)
     study.ask()
     page.get(page.current_url + "study?name=" + name.replace(" ", "+"))
-    wait(page, "#live")
     page.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
     wanted = page.find_elements(By.CSS_SELECTOR, "main a, main button, main select, main input:not([type=hidden])")
     for field in page.find_elements(By.CSS_SELECTOR, "main select, main input:not([type=hidden])"):

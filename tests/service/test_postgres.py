@@ -4,12 +4,14 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from tests.service.running import Running
+from tests.service.running import Forked
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 
 
 @pytest.fixture
 def service(postgres, tmp_path):
-    running = Running(tmp_path, storage=postgres.empty())
+    running = Forked(tmp_path, storage=postgres.empty())
     yield running
     running.stop()
 

@@ -13,7 +13,7 @@ from dirichlet_bandits.service.guard import COOKIE, LARGEST_BODY
 from dirichlet_bandits.service.keys import add_key, check_key, new_key, read_keys, remove_key
 from dirichlet_bandits.service.registry import Registry
 from dirichlet_bandits.storage import MemoryStorage
-from tests.service.running import Running
+from tests.service.running import Forked, Running
 
 NASTY = [
     "'; DROP TABLE bandit_studies; --",
@@ -352,8 +352,9 @@ def test_no_redirect_leads_to_a_foreign_host(service, method, path):
     assert answer.headers.get("location", "/login") == "/login"
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_where_the_storage_is_stays_in_the_log(tmp_path):
-    service = Running(tmp_path)
+    service = Forked(tmp_path)
     try:
         with service.connect() as studies, closing(sqlite3.connect(tmp_path / "studies.db")) as file:
             study = studies.create_study("s", arms=["a", "b"], seed=1)

@@ -54,7 +54,7 @@ def checked_attributes(place: str, name: str) -> dict[str, Any]:
     group = _described(place, _DESCRIPTION, name)
     attributes = {} if group is None else group.get("attributes")
     if group is None or (group.get("zarr_format"), group.get("node_type")) != (3, "group"):
-        raise FormatError(f"{name!r} is not a zarr folder of version 3")
+        raise FormatError(f"{name!r} is not a readable zarr folder of version 3")
     if not isinstance(attributes, dict) or attributes.get("format") != FORMAT:
         raise FormatError(f"{name!r} is not a result of dirichlet-bandits (expected format {FORMAT!r})")
     _check_attributes(attributes, name)

@@ -153,7 +153,11 @@ class Result:
         )
 
     def save(self, path: Place) -> None:
-        """Write to a zarr folder; one that is there already is replaced only if it is ours."""
+        """Write to a zarr folder; one that is there already is replaced only if it is ours.
+
+        The older one stays until the new one is whole. A save that is killed leaves it as it was, and beside it a
+        hidden folder that ends in ``.part``, which may be deleted.
+        """
         store.save(self.data, path)
 
     def __repr__(self) -> str:
