@@ -9,6 +9,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
+from dirichlet_bandits.policies.subsampling.rule import block_mean, running_sum
 from tests.policies.twins import PAIRS, World
 
 VALUES = [np.arange(9) / 8, np.append(np.arange(9), [7, 8, 8]) / 8, np.arange(3, 7) / 8]
@@ -59,3 +60,26 @@ def test_probabilities_are_the_same(name, move):
             np.testing.assert_allclose(second.propensities(other), found, rtol=1e-9, atol=1e-15)
             np.testing.assert_allclose(db.state_propensities(moved, other), found, rtol=1e-9, atol=1e-15)
         np.testing.assert_allclose(found, db.state_propensities(policy, state), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name in POLICIES if name != "NPTS"])
+def test_who_takes_over_far_from_zero_finds_what_was_recorded(name):
+    """Rewards of full length around a million: what is kept must not drift from what is computed anew."""
+    policy = POLICIES[name](World(1e6, 1e6 + 1.0))
+    rng = np.random.default_rng(7)
+    state, first, second = policy.init(2), IncrementalPropensities(policy, 2), IncrementalPropensities(policy, 2)
+    for step in range(700):
+        state = policy.update(state, step % 2 if step < 60 else int(rng.random() < 0.7), 1e6 + rng.random(), rng)
+        if step > 1:
+            found = first.propensities(state)
+            if step > 600:
+                np.testing.assert_allclose(second.propensities(state), found, rtol=1e-10, atol=1e-15)
+
+
+def test_block_means_far_from_zero():
+    x = 1e9 + np.random.default_rng(8).random(2000)
+    pool = np.empty(x.size)
+    for n, reward in enumerate(x):
+        pool[n] = running_sum(pool, 0, n, reward)
+    for start, n in ((0, 1), (0, 7), (1, 1), (5, 30), (1500, 500)):
+        assert abs(block_mean(pool, 0, start, n) - (1e9 + (x[start : start + n] - 1e9).mean())) < 2.5e-7  # two ulps
