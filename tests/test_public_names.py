@@ -40,6 +40,7 @@ NAMES = {
     "simulate",
     "crops",
     "experiments",
+    "report",
     "testing",
     "Bound",
     "CrossingBounds",
@@ -83,6 +84,20 @@ def test_public_names_exist():
 
 def test_rooms_pin_their_names():
     assert set(db.testing.__all__) == {"Report", "check_policy"}
+    assert set(db.report.__all__) == {
+        "Chapter",
+        "Comparison",
+        "Making",
+        "Reproduction",
+        "Verdict",
+        "judge_regret",
+        "kinf_chapter",
+        "qds_chapter",
+        "regret_chapter",
+        "reproduce",
+        "sentence",
+        "write",
+    }
     assert set(db.experiments.__all__) == {
         "SHIPPED",
         "Claim",

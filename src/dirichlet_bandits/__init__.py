@@ -7,7 +7,7 @@
 True
 """
 
-from dirichlet_bandits import crops, experiments, testing
+from dirichlet_bandits import crops, experiments, report, testing
 from dirichlet_bandits.arms import (
     Bandit,
     Bernoulli,
@@ -127,6 +127,7 @@ __all__ = [
     "propensities",
     "propensity_of",
     "qds_condition",
+    "report",
     "simulate",
     "state_propensities",
     "study_names",

@@ -2,13 +2,16 @@
 
 import math
 import numbers
-from typing import Any
+import re
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
+
+T = TypeVar("T")
 
 
 def finite_number(name: str, x: object) -> float:
@@ -46,6 +49,20 @@ def number_between(name: str, x: object, low: float, high: float) -> float:
     if not low < number < high:
         raise ArgumentError(name, f"a number strictly between {low} and {high}", x)
     return number
+
+
+def number_within(name: str, x: object, low: float, high: float) -> float:
+    """The argument as it is, an int or a float from ``low`` to ``high``; both ends are allowed.
+
+    >>> number_within("ph", 7, 2, 11)
+    7
+    >>> number_within("ph", 12, 2, 11)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'ph' must be a number from 2 to 11 (got 12)
+    """
+    if isinstance(x, bool) or not isinstance(x, int | float) or not low <= x <= high:
+        raise ArgumentError(name, f"a number from {low:g} to {high:g}", x)
+    return x
 
 
 def positive_number(name: str, x: object) -> float:
@@ -120,13 +137,44 @@ class _Words(str):
         return str(self)
 
 
-def whole_number(name: str, x: object, at_least: int) -> int:
-    """The argument as an int, not below a least value.
+def whole_number(name: str, x: object, at_least: int, at_most: int | None = None) -> int:
+    """The argument as an int, not below a least value nor above a largest one.
 
     >>> whole_number("horizon", -3, at_least=2)
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'horizon' must be an integer of at least 2 (got -3)
+    >>> whole_number("day", 366, at_least=1, at_most=365)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'day' must be an integer from 1 to 365 (got 366)
     """
-    if isinstance(x, bool) or not isinstance(x, numbers.Integral) or x < at_least:
-        raise ArgumentError(name, f"an integer of at least {at_least}", x)
+    expected = f"an integer of at least {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
+    if isinstance(x, bool) or not isinstance(x, numbers.Integral):
+        raise ArgumentError(name, expected, x)
+    if int(x) < at_least or (at_most is not None and int(x) > at_most):
+        raise ArgumentError(name, expected, x)
     return int(x)
+
+
+def text_like(name: str, x: object, pattern: str, expected: str) -> str:
+    """The argument, if it is a text that the whole pattern describes; ``expected`` says the pattern in words.
+
+    >>> text_like("station", "Florida", "[A-Z]{4}", "four capital letters")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'station' must be four capital letters (got 'Florida')
+    """
+    if not isinstance(x, str) or not re.fullmatch(pattern, x):
+        raise ArgumentError(name, expected, x)
+    return x
+
+
+def tuple_of(name: str, x: object, kind: type[T], at_least: int, at_most: int) -> tuple[T, ...]:
+    """The argument, if it is a tuple of so many objects of a class.
+
+    >>> tuple_of("months", (1, 2), int, 12, 12)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'months' must be a tuple of 12 int (got (1, 2))
+    """
+    if not isinstance(x, tuple) or not at_least <= len(x) <= at_most or not all(isinstance(item, kind) for item in x):
+        count = f"{at_least}" if at_least == at_most else f"{at_least} to {at_most}"
+        raise ArgumentError(name, f"a tuple of {count} {kind.__name__}", x)
+    return x

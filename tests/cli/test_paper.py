@@ -1,13 +1,15 @@
 """``dirichlet-bandits paper``, called in this process."""
 
 import importlib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import app, paper
+from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import SHIPPED
+from dirichlet_bandits.report import paper
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 
@@ -64,12 +66,33 @@ def test_a_report_of_some(folder):
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
 
 
+def test_python_does_what_the_command_does(folder):
+    assert call("--only", "sensitivity", "--seed", "5", "--quiet", "--out", "there").exit_code == 0
+    lines = []
+    made = db.report.reproduce("here", only=["sensitivity"], seed=5, progress=False, say=lines.append)
+    assert (made.page, [chapter.name for chapter in made.chapters]) == (Path("here/index.html"), ["sensitivity"])
+    assert lines[-1].startswith(f"{made.chapters[0].title}: claims {made.chapters[0].count('supported')} supported, ")
+    files = sorted(path.relative_to("here") for path in Path("here/tables").iterdir())
+    assert files == sorted(path.relative_to("there") for path in Path("there/tables").iterdir())
+    assert all(Path("here", file).read_bytes() == Path("there", file).read_bytes() for file in files)
+
+
+def test_python_calls_arguments_by_their_names(folder):
+    for mistake in ({"only": "kinf"}, {"only": ["coins"]}, {"out": "file"}, {"workers": 0}, {"seed": -1}):
+        with pytest.raises(db.ArgumentError) as caught:
+            db.report.reproduce(**mistake)
+        assert [caught.value.name] == list(mistake)
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
 def test_interrupted(folder, monkeypatch):
     monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("--only", "sensitivity", "--quiet")
     assert answer.exit_code == 130
     assert answer.stderr == "interrupted: the same command goes on where this one was\n"
     assert not (folder / "report/index.html").exists()
+    with pytest.raises(KeyboardInterrupt):
+        db.report.reproduce(only=["sensitivity"], progress=False)
 
 
 def test_a_folder_that_is_not_ours_is_left_alone(folder):
@@ -99,5 +122,5 @@ def test_simulate_judges_the_claims_of_a_file(folder):
     options = ["--out", "runs.zarr", "--replications", "5", "--horizon", "100"]
     answer = CliRunner().invoke(app, ["simulate", "mine.toml", *options])
     assert answer.exit_code == 0, answer.output
-    assert "\nborne out: So. Mean regret, " in answer.stdout
+    assert "\nsupported: So. Mean regret, " in answer.stdout
     assert "\nundecided: So. Mean regret, " in answer.stdout

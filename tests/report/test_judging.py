@@ -36,22 +36,22 @@ def regrets():
 @pytest.mark.parametrize(
     ("claim", "outcome"),
     [
-        ({"lower": ["good"], "than": ["bad"]}, "borne out"),
-        ({"lower": ["bad"], "than": ["good"]}, "not borne out"),
+        ({"lower": ["good"], "than": ["bad"]}, "supported"),
+        ({"lower": ["bad"], "than": ["good"]}, "not supported"),
         ({"lower": ["good"], "than": ["equal"]}, "undecided"),
         ({"lower": ["good"], "than": ["good"]}, "undecided"),
-        ({"lower": ["bad"], "than": ["good"], "times": 1.05}, "borne out"),  # 2 % above is a tie
-        ({"lower": ["good"], "than": ["bad"], "times": 0.9}, "not borne out"),  # better, but not by 10 %
-        ({"lower": ["good", "equal"], "than": ["bad", "double"]}, "borne out"),
-        ({"lower": ["good", "bad"], "than": ["equal", "double"]}, "not borne out"),  # one wrong comparison is enough
+        ({"lower": ["bad"], "than": ["good"], "times": 1.05}, "supported"),  # 2 % above is a tie
+        ({"lower": ["good"], "than": ["bad"], "times": 0.9}, "not supported"),  # better, but not by 10 %
+        ({"lower": ["good", "equal"], "than": ["bad", "double"]}, "supported"),
+        ({"lower": ["good", "bad"], "than": ["equal", "double"]}, "not supported"),  # one wrong comparison is enough
         ({"lower": ["good", "equal"], "than": ["equal", "double"]}, "undecided"),
-        ({"lower": ["good"], "than": ["wild"], "statistic": "std"}, "borne out"),
-        ({"lower": ["wild"], "than": ["good"], "statistic": "std"}, "not borne out"),
+        ({"lower": ["good"], "than": ["wild"], "statistic": "std"}, "supported"),
+        ({"lower": ["wild"], "than": ["good"], "statistic": "std"}, "not supported"),
         ({"lower": ["good"], "than": ["equal"], "statistic": "std"}, "undecided"),
-        ({"lower": ["good"], "than": ["wild"], "statistic": "q95"}, "borne out"),
-        ({"lower": ["wild"], "than": ["good"], "statistic": "q95"}, "not borne out"),
-        ({"lower": ["good", "bad"], "than": ["good", "double"], "statistic": "spread"}, "borne out"),
-        ({"lower": ["good", "double"], "than": ["good", "bad"], "statistic": "spread"}, "not borne out"),
+        ({"lower": ["good"], "than": ["wild"], "statistic": "q95"}, "supported"),
+        ({"lower": ["wild"], "than": ["good"], "statistic": "q95"}, "not supported"),
+        ({"lower": ["good", "bad"], "than": ["good", "double"], "statistic": "spread"}, "supported"),
+        ({"lower": ["good", "double"], "than": ["good", "bad"], "statistic": "spread"}, "not supported"),
     ],
 )
 def test_regret_claims(regrets, claim, outcome):
@@ -66,7 +66,7 @@ def test_growth_is_the_exponent_over_the_second_half():
         judging.judge_regret(Claim("words", lower=["flat"], than=["steep"], times=times, statistic="growth"), made)
         for times in (0.5, 0.1)
     ]
-    assert [verdict.outcome for verdict in verdicts] == ["borne out", "not borne out"]
+    assert [verdict.outcome for verdict in verdicts] == ["supported", "not supported"]
     assert verdicts[0].comparisons[0].ratio == pytest.approx(0.2, rel=0.01)
     assert judging.judge_regret(Claim("words", lower=["flat"], than=["steep"]), made).outcome == "undecided"
 
@@ -75,7 +75,7 @@ def test_replications_that_are_not_done_are_left_out(regrets):
     some = {name: values.copy() for name, values in regrets.items()}
     some["good"][:100] = np.nan
     verdict = judging.judge_regret(Claim("words", lower=["good"], than=["bad"]), result(some))
-    assert (verdict.outcome, verdict.pairs) == ("borne out", 300)
+    assert (verdict.outcome, verdict.pairs) == ("supported", 300)
 
 
 def test_one_replication_decides_nothing(regrets):
@@ -92,9 +92,9 @@ def test_the_closest_comparison_is_shown(regrets):
 @pytest.mark.parametrize(
     ("low", "high", "outcome"),
     [
-        (0.1, 0.9, "borne out"),
-        (1.1, 1.2, "not borne out"),
-        (-0.3, -0.1, "not borne out"),
+        (0.1, 0.9, "supported"),
+        (1.1, 1.2, "not supported"),
+        (-0.3, -0.1, "not supported"),
         (0.5, 1.1, "undecided"),
         (-0.1, 1.1, "undecided"),
         (0.0, 0.5, "undecided"),  # touches the limit
@@ -105,7 +105,7 @@ def test_limits_on_both_sides(low, high, outcome):
 
 
 def test_false_alarms_stay_below_their_rate():
-    """Four comparisons exactly on the limit: "not borne out" is wrong here, and so is "borne out".
+    """Four comparisons exactly on the limit: "not supported" is wrong here, and so is "supported".
 
     Of 400 claims each comes with probability 2.5 % at most: 10 expected. More than 26 has probability below 1e-5.
     """
@@ -115,9 +115,9 @@ def test_false_alarms_stay_below_their_rate():
         judging.judge_regret(claim, result(dict(zip("abcd", rng.standard_normal((4, 50)), strict=True)))).outcome
         for _ in range(400)
     ]
-    assert outcomes.count("not borne out") <= 26
-    assert outcomes.count("borne out") <= 26
-    assert outcomes.count("not borne out") > 0  # the alarm is connected: P(none) < 1e-3 for comparisons that are linked
+    assert outcomes.count("not supported") <= 26
+    assert outcomes.count("supported") <= 26
+    assert outcomes.count("not supported") > 0  # the alarm is connected: P(none) < 1e-3 for comparisons that are linked
 
 
 def test_intervals_have_their_level():
@@ -150,12 +150,12 @@ def kinf_values(slope, ratio):
 @pytest.mark.parametrize(
     ("quantity", "limits", "outcome"),
     [
-        ("slope", {"low": -1.1, "high": -0.9}, "borne out"),
-        ("slope", {"high": -1.1}, "not borne out"),
-        ("slope", {"low": -0.9}, "not borne out"),
+        ("slope", {"low": -1.1, "high": -0.9}, "supported"),
+        ("slope", {"high": -1.1}, "not supported"),
+        ("slope", {"low": -0.9}, "not supported"),
         ("slope", {"low": -1.0}, "undecided"),
-        ("ratio", {"high": 0.6}, "borne out"),
-        ("ratio", {"low": 0.6}, "not borne out"),
+        ("ratio", {"high": 0.6}, "supported"),
+        ("ratio", {"low": 0.6}, "not supported"),
     ],
 )
 def test_kinf_claims(quantity, limits, outcome):
@@ -184,13 +184,13 @@ def test_qds_claims():
     def outcome(panel, side, easier_than=None):
         return judging.judge_qds(AdmissibleClaim("words", panel, side, easier_than), values).outcome
 
-    assert outcome("late", "above") == "borne out"
-    assert outcome("late", "below") == "not borne out"
-    assert outcome("hole", "above") == "not borne out"
-    assert outcome("all", "below") == "borne out"
-    assert outcome("early", "above", "late") == "borne out"
-    assert outcome("late", "above", "early") == "not borne out"
-    assert outcome("none", "above") == "not borne out"
+    assert outcome("late", "above") == "supported"
+    assert outcome("late", "below") == "not supported"
+    assert outcome("hole", "above") == "not supported"
+    assert outcome("all", "below") == "supported"
+    assert outcome("early", "above", "late") == "supported"
+    assert outcome("late", "above", "early") == "not supported"
+    assert outcome("none", "above") == "not supported"
 
 
 def test_a_claim_of_no_width_at_its_limit_is_undecided():

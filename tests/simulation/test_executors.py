@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import app, paper
+from dirichlet_bandits.cli import app
+from dirichlet_bandits.report import paper
 from dirichlet_bandits.simulation import dask_executor
 from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
 from tests.simulation.test_store import assert_same, marks

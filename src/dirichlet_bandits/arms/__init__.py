@@ -13,6 +13,7 @@ from dirichlet_bandits.arms.laws import (
     Poisson,
     Uniform,
 )
+from dirichlet_bandits.arms.objective import Mean, Objective
 
 __all__ = [
     "Bandit",
@@ -24,6 +25,8 @@ __all__ = [
     "Gaussian",
     "GaussianMixture",
     "Law",
+    "Mean",
+    "Objective",
     "Poisson",
     "RewardLaw",
     "Uniform",

@@ -7,9 +7,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dirichlet_bandits.arms import sampler
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.laws import Law
-from dirichlet_bandits.arms.sampler import ArmTable
+from dirichlet_bandits.arms.objective import Mean, Objective
+from dirichlet_bandits.arms.sampler import N_PARAMETERS, ArmTable, Kind
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 
@@ -32,9 +33,13 @@ class Bandit:
     >>> bandit = Bandit([Bernoulli(0.3), Gaussian(1.0, 2.0)], names=["coin", "bell"])
     >>> bandit.best, bandit.gaps
     ('bell', array([0.7, 0. ]))
+
+    ``objective`` says what makes an arm good, the mean unless told otherwise: best arm, gaps and regret follow from it.
     """
 
-    def __init__(self, arms: Iterable[RewardLaw], names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, arms: Iterable[RewardLaw], names: Sequence[str] | None = None, *, objective: Objective | None = None
+    ) -> None:
         self.arms = tuple(arms)
         if len(self.arms) < 2:
             raise ArgumentError("arms", "at least two reward laws", list(self.arms))
@@ -44,20 +49,34 @@ class Bandit:
         self.names = tuple(f"arm {k}" for k in range(len(self.arms))) if names is None else tuple(names)
         if len(self.names) != len(self.arms) or len(set(self.names)) != len(self.names):
             raise ArgumentError("names", f"{len(self.arms)} different names", list(self.names))
-        self.means = np.array([float(arm.mean()) for arm in self.arms])
+        self.objective: Objective = Mean() if objective is None else objective
+        if isinstance(self.objective, type) or not isinstance(self.objective, Objective):
+            raise ArgumentError("objective", "an object with name, label and value(law)", objective)
+        self.means = self._valued_by(Mean())
+        self.values = self._valued_by(self.objective)
+
+    def _valued_by(self, objective: Objective) -> Floats:
+        """The value of each arm; a law without a finite one is refused."""
+        values = np.array([float(objective.value(arm)) for arm in self.arms])
         for k, arm in enumerate(self.arms):
-            if not math.isfinite(self.means[k]):
-                raise ArgumentError(f"arms[{k}]", "a law with a finite mean", arm)
+            if not math.isfinite(values[k]):
+                raise ArgumentError(f"arms[{k}]", f"a law with a finite {objective.name}", arm)
+        return values
 
     @property
     def gaps(self) -> Floats:
-        """Shortfall of each mean from the best one."""
-        return self.means.max() - self.means
+        """Shortfall of each arm's value from the best one."""
+        return self.values.max() - self.values
 
     @property
     def best(self) -> str:
-        """Name of the arm with the largest mean (the first of them)."""
-        return self.names[int(self.means.argmax())]
+        """Name of the arm with the largest value (the first of them)."""
+        return self.names[int(self.values.argmax())]
+
+    @property
+    def guarantees(self) -> Assumption:
+        """What holds of this world; a shortcut that assumes more is not taken."""
+        return Assumption.ALL if isinstance(self.objective, Mean) else Assumption.ALL & ~Assumption.MEAN
 
     def support(self) -> tuple[float, float]:
         """Smallest interval that carries all rewards; infinite where a law does not tell."""
@@ -72,8 +91,8 @@ class Bandit:
         sizes = np.array([values.size for values in data], dtype=np.int64)
         last = np.cumsum(sizes)
         return ArmTable(
-            kinds=np.array([law.kind if law else sampler.FOREIGN for law in laws], dtype=np.int64),
-            rows=np.array([law.row if law else np.zeros(sampler.N_PARAMETERS) for law in laws]),
+            kinds=np.array([law.kind if law else Kind.FOREIGN for law in laws], dtype=np.int64),
+            rows=np.array([law.row if law else np.zeros(N_PARAMETERS) for law in laws]),
             first=last - sizes,
             last=last,
             data=np.concatenate(data),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, ndtr, ndtri
 
-from dirichlet_bandits.arms import sampler
+from dirichlet_bandits.arms.sampler import N_PARAMETERS, Kind, fill_entry
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_number
@@ -24,12 +24,12 @@ _NO_DATA = np.empty(0)
 class Law:
     """A reward law of the library: ``parameters`` as the user gave them, and its row for the compiled sampler."""
 
-    kind: ClassVar[int]
+    kind: ClassVar[Kind]
     family: ClassVar[str | None] = None  # the one-parameter family it belongs to
 
     def __init__(self, parameters: dict[str, Any], row: Sequence[float] = (), data: Floats = _NO_DATA) -> None:
         self.parameters = parameters
-        self.row = np.zeros(sampler.N_PARAMETERS)
+        self.row = np.zeros(N_PARAMETERS)
         self.row[: len(row)] = row
         self.data = data
 
@@ -48,7 +48,7 @@ class Law:
     def rvs(self, size: int = 1, random_state: int | np.random.Generator | None = None) -> Floats:
         """A sample, as from a frozen ``scipy.stats`` law."""
         out = np.empty(size)
-        sampler.fill_entry(self.kind, self.row, self.data, np.random.default_rng(random_state), out)
+        fill_entry(int(self.kind), self.row, self.data, np.random.default_rng(random_state), out)
         return out
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Bernoulli(Law):
     0.3
     """
 
-    kind = sampler.BERNOULLI
+    kind = Kind.BERNOULLI
     family = "bernoulli"
 
     def __init__(self, p: float) -> None:
@@ -110,7 +110,7 @@ class Gaussian(Law):
     2.0
     """
 
-    kind = sampler.GAUSSIAN
+    kind = Kind.GAUSSIAN
     family = "gaussian"
 
     def __init__(self, mean: float, std: float) -> None:
@@ -139,7 +139,7 @@ class Exponential(Law):
     (0.0, inf)
     """
 
-    kind = sampler.EXPONENTIAL
+    kind = Kind.EXPONENTIAL
     family = "exponential"
 
     def __init__(self, mean: float) -> None:
@@ -171,7 +171,7 @@ class Uniform(Law):
     0.55
     """
 
-    kind = sampler.UNIFORM
+    kind = Kind.UNIFORM
 
     def __init__(self, low: float, high: float) -> None:
         a, b = finite_number("low", low), finite_number("high", high)
@@ -204,7 +204,7 @@ class Beta(Law):
     0.25
     """
 
-    kind = sampler.BETA
+    kind = Kind.BETA
 
     def __init__(self, a: float, b: float) -> None:
         self.a, self.b = positive_number("a", a), positive_number("b", b)
@@ -236,7 +236,7 @@ class Poisson(Law):
     2.0
     """
 
-    kind = sampler.POISSON
+    kind = Kind.POISSON
     family = "poisson"
 
     def __init__(self, mean: float) -> None:
@@ -260,7 +260,7 @@ class ClippedGaussian(Law):
     0.5
     """
 
-    kind = sampler.CLIPPED_GAUSSIAN
+    kind = Kind.CLIPPED_GAUSSIAN
 
     def __init__(self, mean: float, std: float, low: float, high: float) -> None:
         mu, sigma = finite_number("mean", mean), positive_number("std", std)
@@ -316,7 +316,7 @@ class GaussianMixture(Law):
     0.5
     """
 
-    kind = sampler.MIXTURE
+    kind = Kind.MIXTURE
 
     def __init__(self, weights: ArrayLike, means: ArrayLike, stds: ArrayLike) -> None:
         w, m, s = finite_array("weights", weights), finite_array("means", means), finite_array("stds", stds)
@@ -344,7 +344,7 @@ class Empirical(Law):
     1.0
     """
 
-    kind = sampler.EMPIRICAL
+    kind = Kind.EMPIRICAL
 
     def __init__(self, values: ArrayLike) -> None:
         data = finite_array("values", values)

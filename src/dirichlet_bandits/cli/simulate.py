@@ -1,6 +1,7 @@
 """``dirichlet-bandits simulate``: run an experiment that a TOML file describes."""
 
 import dataclasses
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.running import run
+from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments import read
 from dirichlet_bandits.report import judge_regret, sentence
@@ -58,8 +59,10 @@ def simulate(
     if plot is not None:
         outputs.check_picture("--plot", plot)
 
-    result, undone = run(task, workers=workers, quiet=quiet, store=store, dask=dask)
-    total = task.replications * len(task.policies)
+    with cluster(dask, workers) as executor, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="interrupted")  # said below
+        result = task.run(workers=workers, progress=False if quiet else None, store=store, executor=executor)
+    undone, total = result.undone, task.replications * len(task.policies)
     if undone == total:
         typer.echo("interrupted before the first replication was done: nothing saved", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -68,7 +71,7 @@ def simulate(
     if plot is not None:
         task.picture(result, plot)
     if not quiet:
-        tables.show(tables.summary_table(f"{task.title}: regret after {task.horizon} pulls", result.summary()))
+        tables.show(tables.summary_table(f"{task.title}: {result.regret_label} after {task.horizon} pulls", result))
         for claim in task.claims:
             verdict = judge_regret(claim, result)
             typer.echo(f"{verdict.outcome}: {verdict.says} {sentence(verdict)}")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from dirichlet_bandits.results import Result
 
 
 def show(table: Table) -> None:
@@ -26,7 +27,7 @@ def table(
     return made
 
 
-def summary_table(title: str, summary: pd.DataFrame) -> Table:
+def summary_table(title: str, result: Result) -> Table:
     """The summary of a result: regret at the horizon."""
     rows = [
         (
@@ -34,7 +35,7 @@ def summary_table(title: str, summary: pd.DataFrame) -> Table:
             *(f"{row[key]:.4g}" for key in ("mean", "stderr", "std", "q05", "q95")),
             str(int(row["replications"])),
         )
-        for policy, row in summary.iterrows()
+        for policy, row in result.summary().iterrows()
     ]
-    headers = ("policy", "mean regret", "std error", "std", "5 %", "95 %", "runs")
+    headers = ("policy", f"mean {result.regret_label}", "std error", "std", "5 %", "95 %", "runs")
     return table(title, headers, rows, numbers=True)

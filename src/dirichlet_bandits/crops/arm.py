@@ -10,6 +10,7 @@ from dirichlet_bandits.crops.samples import load
 from dirichlet_bandits.crops.sampling import CHUNK, GOOD_SEEDS
 from dirichlet_bandits.crops.season import PUBLISHED, Case, date_label
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.validation import whole_number
 
 
 class DssatArm:
@@ -44,11 +45,9 @@ class DssatArm:
     def __init__(self, day: int, *, case: Case = PUBLISHED, workers: int = 1) -> None:
         if not isinstance(case, Case):
             raise ArgumentError("case", "a Case", case)
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ArgumentError("workers", "a positive whole number", workers)
         self.day = case.check_day(day)
         self.case = case
-        self.workers = workers
+        self.workers = whole_number("workers", workers, at_least=1)
         self._model: Model | None = None
         self._own: np.random.Generator | None = None
         self._source: np.random.Generator | None = None

@@ -1,8 +1,8 @@
 """The weather: a station and the monthly parameters of its weather generator."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from dirichlet_bandits.crops.checks import code, number, tuple_of, whole
+from dirichlet_bandits.crops.fields import check_fields, code, number, several, whole
 from dirichlet_bandits.errors import ArgumentError
 
 MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -16,47 +16,25 @@ class Month:
     84.0
     """
 
-    solar: float
-    warmest: float
-    coldest: float
-    rain: float
-    rain_days: float
-    solar_dry: float
-    solar_dry_sd: float
-    solar_wet: float
-    solar_wet_sd: float
-    warmest_dry: float
-    warmest_dry_sd: float
-    warmest_wet: float
-    warmest_wet_sd: float
-    coldest_sd: float
-    rain_shape: float
-    wet_after_dry: float
+    solar: float = number(0, 50)
+    warmest: float = number(-60, 60)
+    coldest: float = number(-60, 60)
+    rain: float = number(0, 9999)
+    rain_days: float = number(0, 31)
+    solar_dry: float = number(0, 50)
+    solar_dry_sd: float = number(0, 25)
+    solar_wet: float = number(0, 50)
+    solar_wet_sd: float = number(0, 25)
+    warmest_dry: float = number(-60, 60)
+    warmest_dry_sd: float = number(0, 25)
+    warmest_wet: float = number(-60, 60)
+    warmest_wet_sd: float = number(0, 25)
+    coldest_sd: float = number(0, 25)
+    rain_shape: float = number(0.01, 0.998)
+    wet_after_dry: float = number(0, 1)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            low, high = _MONTH_RANGES[field.name]
-            number(f"climate.months.{field.name}", getattr(self, field.name), low, high)
-
-
-_MONTH_RANGES: dict[str, tuple[float, float]] = {
-    "solar": (0, 50),
-    "warmest": (-60, 60),
-    "coldest": (-60, 60),
-    "rain": (0, 9999),
-    "rain_days": (0, 31),
-    "solar_dry": (0, 50),
-    "solar_dry_sd": (0, 25),
-    "solar_wet": (0, 50),
-    "solar_wet_sd": (0, 25),
-    "warmest_dry": (-60, 60),
-    "warmest_dry_sd": (0, 25),
-    "warmest_wet": (-60, 60),
-    "warmest_wet_sd": (0, 25),
-    "coldest_sd": (0, 25),
-    "rain_shape": (0.01, 0.998),
-    "wet_after_dry": (0, 1),
-}
+        check_fields(self, "climate.months.")
 
 
 @dataclass(frozen=True)
@@ -67,45 +45,29 @@ class Climate:
     'UFGA'
     """
 
-    months: tuple[Month, ...]
-    station: str = "UFGA"
-    latitude: float = 29.63
-    longitude: float = -82.37
-    elevation: float = 10.0
-    temperature: float = 20.9
-    amplitude: float = 13.0
-    solar: float = 16.5
-    warmest: float = 27.4
-    coldest: float = 14.4
-    rain: float = 1300.0
-    first_year: int = 1958
-    years: int = 49
-    angstrom_a: float = 0.25
-    angstrom_b: float = 0.50
-    reference_height: float = 2.0
-    wind_height: float = 3.0
+    months: tuple[Month, ...] = several(Month, 12, 12)
+    station: str = code("[A-Z0-9]{4}", "four capital letters or digits", default="UFGA")
+    latitude: float = number(-66, 66, default=29.63)
+    longitude: float = number(-180, 180, default=-82.37)
+    elevation: float = number(-400, 6000, default=10.0)
+    temperature: float = number(-30, 50, default=20.9)
+    amplitude: float = number(0, 60, default=13.0)
+    solar: float = number(0, 50, default=16.5)
+    warmest: float = number(-60, 60, default=27.4)
+    coldest: float = number(-60, 60, default=14.4)
+    rain: float = number(0, 20000, default=1300.0)
+    first_year: int = whole(1800, 2100, default=1958)
+    years: int = whole(1, 300, default=49)
+    angstrom_a: float = number(0, 1, default=0.25)
+    angstrom_b: float = number(0, 1, default=0.50)
+    reference_height: float = number(0.1, 20, default=2.0)
+    wind_height: float = number(0.1, 20, default=3.0)
 
     def __post_init__(self) -> None:
-        tuple_of("climate.months", self.months, Month, 12, 12)
+        check_fields(self, "climate.")
         for month, length in zip(self.months, MONTH_LENGTHS, strict=True):
             if month.rain_days > length:
                 raise ArgumentError("climate.months.rain_days", f"at most {length} here", month.rain_days)
-        code("climate.station", self.station, "[A-Z0-9]{4}", "four capital letters or digits")
-        number("climate.latitude", self.latitude, -66, 66)
-        number("climate.longitude", self.longitude, -180, 180)
-        number("climate.elevation", self.elevation, -400, 6000)
-        number("climate.temperature", self.temperature, -30, 50)
-        number("climate.amplitude", self.amplitude, 0, 60)
-        number("climate.solar", self.solar, 0, 50)
-        number("climate.warmest", self.warmest, -60, 60)
-        number("climate.coldest", self.coldest, -60, 60)
-        number("climate.rain", self.rain, 0, 20000)
-        whole("climate.first_year", self.first_year, 1800, 2100)
-        whole("climate.years", self.years, 1, 300)
-        number("climate.angstrom_a", self.angstrom_a, 0, 1)
-        number("climate.angstrom_b", self.angstrom_b, 0, 1)
-        number("climate.reference_height", self.reference_height, 0.1, 20)
-        number("climate.wind_height", self.wind_height, 0.1, 20)
 
 
 def published_climate() -> Climate:

@@ -15,19 +15,15 @@ References
 Richardson and Wright (1984), WGEN: a model for generating daily weather variables, USDA ARS-8.
 """
 
-import hashlib
 import json
 import os
-import re
 import shlex
-import struct
-import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +31,12 @@ from numpy.typing import NDArray
 from dirichlet_bandits.crops import render
 from dirichlet_bandits.crops.casefile import case_from_mapping
 from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
+from dirichlet_bandits.crops.parts import Parts, fingerprint
 from dirichlet_bandits.crops.samples import FORMAT, Samples, save
 from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.progress import bars
+from dirichlet_bandits.validation import whole_number
 
 CHUNK = 20
 """Seasons in one call of the model. Changing it changes every sample."""
@@ -48,6 +46,8 @@ GOOD_SEEDS: NDArray[np.int32] = np.array([s for s in range(1, 100_000) if s % 2 
 
 MAX_SEASONS = CHUNK * len(GOOD_SEEDS)
 """Most seasons a date: then every weather seed has been used."""
+
+_BAR = "sampling"
 
 
 def weather_seeds(seed: int, day: int) -> NDArray[np.int32]:
@@ -102,35 +102,38 @@ def sample(
     ----------
     Jones et al. (2003), The DSSAT cropping system model, European Journal of Agronomy 18.
     """
-    # NumPy's integers are as good as ours: the days of a sample can be given back.
-    dates = tuple(int(day) if isinstance(day, np.integer) else day for day in dates)
-    _check(seasons, dates, seed, workers, case)
+    seasons = whole_number("seasons", seasons, at_least=1, at_most=MAX_SEASONS)
+    seed = whole_number("seed", seed, at_least=0, at_most=2**63 - 1)
+    workers = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, at_least=1)
+    if not isinstance(case, Case):
+        raise ArgumentError("case", "a Case", case)
+    dates = _days(dates, case)
     model = find_model()
     model.check(case)
-    store: _Store = _Memory() if out is None else _Parts(Path(f"{out}.parts"))
+    kept = Parts(None if out is None else Path(f"{out}.parts"), CHUNK)
     if out is not None and not Path(out).parent.is_dir():
         raise ArgumentError("out", "a path in a folder that exists", str(out))
     chunks = -(-seasons // CHUNK)
     rseeds = np.stack([weather_seeds(seed, day)[:chunks] for day in dates])
     tasks = [(row, j) for j in range(chunks) for row in range(len(dates))]
     parts = np.zeros((len(dates), chunks, CHUNK), dtype=np.int16)
-    with Workspace(model) as space, _bar(progress, len(tasks)) as advance:
+    with Workspace(model) as space, bars({_BAR: len(tasks)}, progress, f"calls of {CHUNK} seasons") as shown:
 
         def make(row: int, j: int) -> NDArray[np.int16]:
             day, rseed = dates[row], int(rseeds[row, j])
             key = _key(model, case, day, rseed)
             name = f"{day:03d}-{j:05d}"
-            made = store.get(name, key)
+            made = kept.get(name, key)
             if made is None:
                 made = space.run(case, day, rseed, CHUNK)
-                store.put(name, key, made)
+                kept.put(name, key, made)
             return made
 
         # Closed before the workspace goes, or an interruption would pull it from under running models.
-        with closing(_in_parallel(make, tasks, workers or os.cpu_count() or 1)) as results:
-            for (row, j), made in results:
+        with closing(_in_parallel(make, tasks, workers)) as results:
+            for done, ((row, j), made) in enumerate(results, start=1):
                 parts[row, j] = made
-                advance()
+                shown.show(_BAR, done)
         version = space.read_version(case, dates[0])
     samples = Samples(
         days=np.array(dates, dtype=np.int16),
@@ -140,25 +143,16 @@ def sample(
     )
     if out is not None:
         save(samples, out)
-        store.clear()
+        kept.clear()
     return samples
 
 
-def _check(seasons: int, dates: Sequence[int], seed: int, workers: int | None, case: Case) -> None:
-    if isinstance(seasons, bool) or not isinstance(seasons, int) or not 1 <= seasons <= MAX_SEASONS:
-        raise ArgumentError("seasons", f"a whole number from 1 to {MAX_SEASONS}", seasons)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise ArgumentError("seed", "a whole number from 0 to 2**63 - 1", seed)
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise ArgumentError("workers", "a positive whole number", workers)
-    if not isinstance(case, Case):
-        raise ArgumentError("case", "a Case", case)
-    if not dates:
-        raise ArgumentError("dates", "at least one day of the year", dates)
-    for day in dates:
-        case.check_day(day, "dates")
-    if len(set(dates)) != len(dates):
-        raise ArgumentError("dates", "different days", tuple(dates))
+def _days(dates: Sequence[int], case: Case) -> tuple[int, ...]:
+    """The planting dates as ints, all different; the days of a sample, which are NumPy's, can be given back."""
+    days = tuple(case.check_day(day, "dates") for day in dates)
+    if not days or len(set(days)) != len(days):
+        raise ArgumentError("dates", "different days of the year, at least one", tuple(dates))
+    return days
 
 
 def _in_parallel(
@@ -185,81 +179,7 @@ def _in_parallel(
 def _key(model: Model, case: Case, day: int, rseed: int) -> bytes:
     """Fingerprint of all that decides a chunk: the text of every input file, and the binary."""
     files = sorted(render.files(case, day, rseed, CHUNK).items())
-    return hashlib.blake2b(json.dumps([files, model.sha256]).encode(), digest_size=16).digest()
-
-
-class _Store(Protocol):
-    def get(self, name: str, key: bytes) -> NDArray[np.int16] | None: ...
-    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None: ...
-    def clear(self) -> None: ...
-
-
-class _Memory:
-    """No store: what is not saved is not resumed."""
-
-    def get(self, name: str, key: bytes) -> None:
-        return None
-
-    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
-        pass
-
-    def clear(self) -> None:
-        pass
-
-
-class _Parts:
-    """Finished chunks in a folder: magic, key, yields, and a digest of all three."""
-
-    MAGIC = b"dban-crops-1"
-    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.[0-9a-f]{8}\.part")
-    BODY = struct.Struct(f"<{CHUNK}h")
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def get(self, name: str, key: bytes) -> NDArray[np.int16] | None:
-        try:
-            content = (self.folder / name).read_bytes()
-        except OSError:
-            return None
-        head = self.MAGIC + key
-        body, digest = content[len(head) : -16], content[-16:]
-        if not content.startswith(head) or len(body) != self.BODY.size or digest != _digest(head + body):
-            return None
-        return np.array(self.BODY.unpack(body), dtype=np.int16)
-
-    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
-        self.folder.mkdir(exist_ok=True)
-        content = self.MAGIC + key + self.BODY.pack(*made.tolist())
-        with whole_file(self.folder / name) as draft:
-            draft.write_bytes(content + _digest(content))
-
-    def clear(self) -> None:
-        for path in self.folder.glob("*"):
-            if self.OURS.fullmatch(path.name):
-                path.unlink(missing_ok=True)
-        with suppress(OSError):  # never there, or holds files that are not ours
-            self.folder.rmdir()
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
-
-
-@contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on a terminal; silence elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(file=sys.stderr)
-    if not (console.is_terminal if progress is None else progress):
-        yield lambda: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(f"seasons (x {CHUNK})", total=total)
-        yield lambda: bar.advance(task)
+    return fingerprint(json.dumps([files, model.sha256]).encode())
 
 
 def _provenance(

@@ -6,10 +6,10 @@ comes from the station's own generator. Every class refuses values that the mode
 
 from dataclasses import dataclass, field
 
-from dirichlet_bandits.crops.checks import code, number, tuple_of, whole
 from dirichlet_bandits.crops.climate import MONTH_LENGTHS, Climate, published_climate
+from dirichlet_bandits.crops.fields import check_fields, code, number, part, several, whole
 from dirichlet_bandits.crops.soil import Soil, Start
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.validation import whole_number
 
 DATES: tuple[int, ...] = (57, 72, 87, 102, 117, 132, 147)
 """The seven planting dates, as days of the year."""
@@ -31,18 +31,14 @@ class Fertiliser:
     'FE001'
     """
 
-    day: int
-    nitrogen: float
-    depth: float = 10.0
-    material: str = "FE001"
-    application: str = "AP001"
+    day: int = whole(0, 300)
+    nitrogen: float = number(0, 2000)
+    depth: float = number(0, 200, default=10.0)
+    material: str = code(r"FE\d{3}", "a code such as 'FE001'", default="FE001")
+    application: str = code(r"AP0(0[1-9]|1\d|20)", "a code 'AP001' to 'AP020'", default="AP001")
 
     def __post_init__(self) -> None:
-        whole("fertiliser.day", self.day, 0, 300)
-        number("fertiliser.nitrogen", self.nitrogen, 0, 2000)
-        number("fertiliser.depth", self.depth, 0, 200)
-        code("fertiliser.material", self.material, r"FE\d{3}", "a code such as 'FE001'")
-        code("fertiliser.application", self.application, r"AP0(0[1-9]|1\d|20)", "a code 'AP001' to 'AP020'")
+        check_fields(self, "fertiliser.")
 
 
 @dataclass(frozen=True)
@@ -60,34 +56,25 @@ class Case:
     Jones et al. (2003), The DSSAT cropping system model, European Journal of Agronomy 18.
     """
 
-    cultivar: str = "PC0005"
-    density: float = 7.2
-    row_spacing: float = 61.0
-    depth: float = 7.0
-    first_day: int = 56
-    first_year: int = 1982
-    soil: Soil = field(default_factory=Soil)
-    start: Start = field(default_factory=Start)
-    fertiliser: tuple[Fertiliser, ...] = (Fertiliser(40, 27.0), Fertiliser(45, 35.0), Fertiliser(80, 54.0))
-    climate: Climate = field(default_factory=published_climate)
+    cultivar: str = code("[A-Z0-9]{6}", "six capital letters or digits, such as 'PC0005'", default="PC0005")
+    density: float = number(0.1, 100, default=7.2)
+    row_spacing: float = number(1, 300, default=61.0)
+    depth: float = number(0.5, 50, default=7.0)
+    first_day: int = whole(1, LAST_DAY, default=56)
+    first_year: int = whole(1960, 2000, default=1982)
+    soil: Soil = field(default_factory=Soil, metadata=part(Soil))
+    start: Start = field(default_factory=Start, metadata=part(Start))
+    fertiliser: tuple[Fertiliser, ...] = several(
+        Fertiliser, 0, 100, default=(Fertiliser(40, 27.0), Fertiliser(45, 35.0), Fertiliser(80, 54.0))
+    )
+    climate: Climate = field(default_factory=published_climate, metadata=part(Climate))
 
     def __post_init__(self) -> None:
-        code("cultivar", self.cultivar, "[A-Z0-9]{6}", "six capital letters or digits, such as 'PC0005'")
-        number("density", self.density, 0.1, 100)
-        number("row_spacing", self.row_spacing, 1, 300)
-        number("depth", self.depth, 0.5, 50)
-        whole("first_day", self.first_day, 1, LAST_DAY)
-        whole("first_year", self.first_year, 1960, 2000)
-        for name, kind in (("soil", Soil), ("start", Start), ("climate", Climate)):
-            if not isinstance(getattr(self, name), kind):
-                raise ArgumentError(name, f"a {kind.__name__}", getattr(self, name))
-        tuple_of("fertiliser", self.fertiliser, Fertiliser, 0, 100)
+        check_fields(self)
 
     def check_day(self, day: object, name: str = "day") -> int:
         """The planting day, refused unless it lies in the simulated part of the year."""
-        whole(name, day, self.first_day, LAST_DAY)
-        assert isinstance(day, int)
-        return day
+        return whole_number(name, day, at_least=self.first_day, at_most=LAST_DAY)
 
 
 PUBLISHED = Case()
@@ -100,7 +87,7 @@ def date_label(day: int) -> str:
     >>> date_label(57), date_label(147)
     ('26 Feb', '27 May')
     """
-    whole("day", day, 1, 365)
+    day = whole_number("day", day, at_least=1, at_most=365)
     for month, length in zip(MONTHS, MONTH_LENGTHS, strict=True):
         if day <= length:
             return f"{day} {month}"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable, fill
+from dirichlet_bandits.arms.sampler import ArmTable, Kind, fill
 from dirichlet_bandits.compilation import jit, jit_inline
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -204,7 +204,7 @@ def refill(run: Run, arm: int) -> None:
     done = run.stock[_DRAWN, arm]
     n = min(max(done, _FIRST_BLOCK), BLOCK)
     block = run.buffer[arm, :n]
-    if run.kinds[arm] == FOREIGN:
+    if run.kinds[arm] == Kind.FOREIGN:
         left = run.data[run.first[arm] + done : run.last[arm]]
         n = max(min(n, left.size), 1)
         if left.size == 0:

@@ -17,7 +17,8 @@ one only who wins a duel, and ``policies/index.py`` and ``policies/rounds.py`` d
     index(policy, state, arm, total, best_mean, rng) -> number, the largest is pulled
     duel(policy, state, challenger, leader, rng) -> whether the challenger wins
 
-A policy may also advance a whole simulation by itself (``play``); without it the plain loop runs.
+A policy may also advance a whole simulation by itself (``play``), under the assumptions that it declares to
+:func:`shortcut`; without it, or in a world that does not guarantee them, the plain loop runs.
 """
 
 import functools
@@ -28,10 +29,12 @@ from typing import Any
 
 from numba.extending import overload
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import OPTIONS, entry_point, jit, source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
+_ASSUMED: dict[type, Assumption] = {}
 _MAKING = threading.RLock()
 
 
@@ -97,6 +100,23 @@ def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Calla
         return dispatcher
 
     return register
+
+
+def shortcut(
+    *policy_types: type, assumes: Assumption = Assumption.ALL
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: let this function ``play`` for these policies, wherever the world is as it assumes."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _ASSUMED.update(dict.fromkeys(policy_types, assumes))
+        return implements(play, *policy_types)(function)
+
+    return register
+
+
+def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
+    """Whether a policy's own way to play is exact in a world that guarantees this much; the plain loop always is."""
+    return _ASSUMED.get(policy_type, Assumption.ALL) in guarantees
 
 
 def has_own(stub: Callable[..., Any], policy_type: type) -> bool:

@@ -1,23 +1,24 @@
 """Kullback-Leibler divergences of one-parameter families, as functions of means, and upper bounds."""
 
 import math
+from enum import IntEnum
 from typing import Final
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, NEWTON_STEP
 
-BERNOULLI: Final = 0
-GAUSSIAN: Final = 1
-EXPONENTIAL: Final = 2
-POISSON: Final = 3
 
-FAMILIES: Final = {
-    "bernoulli": BERNOULLI,
-    "gaussian": GAUSSIAN,
-    "exponential": EXPONENTIAL,
-    "poisson": POISSON,
-}
+class Family(IntEnum):
+    """A one-parameter family of laws."""
+
+    BERNOULLI = 0
+    GAUSSIAN = 1
+    EXPONENTIAL = 2
+    POISSON = 3
+
+
+FAMILIES: Final = {family.name.lower(): int(family) for family in Family}
 
 
 @jit
@@ -31,22 +32,22 @@ def divergence(family: int, sigma: float, x: float, y: float) -> float:
 
     Infinite where the second law gives no mass to what the first one can produce; NaN outside of the domain.
 
-    >>> divergence(GAUSSIAN, 2.0, 0.0, 4.0)
+    >>> divergence(Family.GAUSSIAN, 2.0, 0.0, 4.0)
     2.0
-    >>> divergence(POISSON, 1.0, 0.0, 3.0)
+    >>> divergence(Family.POISSON, 1.0, 0.0, 3.0)
     3.0
 
     Reference: Garivier and Cappe (2011), The KL-UCB algorithm for bounded stochastic bandits and beyond.
     """
-    if family == GAUSSIAN:
+    if family == Family.GAUSSIAN:
         return (x - y) * (x - y) / (2.0 * sigma * sigma)
-    if family == BERNOULLI:
+    if family == Family.BERNOULLI:
         if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
             return math.nan
         return _poisson(x, y, y - x) + _poisson(1.0 - x, 1.0 - y, x - y)
-    if family == POISSON:
+    if family == Family.POISSON:
         return _poisson(x, y, y - x) if x >= 0.0 and y >= 0.0 else math.nan
-    if family == EXPONENTIAL:
+    if family == Family.EXPONENTIAL:
         if not (x >= 0.0 and y >= 0.0):
             return math.nan
         if x == y:
@@ -61,9 +62,9 @@ def divergence(family: int, sigma: float, x: float, y: float) -> float:
 def divergence_slope(family: int, sigma: float, x: float, y: float) -> float:
     """Derivative of d(x, y) in y: (y - x) / V(y), where V is the variance as a function of the mean.
 
-    >>> divergence_slope(GAUSSIAN, 2.0, 0.0, 4.0)
+    >>> divergence_slope(Family.GAUSSIAN, 2.0, 0.0, 4.0)
     1.0
-    >>> divergence_slope(BERNOULLI, 1.0, 0.25, 0.5)
+    >>> divergence_slope(Family.BERNOULLI, 1.0, 0.25, 0.5)
     1.0
 
     Reference: Cappe, Garivier, Maillard, Munos and Stoltz (2013), Kullback-Leibler upper confidence bounds for
@@ -71,11 +72,11 @@ def divergence_slope(family: int, sigma: float, x: float, y: float) -> float:
     """
     if x == y:
         return 0.0
-    if family == GAUSSIAN:
+    if family == Family.GAUSSIAN:
         return (y - x) / (sigma * sigma)
-    if family == BERNOULLI:
+    if family == Family.BERNOULLI:
         return (y - x) / (y * (1.0 - y))
-    return (y - x) / (y if family == POISSON else y * y)
+    return (y - x) / (y if family == Family.POISSON else y * y)
 
 
 @jit
@@ -96,11 +97,11 @@ def kl_upper(family: int, sigma: float, x: float, level: float) -> float:
 
     Each equation is written in a variable in which it is convex and increasing: Newton's method cannot fail.
 
-    >>> kl_upper(GAUSSIAN, 2.0, 1.0, 2.0)
+    >>> kl_upper(Family.GAUSSIAN, 2.0, 1.0, 2.0)
     5.0
-    >>> kl_upper(BERNOULLI, 1.0, 0.0, 1.0) == 1.0 - math.exp(-1.0)
+    >>> kl_upper(Family.BERNOULLI, 1.0, 0.0, 1.0) == 1.0 - math.exp(-1.0)
     True
-    >>> round(divergence(POISSON, 1.0, 3.0, kl_upper(POISSON, 1.0, 3.0, 0.7)), 12)
+    >>> round(divergence(Family.POISSON, 1.0, 3.0, kl_upper(Family.POISSON, 1.0, 3.0, 0.7)), 12)
     0.7
 
     Reference: see :func:`divergence`.
@@ -109,13 +110,13 @@ def kl_upper(family: int, sigma: float, x: float, level: float) -> float:
         return math.nan
     if level <= 0.0:
         return x
-    if family == GAUSSIAN:
+    if family == Family.GAUSSIAN:
         return x + sigma * math.sqrt(2.0 * level)
-    if family == BERNOULLI:
+    if family == Family.BERNOULLI:
         return _bernoulli_upper(x, level)
-    if family == POISSON:
+    if family == Family.POISSON:
         return _poisson_upper(x, level)
-    if family == EXPONENTIAL:
+    if family == Family.EXPONENTIAL:
         return _exponential_upper(x, level)
     return math.nan
 

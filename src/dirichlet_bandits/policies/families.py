@@ -9,7 +9,7 @@ from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.validation import positive_number
 
-Family = Literal["bernoulli", "gaussian", "exponential", "poisson"]
+FamilyName = Literal["bernoulli", "gaussian", "exponential", "poisson"]
 
 _SUPPORTS = {"bernoulli": (0.0, 1.0), "exponential": (0.0, math.inf), "poisson": (0.0, math.inf)}
 
@@ -18,7 +18,7 @@ _SUPPORTS = {"bernoulli": (0.0, 1.0), "exponential": (0.0, math.inf), "poisson":
 class FamilyPolicy(Policy):
     """A policy that is told the family of the rewards; ``sigma`` goes with the Gaussian one."""
 
-    family: Family
+    family: FamilyName
     sigma: float | None = None
 
     def __post_init__(self) -> None:

@@ -1,18 +1,21 @@
-"""The report: reads results, draws, tabulates, judges claims, writes one self-contained page."""
+"""The report: runs experiments, draws, tabulates, judges claims, writes one self-contained page."""
 
 from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
 from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret
+from dirichlet_bandits.report.paper import Reproduction, reproduce
 from dirichlet_bandits.report.writing import Making, sentence, write
 
 __all__ = [
     "Chapter",
     "Comparison",
     "Making",
+    "Reproduction",
     "Verdict",
     "judge_regret",
     "kinf_chapter",
     "qds_chapter",
     "regret_chapter",
+    "reproduce",
     "sentence",
     "write",
 ]

@@ -71,6 +71,7 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
     runs = int(result.summary()["replications"].min())
     note = f"quick run: {runs} replications" if quick else ""
     over = f"{runs} replications of {short(result.horizon)} pulls"
+    regret = result.regret_label[:1].upper() + result.regret_label[1:]
     pictures = [
         Picture(
             f"{name}-laws",
@@ -85,11 +86,11 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
             Picture(
                 f"{name}-regret" + ("" if panel is None else f"-{panel.name}"),
                 figures.regret(experiment, result, panel),
-                f"Regret{words}: mean and 5-95 % band over {over}.",
+                f"{regret}{words}: mean and 5-95 % band over {over}.",
             )
         )
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
-    caption = f"Regret{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean."
+    caption = f"{regret}{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean."
     return Chapter(
         name=name,
         title=experiment.title,

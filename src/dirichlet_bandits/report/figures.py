@@ -49,8 +49,8 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
         for k, law in enumerate(bandit.arms)
     ]
     bins = np.linspace(min(x.min() for x in samples), max(x.max() for x in samples), 81)
-    for axes, sample, name, mean in zip(rows, samples, bandit.names, bandit.means, strict=True):
-        best = mean == bandit.means.max()
+    for axes, sample, name, mean, gap in zip(rows, samples, bandit.names, bandit.means, bandit.gaps, strict=True):
+        best = gap == 0.0
         color = PALETTE[1] if best else PALETTE[0]
         axes.hist(sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0)
         axes.axvline(mean, color=color, linewidth=1.5)

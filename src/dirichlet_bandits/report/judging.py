@@ -1,8 +1,8 @@
 """Claims against numbers: each comparison has a confidence interval, and the interval decides.
 
-A claim says that some quantities lie within limits. It is *borne out* if every interval lies inside, *not borne out*
+A claim says that some quantities lie within limits. It is *supported* if every interval lies inside, *not supported*
 if one lies outside, else *undecided*. The intervals of one claim hold together with 95 % (Bonferroni), so a true claim
-is called not borne out, and a false one borne out, with a probability of at most 2.5 % each.
+is called not supported, and a false one supported, with a probability of at most 2.5 % each.
 """
 
 import math
@@ -11,17 +11,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from dirichlet_bandits.experiments.claims import Claim
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import AdmissibleClaim
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import Floats, bootstrap, student
+from dirichlet_bandits.results.intervals import bootstrap, student
+from dirichlet_bandits.types import Flags, Floats
 
-Outcome = Literal["borne out", "not borne out", "undecided"]
-OUTCOMES: tuple[Outcome, ...] = ("borne out", "not borne out", "undecided")
-Flags = NDArray[np.bool_]
+Outcome = Literal["supported", "not supported", "undecided"]
+OUTCOMES: tuple[Outcome, ...] = ("supported", "not supported", "undecided")
 CONFIDENCE = 0.95
 # Of (quantity, ..., replication): the quantities are those of _quantities.
 _STATISTICS: dict[str, Callable[[Floats], Floats]] = {
@@ -51,9 +50,9 @@ class Comparison(NamedTuple):
     def outcome(self) -> Outcome:
         """What the interval says: inside the limits, outside, or neither."""
         if self.least < self.low and self.high < self.most:
-            return "borne out"
+            return "supported"
         if self.high < self.least or self.low > self.most:
-            return "not borne out"
+            return "not supported"
         return "undecided"
 
     @property
@@ -75,9 +74,9 @@ class Verdict(NamedTuple):
     def outcome(self) -> Outcome:
         """All comparisons together."""
         outcomes = {comparison.outcome for comparison in self.comparisons}
-        if outcomes == {"borne out"}:
-            return "borne out"
-        return "not borne out" if "not borne out" in outcomes else "undecided"
+        if outcomes == {"supported"}:
+            return "supported"
+        return "not supported" if "not supported" in outcomes else "undecided"
 
     @property
     def closest(self) -> Comparison:

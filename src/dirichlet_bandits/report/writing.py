@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dirichlet_bandits.report.chapters import Chapter
 from dirichlet_bandits.report.facts import duration, machine, versions
@@ -68,6 +67,8 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _render(template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str]) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it
+
     environment = Environment(
         loader=PackageLoader("dirichlet_bandits.report", "."),
         autoescape=template.endswith(".html"),

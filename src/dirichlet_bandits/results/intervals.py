@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
+from dirichlet_bandits.types import Floats
+
 _RESAMPLES = 4000
 _BLOCK = 250  # resamples at a time: a few megabytes for a thousand replications
 

@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from dirichlet_bandits.types import Floats, Ints
 
 FORMAT = "dirichlet-bandits result 2"
 
@@ -48,6 +47,8 @@ def labels(
     times: Ints,
     replications: int,
     seed: np.random.SeedSequence,
+    objective: str = "mean",
+    regret_label: str = "regret",
     lower_bound: float | None = None,
 ) -> xr.Dataset:
     """Everything about a simulation but its outcome; ``lower_bound`` is that of :class:`Result`, if known."""
@@ -64,6 +65,8 @@ def labels(
             "version": _version(),
             "policies": json.dumps(dict(policies)),
             "arms": json.dumps(dict(arms)),
+            "objective": objective,
+            "regret_label": regret_label,
             "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
         },
     )

@@ -87,6 +87,7 @@ def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
         texts = [json.loads(attributes[key]) for key in ("policies", "arms")]
         texts.append(json.loads(attributes.get("identity", "{}")))
         sound = all(isinstance(text, dict) for text in texts)
+        sound &= all(isinstance(attributes.get(key, ""), str) for key in ("objective", "regret_label"))
         float(attributes.get("lower_bound", 0.0))
         stored_seed(attributes)
     except (KeyError, TypeError, ValueError, RecursionError) as error:

@@ -39,6 +39,7 @@ def regret_figure(
     log_regret: bool,
     lower_bound: float | None,
     title: str | None,
+    label: str,
     unit: str,
 ) -> "Figure":
     """Mean with a 5-95 % band for each policy; the lower bound as a thin line."""
@@ -70,7 +71,7 @@ def regret_figure(
             label="lower bound",
         )
     axes.set_xlabel("number of pulls")
-    axes.set_ylabel("regret" + (f" ({plain(unit)})" if unit else ""))
+    axes.set_ylabel(plain(label) + (f" ({plain(unit)})" if unit else ""))
     if log_time:
         axes.set_xscale("log")
     if log_regret:

@@ -12,8 +12,9 @@ import xarray as xr
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results import plot, store
 from dirichlet_bandits.results.intervals import student
-from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
+from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.places import Place
+from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between
 
 
@@ -27,11 +28,12 @@ class Comparison(NamedTuple):
     high: float
     standard_error: float
     replications: int
+    label: str = "regret"
 
     def __str__(self) -> str:
         verdict = "no clear difference" if self.low <= 0 <= self.high else "a clear difference"
         return (
-            f"regret of {self.first} minus {self.second}: {self.difference:.4g} "
+            f"{self.label} of {self.first} minus {self.second}: {self.difference:.4g} "
             f"[{self.low:.4g}, {self.high:.4g}] over {self.replications} paired replications: {verdict}"
         )
 
@@ -59,6 +61,16 @@ class Result:
         return None if found is None else float(found)
 
     @property
+    def objective(self) -> str:
+        """Name of what made an arm good: the regret is the loss of it."""
+        return str(self.data.attrs.get("objective", "mean"))
+
+    @property
+    def regret_label(self) -> str:
+        """What pictures and tables call the regret."""
+        return str(self.data.attrs.get("regret_label", "regret"))
+
+    @property
     def regret(self) -> xr.DataArray:
         """Pseudo-regret (policy, replication, time): sum over arms of gap times pulls."""
         return self.data["regret"]
@@ -82,6 +94,11 @@ class Result:
     def horizon(self) -> int:
         """Pulls in a replication."""
         return int(self.data["time"][-1])
+
+    @property
+    def undone(self) -> int:
+        """Replications, of all policies together, that an interruption left undone."""
+        return int(np.isnan(self.reward).sum())
 
     def final_regret(self, policy: str) -> Floats:
         """Regret at the horizon of the finished replications of one policy; the rest NaN."""
@@ -119,7 +136,7 @@ class Result:
         if both.size < 2:
             raise ArgumentError("first, second", "two policies with at least two common replications", (first, second))
         error = float(both.std(ddof=1)) / math.sqrt(both.size)
-        return Comparison(first, second, *student(both, level), error, both.size)
+        return Comparison(first, second, *student(both, level), error, both.size, self.regret_label)
 
     def plot(
         self,
@@ -149,6 +166,7 @@ class Result:
             log_regret=log_regret,
             lower_bound=finite_number("lower_bound", constant) if constant else None,
             title=title,
+            label=self.regret_label,
             unit=unit,
         )
 

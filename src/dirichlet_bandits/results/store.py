@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -20,19 +20,13 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
-from dirichlet_bandits.results.labels import VARIABLES, Floats, Ints
+from dirichlet_bandits.results.chunk import Chunk, chunks
+from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
 from dirichlet_bandits.results.places import Place, contents, is_local, resolve, which, zarr_store
+from dirichlet_bandits.types import Floats
 
 _NO_MARK = 0
-
-
-class Chunk(NamedTuple):
-    """The outcome of some replications of one policy, a row each."""
-
-    regret: Floats
-    pulls: Ints
-    reward: Floats
 
 
 class Store:
@@ -186,7 +180,7 @@ class Store:
         marks: NDArray[np.uint64] = data[MARKS].to_numpy()
         data = data.drop_vars(MARKS)
         data.attrs = attrs
-        for row, first, chunk in _chunks(data):
+        for row, first, chunk in chunks(data):
             mark = int(marks[row, first // chunk_size(data.sizes["replication"])])
             if mark == _NO_MARK:
                 for name, values in chunk._asdict().items():
@@ -204,7 +198,7 @@ class Store:
         self.prepare(data.drop_vars(list(VARIABLES)))
         arrays = self._arrays
         marks = np.zeros(arrays[MARKS].shape, np.uint64)
-        for row, first, chunk in _chunks(data):
+        for row, first, chunk in chunks(data):
             marks[row, first // chunk_size(data.sizes["replication"])] = self._mark(row, first, chunk)
         for name in VARIABLES:
             arrays[name][:] = data[name].to_numpy()
@@ -217,18 +211,6 @@ def _drafts_ignored() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Object at \S+\.partial is not recognized")
         yield
-
-
-def _chunks(data: xr.Dataset) -> list[tuple[int, int, Chunk]]:
-    """Row, first replication and a window on the arrays of every chunk."""
-    regret, pulls, reward = (data[name].to_numpy() for name in Chunk._fields)
-    size = chunk_size(data.sizes["replication"])
-    return [
-        (row, first, Chunk(regret[row, at], pulls[row, at], reward[row, at]))
-        for row in range(data.sizes["policy"])
-        for first in range(0, data.sizes["replication"], size)
-        for at in [slice(first, first + size)]
-    ]
 
 
 def save(data: xr.Dataset, place: Place) -> None:

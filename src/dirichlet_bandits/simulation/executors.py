@@ -1,5 +1,6 @@
 """Where units run: threads of this process, or any ``concurrent.futures`` executor, a Dask cluster for one."""
 
+import os
 import pickle
 import sys
 from collections import Counter
@@ -14,12 +15,14 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
 from dirichlet_bandits.progress import Bars
-from dirichlet_bandits.results.store import Chunk
-from dirichlet_bandits.simulation.units import Game, Unit
+from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.simulation.plan import Plan
+from dirichlet_bandits.simulation.units import Unit
+from dirichlet_bandits.validation import whole_number
 
 _POLL_SECONDS = 0.1
 _TRIES = 3  # of a unit that a lost connection or worker took along
@@ -66,7 +69,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
     except BaseException as error:
         _abandon(waiting)
         if isinstance(error, BrokenExecutor) or _is_loss(error):
-            stored = units[0].game.store is not None
+            stored = units[0].store is not None
             advice = "finished chunks are in the store: run again to go on" if stored else "a store would keep them"
             raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
@@ -84,20 +87,43 @@ def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
         future.cancel()
 
 
-def check_picklable(game: Game, executor: Executor) -> None:
-    """Name the policy or the law that cannot be sent to the executor's workers."""
-    if isinstance(executor, ThreadPoolExecutor):
-        return
-    # Dask and loky bring cloudpickle and send by it what pickle cannot; a plain pool does not.
-    richer = None if isinstance(executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
-    dumps = pickle.dumps if richer is None else richer.dumps
-    parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in game.policies.items()}
-    parts.update((f"arms[{name!r}]", law) for name, law in zip(game.bandit.names, game.bandit.arms, strict=True))
-    for name, part in parts.items():
-        try:
-            dumps(part)
-        except Exception as error:
-            raise ArgumentError(name, f"picklable, to be sent to workers ({error})", part) from error
+class Crew:
+    """Who runs the units: threads of this process, or an executor that the user brings."""
+
+    def __init__(self, executor: Executor | None, workers: int | None) -> None:
+        if executor is not None and not isinstance(executor, Executor):
+            raise ArgumentError("executor", "a concurrent.futures.Executor", executor)
+        if executor is not None and workers is not None:
+            raise ArgumentError("workers", "left out where an executor brings its own", workers)
+        self.executor = executor
+        self.threads: int | None = None
+        """How many threads; None where an executor runs the units."""
+        if executor is None:
+            self.threads = _cores() if workers is None else whole_number("workers", workers, at_least=1)
+
+    def pool(self) -> AbstractContextManager[Executor]:
+        """Where to submit units; the user's executor stays open."""
+        return ThreadPoolExecutor(self.threads) if self.executor is None else nullcontext(self.executor)
+
+    def check_picklable(self, plan: Plan) -> None:
+        """Name the policy or the law that cannot be sent to the executor's workers."""
+        if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
+            return
+        # Dask and loky bring cloudpickle and send by it what pickle cannot; a plain pool does not.
+        richer = None if isinstance(self.executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
+        dumps = pickle.dumps if richer is None else richer.dumps
+        parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in plan.policies.items()}
+        parts.update((f"arms[{name!r}]", law) for name, law in zip(plan.bandit.names, plan.bandit.arms, strict=True))
+        parts["objective"] = plan.bandit.objective
+        for name, part in parts.items():
+            try:
+                dumps(part)
+            except Exception as error:
+                raise ArgumentError(name, f"picklable, to be sent to workers ({error})", part) from error
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

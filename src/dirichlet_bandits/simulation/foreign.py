@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
-from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable
+from dirichlet_bandits.arms.sampler import ArmTable, Kind
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.seeding import generator
 from dirichlet_bandits.types import Floats, Words
@@ -26,7 +26,7 @@ class ForeignRewards:
         self.laws: dict[int, tuple[RewardLaw, np.random.Generator]] = {
             arm: (law, generator(seeds[arm]))
             for arm, (law, kind) in enumerate(zip(bandit.arms, self.table.kinds, strict=True))
-            if kind == FOREIGN
+            if kind == Kind.FOREIGN
         }
         self.drawn: dict[int, Floats] = {arm: np.empty(0) for arm in self.laws}
 

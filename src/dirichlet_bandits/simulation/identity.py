@@ -1,39 +1,68 @@
 """What makes two simulations the same, number by number: a store takes chunks of one simulation only."""
 
+import dataclasses
+import functools
 import hashlib
 import inspect
 import json
 import pickle
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.bandit import RewardLaw
+from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
 from dirichlet_bandits.arms.laws import Law
 from dirichlet_bandits.compilation import source_stamp
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.simulation import python_loop
-from dirichlet_bandits.simulation.units import AnyPolicy, Game
+from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 
 _PROBES = 16  # rewards that tell one foreign law from another
 
 
-def identity(game: Game, replications: int) -> str:
-    """JSON of everything that decides the numbers: the message of a refusal names what differs."""
-    bandit = game.bandit
-    parts: dict[str, Any] = {
-        "seed": [str(game.root.entropy), *game.root.spawn_key],
-        "horizon": game.horizon,
-        "replications": replications,
-        "recorded times": _digest(game.times.tobytes()),
-        "policies": {name: _policy(name, policy) for name, policy in game.policies.items()},
-        "arms": {name: _law(law) for name, law in zip(bandit.names, bandit.arms, strict=True)},
-        "value of 'fast'": game.fast,
-        "version of the sources": source_stamp(python_loop.__file__),
+def identity(plan: Plan) -> str:
+    """JSON of every field of the plan and of the sources: the message of a refusal names what differs."""
+    parts: dict[str, Any] = {}
+    for field in dataclasses.fields(plan):
+        parts |= _parts(getattr(plan, field.name), field.metadata.get("called", field.name))
+    return json.dumps({**parts, "version of the sources": source_stamp(python_loop.__file__)})
+
+
+@functools.singledispatch
+def _parts(value: object, name: str) -> dict[str, Any]:
+    """A field as plain data, under the names that a refusal shows; a kind of field that is new here is no field yet."""
+    raise TypeError(f"identity: no rule for {name!r}, a {type(value).__name__}")
+
+
+@_parts.register
+def _number(value: int, name: str) -> dict[str, Any]:
+    return {name: value}
+
+
+@_parts.register
+def _array(value: np.ndarray, name: str) -> dict[str, Any]:
+    return {name: _digest(value.tobytes())}
+
+
+@_parts.register
+def _seed(value: np.random.SeedSequence, name: str) -> dict[str, Any]:
+    return {name: [str(value.entropy), *value.spawn_key]}
+
+
+@_parts.register
+def _policies(value: Mapping, name: str) -> dict[str, Any]:  # type: ignore[type-arg] # dispatch asks for the bare type
+    return {name: {key: _policy(key, policy) for key, policy in value.items()}}
+
+
+@_parts.register
+def _bandit(value: Bandit, name: str) -> dict[str, Any]:
+    return {
+        "arms": {arm: _law(law) for arm, law in zip(value.names, value.arms, strict=True)},
+        "objective": [value.objective.name, _digest(value.values.tobytes())],
     }
-    return json.dumps(parts)
 
 
 def _policy(name: str, policy: AnyPolicy) -> list[str]:

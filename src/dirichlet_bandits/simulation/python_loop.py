@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import FOREIGN, fill_entry
+from dirichlet_bandits.arms.sampler import Kind, fill_entry
 from dirichlet_bandits.engine.run import CANCEL, Setup
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.errors import ArgumentError
@@ -57,7 +57,7 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
                 told += 1
                 yield reward
 
-    return [from_stock(k) if kind == FOREIGN else built_in(k) for k, kind in enumerate(table.kinds)]
+    return [from_stock(k) if kind == Kind.FOREIGN else built_in(k) for k, kind in enumerate(table.kinds)]
 
 
 def run_replication(

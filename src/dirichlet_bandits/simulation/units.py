@@ -1,47 +1,36 @@
 """A unit of work: one policy over a range of replications. Its result depends on nothing but the seed."""
 
 import math
+import random
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import FOREIGN, ArmTable
+from dirichlet_bandits.arms.sampler import ArmTable, Kind
 from dirichlet_bandits.engine.loop import runner
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Setup
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.results.labels import VARIABLES
-from dirichlet_bandits.results.store import Chunk, Store
+from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.results.layout import chunk_size
+from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import new_stream, stream_seeds
 from dirichlet_bandits.simulation.foreign import ForeignRewards
+from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
 from dirichlet_bandits.types import Ints, Words
 
-AnyPolicy = Policy | PythonPolicy
-
-
-@dataclass(frozen=True)
-class Game:
-    """What all units of a simulation share. It can be pickled if its laws and policies can."""
-
-    bandit: Bandit
-    policies: Mapping[str, AnyPolicy]
-    horizon: int
-    times: Ints
-    root: np.random.SeedSequence
-    fast: bool
-    store: Store | None
+_UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
 
 
 @dataclass
 class Unit:
     """Replications ``first`` to ``last`` (exclusive) of the policy in this row; may be sent to another process."""
 
-    game: Game
+    plan: Plan
+    store: Store | None
     name: str
     row: int
     first: int
@@ -63,7 +52,7 @@ class Unit:
 
     def run(self) -> Chunk | None:
         """The replications done before a cancellation, the rest blank; None if they are in the store."""
-        store = self.game.store
+        store = self.store
         self.control[DONE] = 0  # an earlier try may have failed
         if store is not None and self._finished(store):
             return None
@@ -83,34 +72,32 @@ class Unit:
             raise FormatError(f"{error} as seen by a worker: all must see the same place") from error
 
     def _play(self) -> Chunk:
-        game = self.game
-        policy, n_arms = game.policies[self.name], len(game.bandit)
-        n = self.last - self.first
-        shapes = {"regret": (n, game.times.size), "pulls": (n, n_arms), "reward": (n,)}
-        chunk = Chunk(**{name: VARIABLES[name].empty(shape) for name, shape in shapes.items()})
+        plan = self.plan
+        policy, n_arms = plan.policies[self.name], len(plan.bandit)
+        chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
         outcome = Outcome(*chunk, np.zeros(2))
-        seeds = np.stack([stream_seeds(game.root, r, n_arms + 1) for r in range(self.first, self.last)])
+        seeds = np.stack([stream_seeds(plan.seed, r, n_arms + 1) for r in range(self.first, self.last)])
         if not isinstance(policy, Policy):
             self._play_python(policy, seeds, outcome)
-        elif (game.bandit.table.kinds == FOREIGN).any():
+        elif (plan.bandit.table.kinds == Kind.FOREIGN).any():
             self._play_foreign(policy, seeds, outcome)
         else:
-            self._play_compiled(policy, seeds, game.bandit.table, outcome)
+            self._play_compiled(policy, seeds, plan.bandit.table, outcome)
         return chunk
 
     def _setup(self, policy: AnyPolicy) -> Setup:
         low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
         finite = sys.float_info.max  # an infinite reward is always refused
-        game = self.game
-        return Setup(game.horizon, game.times, game.bandit.gaps, max(low, -finite), min(high, finite))
+        plan = self.plan
+        return Setup(plan.horizon, plan.times, plan.bandit.gaps, max(low, -finite), min(high, finite))
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         rewards, decisions = new_stream(), new_stream()
-        status = runner(type(policy.params), self.game.fast)(
+        status = runner(type(policy.params), self.plan.takes_shortcut(policy))(
             policy.params, self._setup(policy), table, seeds, *rewards, *decisions, self.control, outcome
         )
         if status == BAD_REWARD:
-            arm, reward = self.game.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
+            arm, reward = self.plan.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
             try:
                 policy.check_reward(reward)
             except RewardError as error:
@@ -120,7 +107,7 @@ class Unit:
     def _play_foreign(self, policy: Policy, seeds: Words, outcome: Outcome) -> None:
         """Draw rewards in advance; if they do not last, draw twice as many and start the replication again."""
         for row in range(len(seeds)):
-            foreign = ForeignRewards(self.game.bandit, seeds[row])
+            foreign = ForeignRewards(self.plan.bandit, seeds[row])
             part = outcome.part(slice(row, row + 1))
             while self._play_compiled(policy, seeds[row : row + 1], foreign.more(), part) == STARVED:
                 pass
@@ -131,8 +118,23 @@ class Unit:
         setup = self._setup(policy)
         for row in range(len(seeds)):
             try:
-                played = run_replication(policy, self.game.bandit, setup, seeds[row], self.control)
+                played = run_replication(policy, self.plan.bandit, setup, seeds[row], self.control)
             except Cancelled:
                 return
             outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played
             self.control[DONE] += 1
+
+
+def units_of(plan: Plan, store: Store | None, threads: int | None) -> list[Unit]:
+    """The units of a plan: the chunks of a store, or else of whatever size shares the work among threads evenly."""
+    size = chunk_size(plan.replications)
+    if store is None and threads is not None:
+        size = max(1, min(size, plan.replications // (_UNITS_PER_WORKER * threads)))
+    units = [
+        Unit(plan, store, name, row, first, min(first + size, plan.replications))
+        for first in range(0, plan.replications, size)
+        for row, name in enumerate(plan.policies)
+    ]
+    if store is not None:
+        random.Random().shuffle(units)  # processes that share the store begin at different ends
+    return units

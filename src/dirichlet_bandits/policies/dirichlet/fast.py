@@ -37,7 +37,7 @@ from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.tournament import value_of
-from dirichlet_bandits.engine.verbs import implements, play, verb
+from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import (
@@ -275,7 +275,7 @@ def change_leader(challengers: Challengers, leader: int, new: int) -> int:
     return new
 
 
-@implements(play, BDSParams, RDSParams, QDSParams)
+@shortcut(BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     play_rounds(policy, state, run, new_challengers(state.pulls.size), rng)

@@ -21,9 +21,9 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import BLOCK, Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.verbs import implements, play, verb
+from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.compensated import raised
-from dirichlet_bandits.numerics.divergences import EXPONENTIAL
+from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.numerics.kinf_series import kinf_incremental, make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, IMEDParams, evidence
@@ -73,17 +73,17 @@ def _slope_itself(policy: EmpiricalIMEDParams, slope: float, m: float) -> float:
 
 @implements(coordinate, IMEDParams)
 def _logarithm_if_exponential(policy: IMEDParams, m: float) -> float:
-    return math.log(m) if policy.family == EXPONENTIAL else m
+    return math.log(m) if policy.family == Family.EXPONENTIAL else m
 
 
 @implements(mean_at, IMEDParams)
 def _power_if_exponential(policy: IMEDParams, c: float) -> float:
-    return math.exp(c) if policy.family == EXPONENTIAL else c
+    return math.exp(c) if policy.family == Family.EXPONENTIAL else c
 
 
 @implements(stretched, IMEDParams)
 def _times_mean_if_exponential(policy: IMEDParams, slope: float, m: float) -> float:
-    return slope * m if policy.family == EXPONENTIAL else slope
+    return slope * m if policy.family == Family.EXPONENTIAL else slope
 
 
 @verb
@@ -139,7 +139,7 @@ def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, more: in
     return safe
 
 
-@implements(play, IMEDParams, EmpiricalIMEDParams)
+@shortcut(IMEDParams, EmpiricalIMEDParams)
 def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the least index until the run is over."""
     n_arms = state.pulls.size

@@ -36,7 +36,7 @@ from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, append, rewards
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.verbs import implements, play
+from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.characteristic import below
 from dirichlet_bandits.numerics.contour import Contours
@@ -301,7 +301,7 @@ def wait_by_clock(
     return state
 
 
-@implements(play, NPTSParams)
+@shortcut(NPTSParams)
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     play_by_clock(policy, state, run, new_challengers(state.pulls.size, policy.upper), rng)

@@ -6,7 +6,7 @@ from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, ended, pull_with
 from dirichlet_bandits.engine.tally import count, shuffle
-from dirichlet_bandits.engine.verbs import implements, play
+from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.subsampling.rule import RBSDAParams, block_mean, block_start, running_sum
@@ -20,7 +20,7 @@ def fill_uniform(uniform: Floats, rng: np.random.Generator) -> None:
         uniform[i] = rng.random()
 
 
-@implements(play, RBSDAParams)
+@shortcut(RBSDAParams)
 def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

@@ -13,9 +13,9 @@ from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, ended, pull_with
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import implements, play, verb
+from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
-from dirichlet_bandits.numerics.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN
+from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.numerics.draws import beta_frame, beta_or_nan, gamma_frame, gamma_or_nan
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.policies.thompson.rule import BinarizedTSParams, ThompsonParams, coin_posterior, posterior
@@ -36,23 +36,23 @@ def posterior_or_nan(policy: Any, first: float, second: float, unit: float, x: f
 def family_frame(policy: ThompsonParams, state: Tally, arm: int) -> tuple[float, float, float]:
     """Of the beta, normal or gamma law; the unit is the exponential family's S, the Poisson family's 1/n."""
     first, second = posterior(policy, state.pulls[arm], state.means[arm])
-    if policy.family == GAUSSIAN:
+    if policy.family == Family.GAUSSIAN:
         return first, second, 1.0
-    if policy.family == BERNOULLI:
+    if policy.family == Family.BERNOULLI:
         m, s = beta_frame(first, second)
         return m, s, 1.0
-    d, c = gamma_frame(second if policy.family == EXPONENTIAL else first)
-    return d, c, first if policy.family == EXPONENTIAL else 1.0 / second
+    d, c = gamma_frame(second if policy.family == Family.EXPONENTIAL else first)
+    return d, c, first if policy.family == Family.EXPONENTIAL else 1.0 / second
 
 
 @implements(posterior_or_nan, ThompsonParams)
 def family_posterior(policy: ThompsonParams, first: float, second: float, unit: float, x: float, e: float) -> float:
     """Beta, normal, inverse gamma or gamma."""
-    if policy.family == GAUSSIAN:
+    if policy.family == Family.GAUSSIAN:
         return first + second * x
-    if policy.family == BERNOULLI:
+    if policy.family == Family.BERNOULLI:
         return beta_or_nan(first, second, x, e)
-    if policy.family == EXPONENTIAL:
+    if policy.family == Family.EXPONENTIAL:
         return unit / gamma_or_nan(first, second, x, e)
     return unit * gamma_or_nan(first, second, x, e)
 
@@ -80,7 +80,7 @@ def fill_noise(normal: Floats, exponential: Floats, rng: np.random.Generator) ->
         exponential[i] = rng.standard_exponential()
 
 
-@implements(play, ThompsonParams, BinarizedTSParams)
+@shortcut(ThompsonParams, BinarizedTSParams)
 def play_thompson(policy: Any, state: Tally, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest posterior draw until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

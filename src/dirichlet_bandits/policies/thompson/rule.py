@@ -10,7 +10,7 @@ from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.tally import Tally, count
 from dirichlet_bandits.engine.verbs import implements, index, update
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN
+from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.validation import finite_number
@@ -85,11 +85,11 @@ class BinarizedTS(Policy):
 @jit
 def posterior(policy: ThompsonParams, n: int, mean: float) -> tuple[float, float]:
     """Beta's two shapes; the Gaussian mean and deviation; the exponential S and n; the Poisson shape and rate."""
-    if policy.family == BERNOULLI:
+    if policy.family == Family.BERNOULLI:
         return 1.0 + n * mean, 1.0 + n * (1.0 - mean)
-    if policy.family == GAUSSIAN:
+    if policy.family == Family.GAUSSIAN:
         return mean, policy.sigma / math.sqrt(n)
-    return n * mean + (0.0 if policy.family == EXPONENTIAL else 0.5), float(n)
+    return n * mean + (0.0 if policy.family == Family.EXPONENTIAL else 0.5), float(n)
 
 
 @jit
@@ -104,11 +104,11 @@ def posterior_draw(
 ) -> float:
     """A draw from the posterior of the mean."""
     first, second = posterior(policy, state.pulls[arm], state.means[arm])
-    if policy.family == BERNOULLI:
+    if policy.family == Family.BERNOULLI:
         return rng.beta(first, second)
-    if policy.family == GAUSSIAN:
+    if policy.family == Family.GAUSSIAN:
         return first + second * rng.standard_normal()
-    if policy.family == EXPONENTIAL:
+    if policy.family == Family.EXPONENTIAL:
         return first / rng.standard_gamma(second)
     return rng.standard_gamma(first) / second
 

@@ -15,7 +15,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, ended, pull_with
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import implements, play, verb
+from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
@@ -104,7 +104,7 @@ def largest_index(
     return verbs.select(policy, state, rng) if raised(second) >= largest else best
 
 
-@implements(play, UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
 def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

@@ -1,0 +1,169 @@
+"""``reproduce``: every experiment of the paper, run or resumed, and one report of them."""
+
+import dataclasses
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.experiments import SHIPPED, Experiment, KinfStudy, QDSStudy, shipped
+from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
+from dirichlet_bandits.report.facts import duration
+from dirichlet_bandits.report.judging import OUTCOMES
+from dirichlet_bandits.report.writing import Making, write
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.results.store import Store
+from dirichlet_bandits.simulation.executors import Crew
+from dirichlet_bandits.simulation.precompile import compile_ahead
+from dirichlet_bandits.validation import whole_number
+
+QUICK = 200  # replications of a quick run
+
+
+class Reproduction(NamedTuple):
+    """A report that was written: its page, and each experiment as a chapter, with the verdict on each of its claims."""
+
+    page: Path
+    chapters: tuple[Chapter, ...]
+
+
+def reproduce(
+    out: str | PathLike[str] = "report",
+    *,
+    only: Sequence[str] | None = None,
+    full: bool = False,
+    seed: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool | None = None,
+    say: Callable[[str], object] | None = None,
+) -> Reproduction:
+    """Run the experiments of the paper and write one report of them; the command ``dirichlet-bandits paper`` does this.
+
+    What an earlier call left in ``out`` is taken up where it was. Ctrl-C raises KeyboardInterrupt and keeps what is
+    done.
+
+    Parameters
+    ----------
+    out
+        Folder for the report: ``index.html``, ``results.md``, figures, tables, and the results themselves.
+    only
+        Names of experiments, of ``experiments.SHIPPED``; by default all.
+    full
+        As many replications as the paper, 5000, in place of 200.
+    seed
+        In place of the experiments' own.
+    workers, executor, progress
+        As in :func:`dirichlet_bandits.simulate`; an executor's workers must see ``out``.
+    say
+        Called with a line of text for each step that is done; ``print`` for one.
+
+    Example::
+
+        made = dirichlet_bandits.report.reproduce("robust", only=["robustness"])
+        [(verdict.says, verdict.outcome) for chapter in made.chapters for verdict in chapter.verdicts]
+
+    Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies in
+    stochastic bandits, NeurIPS.
+    """
+    chosen = _chosen(only)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise ArgumentError("out", "a folder, new or not", str(out))
+    Crew(executor, workers)  # refused here, if at all, and not after minutes of work
+    if seed is not None:
+        whole_number("seed", seed, at_least=0)
+    data = folder / "data" / ("full" if full else "quick")
+    data.mkdir(parents=True, exist_ok=True)
+    tell = say or (lambda _: None)
+    words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
+    started = time.perf_counter()
+    if executor is None:
+        _compile([name for name in chosen if not (data / f"{name}.zarr").exists()], workers, progress, tell)
+    chapters = []
+    for name in chosen:
+        began = time.perf_counter()
+        chapter = _chapter(name, data, full, seed, tell, workers=workers, executor=executor, progress=progress)
+        wall = time.perf_counter() - began
+        chapters.append(
+            dataclasses.replace(chapter, wall=wall, command=f"dirichlet-bandits paper --only {name}{words}")
+        )
+        counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
+        tell(f"{chapter.title}: claims {counts}; {duration(wall)}")
+    names = "" if only is None else "".join(f" --only {name}" for name in chosen)
+    making = Making(
+        quick_runs=None if full else QUICK,
+        command=f"dirichlet-bandits paper{names}{words}",
+        wall=time.perf_counter() - started,
+    )
+    return Reproduction(write(chapters, folder, making), tuple(chapters))
+
+
+def _chosen(only: Sequence[str] | None) -> list[str]:
+    """The experiments asked for, in the order of the report."""
+    if isinstance(only, str):
+        raise ArgumentError("only", "a list of names", only)
+    for name in only or ():
+        if name not in SHIPPED:
+            raise ArgumentError("only", one_of(SHIPPED), name)
+    return [name for name in SHIPPED if only is None or name in only]
+
+
+def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
+    """Compile what new experiments need, if it was not compiled before."""
+    tasks = [task for task in map(shipped, names) if isinstance(task, Experiment)]
+    kinds = {type(policy): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
+    if kinds:
+        tell("The first run compiles each kind of policy once; later runs find it done.")
+        started = time.perf_counter()
+        compile_ahead(kinds.values(), workers=workers, progress=progress)
+        tell(f"policies compiled: {len(kinds)}, after {duration(time.perf_counter() - started)}")
+
+
+def _chapter(
+    name: str, data: Path, full: bool, seed: int | None, tell: Callable[[str], object], **options: Any
+) -> Chapter:
+    """Run one experiment and judge its claims; ``options`` are those of ``simulate``."""
+    task = shipped(name)
+    if not isinstance(task, QDSStudy):
+        task = dataclasses.replace(task, seed=task.seed if seed is None else seed)
+    if isinstance(task, Experiment):
+        task = dataclasses.replace(task, replications=task.replications if full else QUICK)
+        store = data / f"{name}.zarr"
+        result = _resumed(task, store, tell, **options)
+        seconds = dict(zip(result.policies, Store(store).seconds().tolist(), strict=True))
+        return dataclasses.replace(regret_chapter(name, task, result, quick=not full), seconds=seconds)
+    started = time.process_time()
+    if isinstance(task, KinfStudy):
+        task = dataclasses.replace(task, samples=task.samples if full else QUICK)
+        chapter = kinf_chapter(name, task, task.run(progress=options["progress"]), quick=not full)
+    else:
+        chapter = qds_chapter(name, task, task.run(), quick=not full)
+    return dataclasses.replace(chapter, seconds={"": time.process_time() - started})
+
+
+def _resumed(task: Experiment, store: Path, tell: Callable[[str], object], **options: Any) -> Result:
+    """The result, from where an earlier run of the same experiment left it."""
+    try:
+        return _whole(task, store=str(store), **options)
+    except ArgumentError as error:
+        if error.name != "store":
+            raise
+        tell(f"{store} is of another version or seed of this experiment: made anew")
+        shutil.rmtree(store)
+        return _whole(task, store=str(store), **options)
+
+
+def _whole(task: Experiment, **options: Any) -> Result:
+    """The result of all replications; Ctrl-C goes on to whoever called, with what is done in the store."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="interrupted")
+        result = task.run(**options)
+    if result.undone:
+        raise KeyboardInterrupt
+    return result

@@ -1,0 +1,75 @@
+"""What units hand back, put together: arrays in memory, or a store that the units write to by themselves."""
+
+import time
+from contextlib import suppress
+
+import numpy as np
+import xarray as xr
+
+from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.results.labels import VARIABLES, labels
+from dirichlet_bandits.results.result import Result
+from dirichlet_bandits.results.store import Store
+from dirichlet_bandits.simulation.identity import identity
+from dirichlet_bandits.simulation.plan import Plan
+from dirichlet_bandits.simulation.units import Unit
+from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+
+_PATIENCE_SECONDS = (0, 1, 5, 30, 60)  # network file systems remember for up to a minute that a file was missing
+
+
+class Collector:
+    """The result of a plan while it grows. A store is made ready at once; one of another simulation is refused."""
+
+    def __init__(self, plan: Plan, store: Store | None) -> None:
+        self.labels = _labelled(plan)
+        self.store = store
+        self.arrays = {}
+        if store is not None:
+            self.labels.attrs["identity"] = identity(plan)
+            store.prepare(self.labels)
+        else:
+            self.arrays = {
+                name: variable.empty(tuple(self.labels.sizes[dim] for dim in variable.dims))
+                for name, variable in VARIABLES.items()
+            }
+
+    def keep(self, unit: Unit, chunk: Chunk) -> None:
+        """Take what a unit hands back; where there is a store, no unit does."""
+        for name, values in chunk._asdict().items():
+            self.arrays[name][unit.row, unit.first : unit.last] = values
+
+    def result(self, finished: bool) -> Result:
+        """Everything collected; from a store all of it if the simulation was ``finished``."""
+        if self.store is None:
+            return Result.from_arrays(self.labels, **self.arrays)
+        return Result(_gathered(self.store) if finished else self.store.load())
+
+
+def _labelled(plan: Plan) -> xr.Dataset:
+    """The labels of the result."""
+    bandit = plan.bandit
+    return labels(
+        policies={name: repr(policy) for name, policy in plan.policies.items()},
+        arms=dict(zip(bandit.names, map(repr, bandit.arms), strict=True)),
+        means=bandit.means,
+        times=plan.times,
+        replications=plan.replications,
+        seed=plan.seed,
+        objective=bandit.objective.name,
+        regret_label=bandit.objective.label,
+        lower_bound=evident_lower_bound(bandit.arms) if Assumption.MEAN in bandit.guarantees else None,
+    )
+
+
+def _gathered(store: Store) -> xr.Dataset:
+    """The whole store; what other machines wrote may take a while to be seen through a network file system."""
+    for pause in _PATIENCE_SECONDS:
+        time.sleep(pause)
+        with suppress(FormatError):  # seen half
+            data = store.load()
+            if not np.isnan(data["reward"]).any():
+                return data
+    raise FormatError(f"{store.name!r} lacks chunks that workers have written: do all see the same place?")

@@ -1,0 +1,110 @@
+"""The plan of a simulation: everything that decides its numbers, checked before anything runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dirichlet_bandits.arms.bandit import Bandit
+from dirichlet_bandits.engine.verbs import shortcut_holds
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.seeding import Seed, root_sequence
+from dirichlet_bandits.simulation.python_loop import PythonPolicy
+from dirichlet_bandits.types import Ints
+from dirichlet_bandits.validation import whole_number
+
+AnyPolicy = Policy | PythonPolicy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Equal plans give equal numbers, whatever runs them: a store knows a simulation by all of these fields.
+
+    ``called`` is how the message of a refusal calls a field. A plan can be pickled if its laws and policies can.
+    """
+
+    seed: np.random.SeedSequence
+    horizon: int
+    replications: int
+    times: Ints = field(metadata={"called": "recorded times"})
+    policies: Mapping[str, AnyPolicy]
+    bandit: Bandit
+    fast: bool = field(metadata={"called": "value of 'fast'"})
+
+    def takes_shortcut(self, policy: Policy) -> bool:
+        """Whether the policy plays by its shortcut: it may, and this world is as the shortcut assumes."""
+        return self.fast and shortcut_holds(type(policy.params), self.bandit.guarantees)
+
+
+def make_plan(
+    bandit: Bandit,
+    policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy,
+    *,
+    horizon: int,
+    replications: int,
+    seed: Seed,
+    record: int | ArrayLike,
+    fast: bool,
+) -> Plan:
+    """The plan of a simulation from the arguments of :func:`simulate`, or the error that says which one is wrong."""
+    if not isinstance(bandit, Bandit):
+        raise ArgumentError("bandit", "a Bandit", bandit)
+    named = _named(policies)
+    horizon = whole_number("horizon", horizon, at_least=len(bandit))
+    replications = whole_number("replications", replications, at_least=1)
+    times = _times(record, horizon)
+    for name, policy in named.items():
+        if isinstance(policy, Policy):
+            _check_support(name, policy, bandit)
+    return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast))
+
+
+def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
+    if isinstance(policies, Mapping):
+        named = dict(policies)
+    else:
+        several: Sequence[Any] = policies if isinstance(policies, list | tuple) else [policies]
+        named = {repr(policy): policy for policy in several}
+        if len(named) < len(several):
+            raise ArgumentError("policies", "different from each other, or named by a dict", list(named))
+    if not named:
+        raise ArgumentError("policies", "at least one policy", policies)
+    for name, policy in named.items():
+        if isinstance(policy, type) or not isinstance(policy, Policy | PythonPolicy):
+            raise ArgumentError(
+                f"policies[{name!r}]",
+                "a policy, or an object with select(rng) and update(arm, reward)",
+                policy,
+            )
+    return named
+
+
+def _times(record: int | ArrayLike, horizon: int) -> Ints:
+    """Pull counts to record at: half of them evenly spread in log scale, half in linear scale, and the horizon."""
+    if np.ndim(record) == 0:
+        n = whole_number("record", record, at_least=1)
+        log = np.geomspace(1, horizon, (n + 1) // 2 + 1)
+        linear = np.linspace(1, horizon, n // 2 + 1)
+        return np.unique(np.concatenate([log, linear, [horizon]]).round().astype(np.int64))
+    times = np.unique(np.asarray(record))
+    if times.size == 0 or times.dtype.kind not in "iu" or times[0] < 1 or times[-1] > horizon:
+        raise ArgumentError("record", f"a number of points, or pull counts from 1 to the horizon {horizon}", record)
+    return np.union1d(times, [horizon]).astype(np.int64)
+
+
+def _check_support(name: str, policy: Policy, bandit: Bandit) -> None:
+    """A policy that declares bounds is not run on arms known to leave them."""
+    low, high = policy.reward_bounds
+    for arm, law in zip(bandit.names, bandit.arms, strict=True):
+        if not hasattr(law, "support"):
+            continue  # every reward is checked when it comes
+        bottom, top = (float(end) for end in law.support())
+        if bottom < low or top > high:
+            raise ArgumentError(
+                f"policies[{name!r}]",
+                f"fit for rewards in [{bottom:g}, {top:g}], the support of arm {arm!r}",
+                policy,
+            )
