@@ -7,7 +7,7 @@
 True
 """
 
-from dirichlet_bandits import crops, experiments, report, testing
+from dirichlet_bandits import crops, experiments, policies, report, testing
 from dirichlet_bandits.arms import (
     Bandit,
     Bernoulli,
@@ -36,25 +36,7 @@ from dirichlet_bandits.errors import (
 from dirichlet_bandits.live import Estimate, Replay, Study, Trial, create_study, load_study, study_names
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.kinf import KinfResult, kinf
-from dirichlet_bandits.policies import (
-    BDS,
-    IMED,
-    KLUCB,
-    NPTS,
-    QDS,
-    RBSDA,
-    RDS,
-    RUCBLT,
-    UCB1,
-    BinarizedTS,
-    EmpiricalIMED,
-    EmpiricalKLUCB,
-    Policy,
-    ThompsonSampling,
-    propensities,
-    propensity_of,
-    state_propensities,
-)
+from dirichlet_bandits.policies import *  # noqa: F403 - the policies and their propensities, by their own __all__
 from dirichlet_bandits.results import Comparison, Result, load
 from dirichlet_bandits.service import RemoteStudy, Service, connect
 from dirichlet_bandits.simulation import simulate
@@ -65,21 +47,12 @@ from dirichlet_bandits.theory.lower_bound import LowerBound, lower_bound
 __version__ = "0.1.0"
 
 __all__ = [
-    "BDS",
-    "IMED",
-    "KLUCB",
-    "NPTS",
-    "QDS",
-    "RBSDA",
-    "RDS",
-    "RUCBLT",
-    "UCB1",
+    *policies.__all__,
     "AccessError",
     "ArgumentError",
     "Bandit",
     "Bernoulli",
     "Beta",
-    "BinarizedTS",
     "Bound",
     "ClippedGaussian",
     "Comparison",
@@ -87,8 +60,6 @@ __all__ = [
     "CrossingBounds",
     "DirichletBanditsError",
     "Empirical",
-    "EmpiricalIMED",
-    "EmpiricalKLUCB",
     "Estimate",
     "Exponential",
     "FormatError",
@@ -100,7 +71,6 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Poisson",
-    "Policy",
     "PolicyError",
     "QDSCondition",
     "RemoteStudy",
@@ -110,7 +80,6 @@ __all__ = [
     "Service",
     "StorageError",
     "Study",
-    "ThompsonSampling",
     "Trial",
     "Uniform",
     "connect",
@@ -124,12 +93,9 @@ __all__ = [
     "load_study",
     "lower_bound",
     "necessary_bonus",
-    "propensities",
-    "propensity_of",
     "qds_condition",
     "report",
     "simulate",
-    "state_propensities",
     "study_names",
     "testing",
 ]

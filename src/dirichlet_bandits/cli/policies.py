@@ -1,17 +1,34 @@
 """``dirichlet-bandits policies``: what there is to choose from."""
 
+from typing import Annotated
+
+import typer
+
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.policies.interface import parameters
 
 
-def policies() -> None:
+def policies(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a table for a README.")] = False,
+) -> None:
     """List the policies: parameters, assumptions, papers.
 
     \b
     Example:
       dirichlet-bandits policies
     """
+    if markdown:
+        typer.echo(markdown_table())
+        return
     rows = [(name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()]
     headers = ("policy", "parameters", "assumes of the rewards", "reference")
     tables.show(tables.table("Policies", headers, rows, lines=True))
+
+
+def markdown_table() -> str:
+    """The table of all policies as it stands in README.md."""
+    lines = ["| policy | assumes of the rewards | reference |", "|---|---|---|"]
+    for name, policy in POLICIES.items():
+        lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.reference} |")
+    return "\n".join(lines)

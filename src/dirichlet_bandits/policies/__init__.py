@@ -5,7 +5,8 @@ from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
-from dirichlet_bandits.policies.registry import POLICIES, propensity_of
+from dirichlet_bandits.policies.registry import POLICIES as POLICIES
+from dirichlet_bandits.policies.registry import propensity_of
 from dirichlet_bandits.policies.subsampling import RBSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
@@ -15,7 +16,6 @@ __all__ = [
     "IMED",
     "KLUCB",
     "NPTS",
-    "POLICIES",
     "QDS",
     "RBSDA",
     "RDS",
