@@ -6,7 +6,7 @@ from typing import Any
 from dirichlet_bandits.arms import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import fields
-from dirichlet_bandits.experiments.fields import Wrong
+from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
 from dirichlet_bandits.experiments.reading import LAWS, claims, parse_with, published
@@ -42,7 +42,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
     targets: dict[str, float] = {}
     for k, (name, table) in enumerate(zip(names, tables, strict=True)):
         if "target" not in table:
-            raise Wrong(f"'laws[{k}].target' is missing")
+            raise FieldError(f"'laws[{k}].target' is missing")
         targets[name] = table["target"]
         rest = {key: value for key, value in table.items() if key != "target"}
         laws[name] = fields.choose(f"laws[{k}]", "law", LAWS, rest)
@@ -70,12 +70,12 @@ def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
     fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
     for key in ("name", "law", "target", "vary", "from", "to"):
         if key not in table:
-            raise Wrong(f"'{where}.{key}' is missing")
+            raise FieldError(f"'{where}.{key}' is missing")
     if table["vary"] not in VARIED:
         raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
     (stays,) = (name for name in VARIED if name != table["vary"])
     if stays not in table:
-        raise Wrong(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
+        raise FieldError(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
     if not isinstance(table["law"], dict):
         raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
     law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))

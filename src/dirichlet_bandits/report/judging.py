@@ -72,7 +72,7 @@ class Verdict(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """All comparisons together."""
+        """What becomes of the claim: supported if every comparison is, not if one is not."""
         outcomes = {comparison.outcome for comparison in self.comparisons}
         if outcomes == {"supported"}:
             return "supported"

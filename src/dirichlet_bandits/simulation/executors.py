@@ -87,7 +87,7 @@ def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
         future.cancel()
 
 
-class Crew:
+class Workers:
     """Who runs the units: threads of this process, or an executor that the user brings."""
 
     def __init__(self, executor: Executor | None, workers: int | None) -> None:

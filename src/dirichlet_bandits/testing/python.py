@@ -36,7 +36,7 @@ def player(policy: Any) -> Callable[[int], "PythonPlayer"]:
 
 
 class PythonPlayer:
-    """One play of a copy."""
+    """One play of a copy of the policy; what it raises is a finding."""
 
     def __init__(self, policy: Any, n_arms: int) -> None:
         self.policy = copy.deepcopy(policy)
