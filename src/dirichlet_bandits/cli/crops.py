@@ -88,6 +88,7 @@ def case_command(
 
 
 def _days(text: str) -> tuple[int, ...]:
+    """Planting dates from the text of an option."""
     named = {"all": crops.DATES, "spring": crops.SPRING}
     if text in named:
         return named[text]
@@ -98,6 +99,7 @@ def _days(text: str) -> tuple[int, ...]:
 
 
 def _print(samples: crops.Samples, title: str) -> None:
+    """Show samples as a table, a row a planting date."""
     rows = [
         (
             str(day),

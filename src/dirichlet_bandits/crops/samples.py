@@ -83,6 +83,7 @@ def save(samples: Samples, path: str | Path) -> None:
 
 
 def _read(content: bytes, name: str) -> Samples:
+    """Samples from the bytes of a file, all of it checked."""
     # Asked first, because NumPy's answer to a file that is no archive is advice to unpickle it.
     if not content.startswith(b"PK"):
         raise FormatError(f"{name} is not a file of crop yields")
@@ -102,6 +103,7 @@ def _read(content: bytes, name: str) -> Samples:
 
 
 def _check(samples: Samples, name: str) -> None:
+    """Refuse samples whose arrays do not fit each other."""
     provenance = samples.provenance
     if not isinstance(provenance, dict) or provenance.get("format") != FORMAT:
         raise FormatError(f"{name} is not a file of crop yields: its format is not {FORMAT!r}")

@@ -91,6 +91,7 @@ def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]
 
 
 def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
+    """An experiment from the content of its file."""
     if "study" in content:
         raise FieldError("'study' makes this no simulation of regret; see 'dirichlet-bandits paper --help'")
     fields.only_known("", content, _TOP)
@@ -111,6 +112,7 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
 
 
 def _bandit(content: Mapping[str, Any]) -> Bandit:
+    """The bandit of the tables ``[[arms]]``, or the named ``[problem]``."""
     problem = fields.one_table(content, "problem")
     if problem is not None:
         if "arms" in content:
@@ -125,6 +127,7 @@ def _bandit(content: Mapping[str, Any]) -> Bandit:
 
 
 def _policies(tables: list[dict[str, Any]]) -> dict[str, Policy]:
+    """The policies of the tables ``[[policies]]`` by name."""
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
     chosen = [fields.choose(f"policies[{k}]", "policy", POLICIES, table) for k, table in enumerate(tables)]

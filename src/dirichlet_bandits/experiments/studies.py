@@ -26,6 +26,7 @@ def parse_study(text: str, source: str = "study.toml") -> Study:
 
 
 def _study(content: Mapping[str, Any], default_title: str) -> Study:
+    """The study that the key ``study`` names."""
     makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {"kinf": _kinf, "qds-condition": _qds}
     if content.get("study") not in makers:
         raise ArgumentError("study", one_of(makers), content.get("study"))
@@ -33,6 +34,7 @@ def _study(content: Mapping[str, Any], default_title: str) -> Study:
 
 
 def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
+    """A study of the empirical Kinf from the content of its file."""
     scale = ("samples", "sizes", "shown", "seed")
     fields.only_known("", content, ("study", "title", *scale, "laws", "paper", "claims"))
     fields.required(content, (*scale, "laws"))
@@ -57,6 +59,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
 
 
 def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
+    """A study of the quantile condition from the content of its file."""
     fields.only_known("", content, ("study", "title", "panels", "paper", "claims"))
     return QDSStudy(
         title=content.get("title", default_title),
@@ -67,6 +70,7 @@ def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
 
 
 def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
+    """One panel of the quantile condition from its table."""
     fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
     for key in ("name", "law", "target", "vary", "from", "to"):
         if key not in table:

@@ -83,6 +83,7 @@ def _read_description(place: str, path: str, name: str) -> dict[str, Any] | None
 
 
 def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
+    """Refuse attributes that no result has."""
     try:
         texts = [json.loads(attributes[key]) for key in ("policies", "arms")]
         texts.append(json.loads(attributes.get("identity", "{}")))
@@ -97,6 +98,7 @@ def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, Mapping[str, Any]], name: str) -> None:
+    """Refuse arrays of other names, shapes, types or codecs than a result has."""
     sizes: dict[str, int] = {}
     for array, found in arrays.items():
         dims, shape = _DIMS.get(array), found.get("shape")

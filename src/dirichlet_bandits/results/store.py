@@ -100,6 +100,7 @@ class Store:
                 )
 
     def _check_identity(self, identity: str | None) -> None:
+        """Refuse the place if another simulation owns it; the message names what differs."""
         found = self.attrs.get("identity")
         if found == identity:
             return
@@ -159,6 +160,7 @@ class Store:
         return mark == self._mark(row, first, chunk) and not np.isnan(chunk.reward).any()
 
     def _mark(self, row: int, first: int, chunk: Chunk) -> int:
+        """Digest of a chunk, of its place and of the labels of the whole; wrong as soon as one of them changes."""
         whose = json.dumps([self.attrs, row, first], sort_keys=True).encode()
         digest = hashlib.blake2b(whose, digest_size=8)
         for values in chunk:

@@ -82,6 +82,7 @@ def _is_loss(error: BaseException) -> bool:
 
 
 def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
+    """Ask all units that are under way to stop, and let go of those that have not begun."""
     for future, unit in waiting.items():
         unit.cancel()
         future.cancel()
@@ -99,7 +100,7 @@ class Workers:
         self.threads: int | None = None
         """How many threads; None where an executor runs the units."""
         if executor is None:
-            self.threads = _cores() if workers is None else whole_number("workers", workers, at_least=1)
+            self.threads = cores() if workers is None else whole_number("workers", workers, at_least=1)
 
     def pool(self) -> AbstractContextManager[Executor]:
         """Where to submit units; the user's executor stays open."""
@@ -122,7 +123,8 @@ class Workers:
                 raise ArgumentError(name, f"picklable, to be sent to workers ({error})", part) from error
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
