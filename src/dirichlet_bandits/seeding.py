@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compilation import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Words
 
@@ -63,10 +63,11 @@ def new_stream() -> Stream:
     return Stream(np.random.Generator(bits), np.ctypeslib.as_array(pointer))
 
 
-@jit
+@shared
 def start_stream(rng: np.random.Generator, words: Words, seed: Words) -> None:
     """Start a stream's generator from this seed, exactly as NumPy seeds SFC64."""
-    words[:3] = seed
+    for i in range(seed.size):
+        words[i] = seed[i]
     words[3] = 1
     words[4] = 0
     for _ in range(_WARM_UP):

@@ -60,6 +60,6 @@ def test_case_file(model: Model, tmp_path: Path) -> None:
 )
 def test_errors_are_one_line(words: list[str], says: str) -> None:
     done = runner.invoke(app, words)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert says in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

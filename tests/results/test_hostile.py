@@ -117,6 +117,8 @@ def set_in(path, value):
         ("", ["attributes", "arms"], "{"),
         ("", ["attributes", "identity"], "x"),
         ("", ["attributes", "lower_bound"], "x"),
+        ("", ["attributes", "objective"], 3),
+        ("", ["attributes", "regret_label"], None),
         ("", ["attributes"], []),
         ("", ["zarr_format"], 2),
     ],

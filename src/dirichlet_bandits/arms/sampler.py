@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compilation import entry_point, shared
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -44,7 +44,7 @@ class ArmTable(NamedTuple):
     data: Floats
 
 
-@jit
+@shared
 def fill(kind: int, row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     """Rewards one after the other, so that block sizes leave no trace in the stream.
 

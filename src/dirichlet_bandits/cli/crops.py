@@ -1,33 +1,23 @@
 """``dirichlet-bandits crops``: sample the crop model, and look at samples."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from dirichlet_bandits import crops
-from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
+from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.failures import OneLineErrors
+from dirichlet_bandits.errors import ArgumentError
 
 app = typer.Typer(
+    cls=OneLineErrors,
     help="The crop model: maize yields by planting date.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """One line instead of a traceback for what the user can put right."""
-    try:
-        yield
-    except (DirichletBanditsError, OSError) as error:
-        Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from None
 
 
 @app.command("sample")
@@ -57,11 +47,10 @@ def sample_command(
     where case.toml may say: cultivar = "PC0003", density = 6.0, a table \\[soil] with runoff_curve = 80.0,
     tables \\[\\[fertiliser]] with day = 30 and nitrogen = 60.0.
     """
-    with _plain_errors():
-        told = crops.PUBLISHED if case is None else crops.case_from_toml(case)
-        told = told if cultivar is None else replace(told, cultivar=cultivar)
-        samples = crops.sample(seasons, dates=_days(dates), seed=seed, case=told, workers=workers, out=out)
-        _print(samples, str(out))
+    chosen = crops.PUBLISHED if case is None else crops.case_from_toml(case)
+    chosen = chosen if cultivar is None else replace(chosen, cultivar=cultivar)
+    samples = crops.sample(seasons, dates=_days(dates), seed=seed, case=chosen, workers=workers, out=out)
+    _print(samples, str(out))
 
 
 @app.command("show")
@@ -77,11 +66,10 @@ def show_command(
 
     dirichlet-bandits crops show yields.npz --provenance
     """
-    with _plain_errors():
-        samples = crops.load(file)
-        _print(samples, "the shipped samples" if file is None else str(file))
-        if provenance:
-            Console().print_json(data=samples.provenance)
+    samples = crops.load(file)
+    _print(samples, "the shipped samples" if file is None else str(file))
+    if provenance:
+        Console().print_json(data=samples.provenance)
 
 
 @app.command("case")
@@ -96,13 +84,11 @@ def case_command(
 
     dirichlet-bandits crops case case.toml
     """
-    from dataclasses import asdict
-
-    with _plain_errors():
-        Console().print_json(data=asdict(crops.PUBLISHED if file is None else crops.case_from_toml(file)))
+    Console().print_json(data=asdict(crops.PUBLISHED if file is None else crops.case_from_toml(file)))
 
 
 def _days(text: str) -> tuple[int, ...]:
+    """Planting dates from the text of an option."""
     named = {"all": crops.DATES, "spring": crops.SPRING}
     if text in named:
         return named[text]
@@ -113,17 +99,17 @@ def _days(text: str) -> tuple[int, ...]:
 
 
 def _print(samples: crops.Samples, title: str) -> None:
-    table = Table(title=f"Maize yields, kg/ha: {title}", title_justify="left")
-    for heading in ("day", "date", "seasons", "mean", "s.e.", "sd", "zeros", "largest"):
-        table.add_column(heading, justify="right")
-    for day, label, row in zip(samples.days, samples.labels, samples.yields, strict=True):
-        cells = (row.mean(), row.std() / row.size**0.5, row.std())
-        table.add_row(
+    """Show samples as a table, a row a planting date."""
+    rows = [
+        (
             str(day),
             label,
             str(row.size),
-            *(f"{cell:.0f}" for cell in cells),
+            *(f"{cell:.0f}" for cell in (row.mean(), row.std() / row.size**0.5, row.std())),
             f"{(row == 0).mean():.3f}",
             str(row.max()),
         )
-    Console().print(table)
+        for day, label, row in zip(samples.days, samples.labels, samples.yields, strict=True)
+    ]
+    headers = ("day", "date", "seasons", "mean", "s.e.", "sd", "zeros", "largest")
+    tables.show(tables.table(f"Maize yields, kg/ha: {title}", headers, rows, numbers=True))

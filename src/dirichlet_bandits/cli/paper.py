@@ -59,6 +59,7 @@ def paper(
 
 
 def _show_times(chapters: Sequence[Chapter]) -> None:
+    """Show how long each policy took."""
     rows = [
         (chapter.title if k == 0 else "", policy, duration(seconds))
         for chapter in chapters

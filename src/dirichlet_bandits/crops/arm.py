@@ -102,6 +102,7 @@ class DssatArm:
         return float(self._shipped().std())
 
     def _generator(self, random_state: np.random.Generator | int | None) -> np.random.Generator:
+        """The generator that ``random_state`` means."""
         if isinstance(random_state, np.random.Generator):
             return random_state
         if random_state is None:
@@ -112,6 +113,7 @@ class DssatArm:
         return np.random.default_rng(int(random_state))
 
     def _simulate(self, calls: int, rng: np.random.Generator) -> list[NDArray[np.int16]]:
+        """Yields of so many fresh calls of the model."""
         if self._model is None:
             self._model = find_model()
         # Drawn call by call, so that the rewards do not depend on how many are asked for at once.
@@ -126,6 +128,7 @@ class DssatArm:
             return list(pool.map(make, drawn))
 
     def _shipped(self) -> NDArray[np.int16]:
+        """The shipped yields of this arm's date; refused for a case or a date that has none."""
         samples = load()
         if self.case != PUBLISHED or self.day not in samples.days:
             known = ", ".join(str(day) for day in samples.days)

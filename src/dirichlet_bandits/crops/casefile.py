@@ -48,6 +48,7 @@ def case_from_toml(path: str | Path) -> Case:
 
 
 def _override(base: Any, values: Mapping[str, Any], prefix: str) -> Any:
+    """A copy of a dataclass with some fields changed, tables within it too; unknown keys are refused by their path."""
     names = [field.name for field in dataclasses.fields(base)]
     changes: dict[str, Any] = {}
     for key, value in values.items():
@@ -66,12 +67,14 @@ def _override(base: Any, values: Mapping[str, Any], prefix: str) -> Any:
 
 
 def _items(kind: type, values: object, name: str) -> tuple[Any, ...]:
+    """A list of tables as objects of a class."""
     if not isinstance(values, list | tuple):
         raise ArgumentError(name, "a list of tables", values)
     return tuple(_item(kind, value, name) for value in values)
 
 
 def _item(kind: type, value: object, name: str) -> Any:
+    """One table as an object of a class."""
     if not isinstance(value, Mapping):
         raise ArgumentError(name, "a list of tables", value)
     names = [field.name for field in dataclasses.fields(kind)]

@@ -194,6 +194,7 @@ class Workspace:
         return self.version
 
     def _call(self, work: Path, timeout: float) -> None:
+        """Run the model's binary in a folder; what goes wrong is raised in its own words."""
         try:
             done = subprocess.run(
                 [str(self._binary), "C", render.EXPERIMENT, "1"],
@@ -306,6 +307,7 @@ def read_summary(path: Path, first: int, day: int, years: int) -> NDArray[np.int
 
 
 def _read_yield(row: dict[str, str], date: int) -> int:
+    """The yield in one row of the summary, if the row is of the season that was asked for."""
     try:
         harvest, planted = int(row["HWAM"]), int(row["PDAT"])
     except (KeyError, TypeError, ValueError):

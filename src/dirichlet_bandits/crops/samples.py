@@ -83,6 +83,7 @@ def save(samples: Samples, path: str | Path) -> None:
 
 
 def _read(content: bytes, name: str) -> Samples:
+    """Samples from the bytes of a file, all of it checked."""
     # Asked first, because NumPy's answer to a file that is no archive is advice to unpickle it.
     if not content.startswith(b"PK"):
         raise FormatError(f"{name} is not a file of crop yields")
@@ -102,15 +103,16 @@ def _read(content: bytes, name: str) -> Samples:
 
 
 def _check(samples: Samples, name: str) -> None:
-    told = samples.provenance
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    """Refuse samples whose arrays do not fit each other."""
+    provenance = samples.provenance
+    if not isinstance(provenance, dict) or provenance.get("format") != FORMAT:
         raise FormatError(f"{name} is not a file of crop yields: its format is not {FORMAT!r}")
     for field, dtype, ndim in (("days", np.int16, 1), ("yields", np.int16, 2), ("rseeds", np.int32, 2)):
         array = getattr(samples, field)
         if array.dtype != dtype or array.ndim != ndim or array.size == 0:
             raise FormatError(f"{name} has a wrong array '{field}' ({array.dtype}, {array.ndim} dimensions)")
     rows, seasons = samples.yields.shape
-    calls = -(-seasons // int(told.get("seasons_per_call", 0) or 1))
+    calls = -(-seasons // int(provenance.get("seasons_per_call", 0) or 1))
     if samples.days.shape != (rows,) or samples.rseeds.shape != (rows, calls):
         raise FormatError(f"{name} has arrays of different lengths")
     if samples.yields.min() < 0 or samples.days.min() < 1 or samples.days.max() > 365:

@@ -196,7 +196,7 @@ def _provenance(
     days = ",".join(str(day) for day in dates)
     command = ["dirichlet-bandits", "crops", "sample", "--seasons", str(seasons), "--dates", days]
     command += ["--seed", str(seed), *([] if case == PUBLISHED else ["--case", "case.toml"]), "--out", name]
-    told = {
+    provenance = {
         "format": FORMAT,
         "unit": "kg/ha, dry grain yield at maturity (HWAM)",
         "model": {
@@ -211,7 +211,7 @@ def _provenance(
         "command": shlex.join(command),
         "case": asdict(case),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(told))  # as it will be read again: lists, not tuples
+    plain: dict[str, Any] = json.loads(json.dumps(provenance))  # as it will be read again: lists, not tuples
     return plain
 
 

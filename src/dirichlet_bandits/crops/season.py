@@ -43,7 +43,7 @@ class Fertiliser:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything the model is told but the planting day and the seed of the weather.
+    """Everything the model needs to know but the planting day and the seed of the weather.
 
     >>> Case().cultivar
     'PC0005'

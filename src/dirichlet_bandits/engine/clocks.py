@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.tournament import NEVER, change, first, new_bounds, new_queue, smallest, up_to, value_of
 from dirichlet_bandits.types import Floats, Ints
 
@@ -37,7 +37,7 @@ class Clocks(NamedTuple):
     ceiling: Floats
 
 
-@jit
+@shared
 def new_clocks(n_arms: int) -> Clocks:
     """No certificates yet: everybody is tried in every round."""
     clocks = Clocks(new_queue(n_arms), new_bounds(n_arms), new_bounds(n_arms), np.empty(n_arms))
@@ -46,19 +46,19 @@ def new_clocks(n_arms: int) -> Clocks:
     return clocks
 
 
-@jit
+@shared
 def void(clocks: Clocks, arm: int) -> None:
     """Take the certificate away."""
     _set(clocks, arm, -np.inf, np.inf, np.nan, _ALWAYS)
 
 
-@jit
+@shared
 def silence(clocks: Clocks, arm: int) -> None:
     """Not a challenger for the time being."""
     _set(clocks, arm, -np.inf, np.inf, np.nan, NEVER)
 
 
-@jit
+@shared
 def certify(
     clocks: Clocks, arm: int, low: float, high: float, ceiling: float, now: int, rng: np.random.Generator
 ) -> None:
@@ -66,7 +66,7 @@ def certify(
     _set(clocks, arm, low, high, ceiling, now - 1 + geometric(ceiling, rng))
 
 
-@jit
+@shared
 def wind(clocks: Clocks, arm: int, now: int, rng: np.random.Generator) -> None:
     """Draw the next ring, after the round ``now``."""
     change(clocks.ring, arm, now + geometric(clocks.ceiling[arm], rng))
@@ -98,7 +98,7 @@ def common_interval(clocks: Clocks) -> tuple[float, float]:
     return -smallest(clocks.negated_low), smallest(clocks.high)
 
 
-@jit
+@shared
 def outside(clocks: Clocks, m: float) -> int:
     """An arm whose certificate does not hold at m; -1 if there is none."""
     if smallest(clocks.high) < m:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, update
 from dirichlet_bandits.types import Floats, Ints
@@ -30,7 +30,7 @@ class History(NamedTuple):
     used: Ints
 
 
-@jit
+@shared
 def new_history(n_arms: int) -> History:
     """No rewards yet."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
@@ -56,7 +56,7 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
     return history
 
 
-@jit
+@shared
 def reserve(history: History, arm: int, n_more: int) -> History:
     """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
     n = history.pulls[arm]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, Kind, fill
-from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 
@@ -57,13 +57,20 @@ class Run(NamedTuple):
 
 
 @jit
+def copy_into(place: Any, values: Any) -> None:
+    """place[:] = values, without the checks of shapes that take Numba a second to compile."""
+    for i in range(values.size):
+        place[i] = values[i]
+
+
+@shared
 def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator, words: Words, control: Ints) -> Run:
     """A replication before its first pull, every arm at the head of its stream."""
     n_arms = table.kinds.size
     streams = np.empty((n_arms, words.size), np.uint64)
     for arm in range(n_arms):
         start_stream(rng, words, seeds[arm])
-        streams[arm] = words
+        copy_into(streams[arm], words)
     marks = np.zeros(4, np.int64)
     marks[_HORIZON] = setup.horizon
     sums = np.zeros(5)
@@ -169,7 +176,7 @@ def upcoming(run: Run, arm: int) -> Floats:
     return run.buffer[arm, stock[_HEAD, arm] : stock[_FILLED, arm]]
 
 
-@jit
+@shared
 def take(run: Run, arm: int, n: int, total: float) -> None:
     """Count the first n of the rewards :func:`upcoming`, whose sum is ``total``, as pulled and allowed."""
     marks = run.marks
@@ -187,7 +194,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
     marks[_CLOCK] = end
 
 
-@jit
+@shared
 def record(run: Run) -> None:
     """Write down the regret."""
     slot = run.marks[_SLOT]
@@ -198,7 +205,7 @@ def record(run: Run) -> None:
     run.marks[_SLOT] = min(slot + 1, run.times.size - 1)
 
 
-@jit
+@shared
 def refill(run: Run, arm: int) -> None:
     """Draw the arm's next block of rewards; NaN when the data of a foreign law are exhausted."""
     done = run.stock[_DRAWN, arm]
@@ -210,11 +217,11 @@ def refill(run: Run, arm: int) -> None:
         if left.size == 0:
             block[0] = np.nan
         else:
-            block[:n] = left[:n]
+            copy_into(block, left[:n])
     else:
-        run.words[:] = run.streams[arm]
+        copy_into(run.words, run.streams[arm])
         fill(run.kinds[arm], run.rows[arm], run.data[run.first[arm] : run.last[arm]], run.rng, block)
-        run.streams[arm] = run.words
+        copy_into(run.streams[arm], run.words)
     run.stock[_HEAD, arm] = 0
     run.stock[_FILLED, arm] = n
     run.stock[_DRAWN, arm] = done + n
@@ -235,13 +242,13 @@ class Outcome(NamedTuple):
         return Outcome(self.regret[where], self.pulls[where], self.reward[where], np.zeros(2))
 
 
-@jit
+@shared
 def finish(run: Run, outcome: Outcome, replication: int) -> None:
     """Write the replication's row, or the offence that ended it."""
     if run.marks[_STATUS] != RUNNING:
-        outcome.offence[:] = run.sums[_OFFENDER:]
+        copy_into(outcome.offence, run.sums[_OFFENDER:])
         return
-    outcome.regret[replication] = run.regret
-    outcome.pulls[replication] = run.pulls
+    copy_into(outcome.regret[replication], run.regret)
+    copy_into(outcome.pulls[replication], run.pulls)
     outcome.reward[replication] = run.sums[_TOTAL]
     run.control[DONE] += 1

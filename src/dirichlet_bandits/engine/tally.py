@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -77,7 +77,7 @@ def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) 
     return n - before, paid
 
 
-@jit
+@shared
 def shuffle(arms: Ints, rng: np.random.Generator) -> None:
     """Put in random order, in place."""
     for i in range(arms.size - 1, 0, -1):
@@ -85,7 +85,7 @@ def shuffle(arms: Ints, rng: np.random.Generator) -> None:
         arms[i], arms[j] = arms[j], arms[i]
 
 
-@jit
+@shared
 def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
     """Arms that have never been pulled, in random order."""
     arms = np.flatnonzero(pulls == 0)

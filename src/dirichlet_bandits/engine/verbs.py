@@ -30,7 +30,7 @@ from typing import Any
 from numba.extending import overload
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compilation import OPTIONS, entry_point, jit, source_stamp
+from dirichlet_bandits.compilation import INNER_OPTIONS, entry_point, jit, source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
         return None if version is None else version.py_func
 
     # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
-    overload(stub, strict=False, jit_options=OPTIONS)(find)
+    overload(stub, strict=False, jit_options=INNER_OPTIONS)(find)
     return stub
 
 

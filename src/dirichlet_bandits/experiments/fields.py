@@ -10,8 +10,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Wrong(Exception):  # noqa: N818 - never leaves this room
-    """A key is missing, unknown or does not fit."""
+class FieldError(Exception):
+    """A key is missing, unknown or does not fit; it becomes a FormatError, which names the file, in ``reading``."""
 
 
 def text(name: str, value: object) -> str:
@@ -45,14 +45,14 @@ def only_known(prefix: str, table: Mapping[str, Any], known: Collection[str]) ->
     """Refuse keys that nobody reads."""
     for key in table:
         if key not in known:
-            raise Wrong(f"'{prefix}{key}' is not a key of an experiment (known here: {', '.join(known)})")
+            raise FieldError(f"'{prefix}{key}' is not a key of an experiment (known here: {', '.join(known)})")
 
 
 def required(content: Mapping[str, Any], keys: Collection[str]) -> None:
     """Refuse content that lacks a key."""
     for key in keys:
         if key not in content:
-            raise Wrong(f"'{key}' is missing")
+            raise FieldError(f"'{key}' is missing")
 
 
 def one_table(content: Mapping[str, Any], key: str) -> dict[str, Any] | None:
@@ -74,7 +74,7 @@ def tables(content: Mapping[str, Any], key: str, kind: str) -> list[dict[str, An
 def choose(where: str, kind: str, known: Mapping[str, Callable[..., T]], table: Mapping[str, Any]) -> T:
     """What ``table[kind]`` names, made with the table's other keys as parameters; a key "name" is left out."""
     if kind not in table:
-        raise Wrong(f"'{where}.{kind}' is missing: {one_of(known)}")
+        raise FieldError(f"'{where}.{kind}' is missing: {one_of(known)}")
     if not isinstance(table[kind], str) or table[kind] not in known:
         raise ArgumentError(f"{where}.{kind}", one_of(known), table[kind])
     parameters = {key: value for key, value in table.items() if key not in ("name", kind)}
@@ -87,14 +87,14 @@ def make(where: str, maker: Callable[..., T], parameters: Mapping[str, Any], cal
     for key in parameters:
         if key not in signature:
             has = ", ".join(signature) if signature else "none"
-            raise Wrong(f"'{where}.{key}' is not a parameter of {called} (its parameters: {has})")
+            raise FieldError(f"'{where}.{key}' is not a parameter of {called} (its parameters: {has})")
     for key, parameter in signature.items():
         if parameter.default is parameter.empty and key not in parameters:
-            raise Wrong(f"'{where}.{key}' is missing: {called} needs it")
+            raise FieldError(f"'{where}.{key}' is missing: {called} needs it")
     try:
         return under(where, maker, **parameters)
     except TypeError as error:  # a value of a type that the class did not foresee, such as a list for a word
-        raise Wrong(f"'{where}' does not fit {called}: {error}") from error
+        raise FieldError(f"'{where}' does not fit {called}: {error}") from error
 
 
 def names(where: str, given: list[dict[str, Any]], defaults: list[str]) -> list[str]:

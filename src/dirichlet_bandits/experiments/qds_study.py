@@ -116,6 +116,7 @@ class QDSStudy:
 
 
 def _limit(panel: QDSPanel, values: np.ndarray) -> float:
+    """Where the condition begins or ceases to hold, if it does so once in the range."""
     gaps = np.array([panel.gap(x) for x in values])
     changes = np.flatnonzero(np.diff(np.sign(gaps)) != 0)
     if changes.size != 1:

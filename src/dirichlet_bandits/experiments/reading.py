@@ -16,7 +16,7 @@ from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.experiments import fields
 from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Published
 from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
-from dirichlet_bandits.experiments.fields import Wrong
+from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.policies import POLICIES, Policy
 
 LAWS: dict[str, type[Law]] = {
@@ -65,12 +65,12 @@ def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: 
         raise FormatError(f"{source}: not a TOML file: {error}") from error
     try:
         return maker(content, Path(source).stem)
-    except (ArgumentError, Wrong) as error:
+    except (ArgumentError, FieldError) as error:
         raise FormatError(f"{source}: {error}") from error
 
 
 def published(content: Mapping[str, Any]) -> Published | None:
-    """The table ``[paper]``."""
+    """What the table ``[paper]`` says of the publication; None without one."""
     table = fields.one_table(content, "paper")
     if table is None:
         return None
@@ -80,19 +80,20 @@ def published(content: Mapping[str, Any]) -> Published | None:
         if not isinstance(row, dict):
             raise ArgumentError(f"paper.printed.{name}", "a table with mean, std, q05, q95", row)
         printed[name] = fields.make(f"paper.printed.{name}", Printed, row, called="a printed row")
-    told = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
-    return fields.make("paper", Published, {**told, "printed": printed}, called="[paper]")
+    given = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
+    return fields.make("paper", Published, {**given, "printed": printed}, called="[paper]")
 
 
 def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]:
-    """The tables ``[[claims]]``."""
+    """The claims to test, from the tables ``[[claims]]``."""
     found = fields.tables(content, "claims", "words")
     return tuple(fields.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
 
 
 def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
+    """An experiment from the content of its file."""
     if "study" in content:
-        raise Wrong("'study' makes this no simulation of regret; see 'dirichlet-bandits paper --help'")
+        raise FieldError("'study' makes this no simulation of regret; see 'dirichlet-bandits paper --help'")
     fields.only_known("", content, _TOP)
     fields.required(content, (*_SCALE, "policies"))
     plot = fields.one_table(content, "plot") or {}
@@ -111,22 +112,24 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
 
 
 def _bandit(content: Mapping[str, Any]) -> Bandit:
+    """The bandit of the tables ``[[arms]]``, or the named ``[problem]``."""
     problem = fields.one_table(content, "problem")
     if problem is not None:
         if "arms" in content:
-            raise Wrong("'problem' names all the arms: no [[arms]] beside it")
+            raise FieldError("'problem' names all the arms: no [[arms]] beside it")
         return fields.choose("problem", "name", PROBLEMS, problem)
     fields.required(content, ("arms",))
     tables = fields.tables(content, "arms", "law")
     if len(tables) < 2:
-        raise Wrong(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
+        raise FieldError(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
     chosen = [fields.choose(f"arms[{k}]", "law", LAWS, table) for k, table in enumerate(tables)]
     return Bandit(chosen, fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))]))
 
 
 def _policies(tables: list[dict[str, Any]]) -> dict[str, Policy]:
+    """The policies of the tables ``[[policies]]`` by name."""
     if not tables:
-        raise Wrong("'policies' must be at least one table [[policies]] (got 0)")
+        raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
     chosen = [fields.choose(f"policies[{k}]", "policy", POLICIES, table) for k, table in enumerate(tables)]
     classes = [type(policy).__name__ for policy in chosen]
     # A class that comes twice is told apart by its parameters.

@@ -6,7 +6,7 @@ from typing import Any
 from dirichlet_bandits.arms import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import fields
-from dirichlet_bandits.experiments.fields import Wrong
+from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
 from dirichlet_bandits.experiments.reading import LAWS, claims, parse_with, published
@@ -26,6 +26,7 @@ def parse_study(text: str, source: str = "study.toml") -> Study:
 
 
 def _study(content: Mapping[str, Any], default_title: str) -> Study:
+    """The study that the key ``study`` names."""
     makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {"kinf": _kinf, "qds-condition": _qds}
     if content.get("study") not in makers:
         raise ArgumentError("study", one_of(makers), content.get("study"))
@@ -33,6 +34,7 @@ def _study(content: Mapping[str, Any], default_title: str) -> Study:
 
 
 def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
+    """A study of the empirical Kinf from the content of its file."""
     scale = ("samples", "sizes", "shown", "seed")
     fields.only_known("", content, ("study", "title", *scale, "laws", "paper", "claims"))
     fields.required(content, (*scale, "laws"))
@@ -42,7 +44,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
     targets: dict[str, float] = {}
     for k, (name, table) in enumerate(zip(names, tables, strict=True)):
         if "target" not in table:
-            raise Wrong(f"'laws[{k}].target' is missing")
+            raise FieldError(f"'laws[{k}].target' is missing")
         targets[name] = table["target"]
         rest = {key: value for key, value in table.items() if key != "target"}
         laws[name] = fields.choose(f"laws[{k}]", "law", LAWS, rest)
@@ -57,6 +59,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
 
 
 def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
+    """A study of the quantile condition from the content of its file."""
     fields.only_known("", content, ("study", "title", "panels", "paper", "claims"))
     return QDSStudy(
         title=content.get("title", default_title),
@@ -67,15 +70,16 @@ def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
 
 
 def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
+    """One panel of the quantile condition from its table."""
     fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
     for key in ("name", "law", "target", "vary", "from", "to"):
         if key not in table:
-            raise Wrong(f"'{where}.{key}' is missing")
+            raise FieldError(f"'{where}.{key}' is missing")
     if table["vary"] not in VARIED:
         raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
     (stays,) = (name for name in VARIED if name != table["vary"])
     if stays not in table:
-        raise Wrong(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
+        raise FieldError(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
     if not isinstance(table["law"], dict):
         raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
     law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.contour import times_power
 
 NODES: Final = 32
@@ -39,7 +39,7 @@ def make_laws(n_laws: int) -> np.ndarray:
     return np.zeros((n_laws, 8, NODES))
 
 
-@jit
+@shared
 def learn(law: np.ndarray, x: np.ndarray, bonus: np.ndarray, mean: float, deviation: float) -> None:
     """All rewards x so far and the bonus, if there is one; the rewards' mean and deviation place new nodes in time."""
     scalars = law[_NUMBERS]
@@ -77,7 +77,7 @@ def _multiply(law: np.ndarray, x: np.ndarray) -> None:
         imag[j] = (i * c[j] - r * d[j]) / size
 
 
-@jit
+@shared
 def below(law: np.ndarray, m: float) -> tuple[float, float]:
     """P(mean < m), and an estimate of its absolute error.
 
@@ -110,7 +110,7 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
     return 0.5 - total / math.pi, far * min(far / less_far, 1.0) ** 4 + last
 
 
-@jit
+@shared
 def density(law: np.ndarray, m: float) -> tuple[float, float]:
     """The density of the mean at m and its derivative there. As well known as :func:`below` is.
 

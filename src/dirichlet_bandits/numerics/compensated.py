@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK, SERIES_RADIUS
 
 _SPLITTER = 134217729.0  # 2^27 + 1 cuts a double in two halves of 26 bits (Dekker)
@@ -69,7 +69,7 @@ def weight_of(weights: np.ndarray, i: int) -> float:
     return float(weights[i]) if weights.size else 1.0
 
 
-@jit
+@shared
 def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple[float, float]:
     """Weighted mean of values - centre, as if computed exactly and rounded once, and the total weight.
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR, CONTOUR_REACH
@@ -48,7 +48,7 @@ class Contours(NamedTuple):
     work: np.ndarray
 
 
-@jit
+@shared
 def make(n_arms: int) -> Contours:
     """Room for the contours of so many arms; none covers anything before it is built.
 
@@ -69,7 +69,7 @@ def make(n_arms: int) -> Contours:
     )
 
 
-@jit
+@shared
 def build(contours: Contours, k: int, values: np.ndarray, weights: np.ndarray, bonus: float, m: float) -> None:
     """Make the nodes of arm k for its data (empty `weights`: all 1), a threshold m and a bonus of weight 1.
 
@@ -139,7 +139,7 @@ def _reach(offsets: np.ndarray, masses: np.ndarray, unit: float, e: float, width
     return _SHORTEST + _TRIAL_STEP * _TRIALS
 
 
-@jit
+@shared
 def evaluate(contours: Contours, k: int, m: float, b: float) -> tuple[float, float]:
     """log p at threshold m and bonus b for arm k, and an estimate of the relative error of p.
 
@@ -250,7 +250,7 @@ def times_power(
         whole //= 2
 
 
-@jit
+@shared
 def append(contours: Contours, k: int, x: float, weight: int) -> None:
     """An observation of whole weight for arm k; a negative weight takes it away again.
 

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compilation import entry_point, jit, shared
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import (
@@ -60,7 +60,7 @@ def crossing_probability(
     return result if log else math.exp(result)
 
 
-@jit
+@shared
 def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
     """log P(sum_i offsets_i G_i >= 0), G_i ~ Gamma(weights_i, 1) independent; an empty `weights`: all 1.
 

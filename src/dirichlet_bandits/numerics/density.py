@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -27,7 +27,7 @@ from dirichlet_bandits.numerics.contour import (
 from dirichlet_bandits.numerics.crossing import log_crossing
 
 
-@jit
+@shared
 def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, float, float]:
     """log f(m) with the bonus b for arm k, its derivative, and an estimate of the relative error of f.
 
@@ -80,7 +80,7 @@ def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, 
     return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
 
 
-@jit
+@shared
 def log_density_anew(values: np.ndarray, m: float) -> tuple[float, float]:
     """log f(m) and its derivative for any values, the bonus among them; slow, and right however few they are.
 

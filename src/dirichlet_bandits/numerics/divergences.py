@@ -4,7 +4,7 @@ import math
 from enum import IntEnum
 from typing import Final
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, NEWTON_STEP
 
@@ -91,7 +91,7 @@ def _poisson(x: float, y: float, move: float) -> float:
     return -x * log1p_minus(move / x)
 
 
-@jit
+@shared
 def kl_upper(family: int, sigma: float, x: float, level: float) -> float:
     """Largest mean q >= x of the family with d(x, q) <= level.
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.characteristic import below, density
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR
 
@@ -28,7 +28,7 @@ def make_envelopes(n_laws: int) -> np.ndarray:
     return np.zeros((n_laws, 5, len(_PLACES)))
 
 
-@jit
+@shared
 def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) -> bool:
     """Tangents for a kept law; False if it is not known well enough, or no bell of this mean and width.
 
@@ -90,7 +90,7 @@ def _inside(envelope: np.ndarray, j: int, share: float) -> float:
     return end[j - 1] + (math.log1p(share * math.expm1(rise)) / rise if rise != 0.0 else share) * wide
 
 
-@jit
+@shared
 def draw(envelope: np.ndarray, law: np.ndarray, rng: np.random.Generator) -> float:
     """A draw from the law for which the envelope was fitted and which is still kept; see :func:`fit`.
 

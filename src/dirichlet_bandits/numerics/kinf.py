@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compilation import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.compensated import log1p_minus, mean_offset, weight_of
 from dirichlet_bandits.numerics.tolerances import LARGEST_LEVEL, NEWTON_LIMIT, NEWTON_STEP
@@ -69,7 +69,7 @@ def kinf_dual(values: np.ndarray, target: float, upper: float, guess: float) -> 
     return kinf_weighted(values, np.empty(0), target, upper, guess)
 
 
-@jit
+@shared
 def kinf_weighted(
     values: np.ndarray, weights: np.ndarray, target: float, upper: float, guess: float
 ) -> tuple[float, float, int, bool]:
@@ -212,7 +212,7 @@ def _dual_value(
     return first + curved / total
 
 
-@jit
+@shared
 def kl_ucb_index(values: np.ndarray, level: float, upper: float, guess: float) -> tuple[float, float, int, bool]:
     """The largest target q with Kinf(F, q; upper) <= level: index, dual point c, iterations, converged.
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
 from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 
@@ -35,7 +35,7 @@ def make_expansions(n_laws: int) -> np.ndarray:
     return np.zeros((n_laws, _SUMS + _TERMS))
 
 
-@jit
+@shared
 def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual: float) -> None:
     """The power sums of the data at the dual point c = q + 1/lam of some target, infinite for their mean.
 
@@ -163,7 +163,7 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
     return math.nan, math.inf
 
 
-@jit
+@shared
 def kinf_incremental(
     expansion: np.ndarray, x: np.ndarray, mean: float, target: float, upper: float
 ) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def kinf_incremental(
     return value, multiplier
 
 
-@jit
+@shared
 def kl_ucb_incremental(expansion: np.ndarray, x: np.ndarray, mean: float, level: float, upper: float) -> float:
     """The largest target with n Kinf <= level for data x, up to rounding, in the same way.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_sum
+from dirichlet_bandits.compilation import jit, jit_sum, shared
 from dirichlet_bandits.numerics.characteristic import learn, make_laws
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE
 from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
@@ -28,7 +28,7 @@ class Groups(NamedTuple):
     paid: Ints
 
 
-@jit
+@shared
 def make_groups(n_arms: int, bonus: Floats) -> Groups:
     """No old rewards."""
     old, paid = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
@@ -53,7 +53,7 @@ def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float
     return groups.laws[arm]
 
 
-@jit
+@shared
 def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     """All rewards are old now."""
     if x.size < LAW_LEAST:
@@ -66,7 +66,7 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
 
 
-@jit
+@shared
 def weighted_sum(
     groups: Groups, arm: int, x: Floats, mean: float, origin: float, rng: np.random.Generator
 ) -> tuple[float, float]:

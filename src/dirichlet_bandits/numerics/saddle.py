@@ -12,14 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, SADDLE_STEP
 
 _BIG: Final = 1e100  # products are brought back below this; one more factor cannot overflow
 
 
-@jit
+@shared
 def saddle(offsets: np.ndarray, weights: np.ndarray, top: float) -> tuple[float, float]:
     """Where the line crosses the real axis (as e) and the integrand's natural width there.
 
@@ -96,7 +96,7 @@ def log_factor(offset: float, top: float, e: float) -> float:
     return math.log((e + (top - offset) / top) / (1.0 + e))
 
 
-@jit
+@shared
 def multiply(
     offsets: np.ndarray,
     weights: np.ndarray,

@@ -189,12 +189,14 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
 
 
 def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
+    """The admissible values of a parameter in words."""
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
 
 
 def _regret_table(name: str, experiment: Experiment, result: Result, caption: str) -> Table:
+    """Regret at the horizon by policy, beside the numbers that the paper printed."""
     summary = result.summary()
     frame = summary[list(_STATISTICS)].reset_index()
     headers = ["policy", *_STATISTICS.values()]
@@ -207,4 +209,5 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
 
 
 def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
+    """The pictures, each with the note at its edge."""
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]

@@ -2,9 +2,10 @@
 
 import importlib.metadata
 import math
-import os
 import platform
 from pathlib import Path
+
+from dirichlet_bandits.simulation.executors import cores
 
 _PACKAGES = ("dirichlet-bandits", "numpy", "numba", "scipy", "xarray", "zarr", "matplotlib")
 
@@ -21,8 +22,8 @@ def versions() -> dict[str, str]:
 
 def machine() -> str:
     """The processor, its usable cores and the operating system, in words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{_processor()}, {cores} core{'s' if cores > 1 else ''}, {platform.system()}"
+    n = cores()
+    return f"{_processor()}, {n} core{'s' if n > 1 else ''}, {platform.system()}"
 
 
 def duration(seconds: float) -> str:

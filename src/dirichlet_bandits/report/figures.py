@@ -140,12 +140,14 @@ def mark(figure: "Figure", note: str) -> "Figure":
 
 
 def _empty(height: float) -> "Figure":
+    """A figure of the report's width."""
     from matplotlib.figure import Figure  # takes half a second: only those who draw wait for it
 
     return Figure(figsize=(_WIDTH, height), layout="constrained")
 
 
 def _single(height: float) -> "tuple[Figure, Axes]":
+    """A figure with one pair of axes."""
     figure = _empty(height)
     axes = figure.add_subplot()
     axes.grid(alpha=0.25, linewidth=0.5)
@@ -171,6 +173,7 @@ def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], tit
 
 
 def _separate_thousands(axes: "Axes", which: str) -> None:
+    """Write the ticks of an axis as 10 000, not as powers of ten."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis: Any = getattr(axes, f"{which}axis")

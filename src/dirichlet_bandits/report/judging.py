@@ -72,7 +72,7 @@ class Verdict(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """All comparisons together."""
+        """What becomes of the claim: supported if every comparison is, not if one is not."""
         outcomes = {comparison.outcome for comparison in self.comparisons}
         if outcomes == {"supported"}:
             return "supported"
@@ -148,6 +148,7 @@ def _quantities(result: Result, policy: str, statistic: str) -> Floats:
 
 
 def _compare(claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float) -> Comparison:
+    """Statistic of one policy less ``times`` that of another, paired; the claim wants it below zero."""
     statistic = _STATISTICS[claim.statistic]
     if claim.statistic == "mean":
         found = student(ours[0] - claim.times * theirs[0], confidence)
@@ -183,6 +184,7 @@ def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
 
 
 def _admissible(values: xr.Dataset, panel: str) -> tuple[Floats, Flags]:
+    """Values of a panel's parameter, and which of them are admissible."""
     chosen = values.sel(panel=panel)
     return chosen["value"].to_numpy(), (chosen["truncated"] <= chosen["family"]).to_numpy()
 
@@ -195,4 +197,5 @@ def _limit(value: Floats, holds: Flags, side: str) -> float:
 
 
 def _exact(what: str, value: float, least: float, most: float) -> Comparison:
+    """A comparison of a number that has no error."""
     return Comparison(what, float(value), float(value), float(value), least, most)

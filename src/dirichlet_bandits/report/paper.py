@@ -18,7 +18,7 @@ from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.report.writing import Making, write
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.executors import Crew
+from dirichlet_bandits.simulation.executors import Workers
 from dirichlet_bandits.simulation.precompile import compile_ahead
 from dirichlet_bandits.validation import whole_number
 
@@ -75,7 +75,7 @@ def reproduce(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise ArgumentError("out", "a folder, new or not", str(out))
-    Crew(executor, workers)  # refused here, if at all, and not after minutes of work
+    Workers(executor, workers)  # refused here, if at all, and not after minutes of work
     if seed is not None:
         whole_number("seed", seed, at_least=0)
     data = folder / "data" / ("full" if full else "quick")

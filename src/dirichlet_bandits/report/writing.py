@@ -67,6 +67,7 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _render(template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str]) -> str:
+    """Fill a template with the chapters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it
 
     environment = Environment(
@@ -109,6 +110,7 @@ def _save(figure: "Figure", path: Path) -> str:
 
 
 def _claims_frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Every comparison of every claim, a row each."""
     return pd.DataFrame(
         [
             {

@@ -24,7 +24,7 @@ class Variable(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the array."""
+        """The data type of the array."""
         return np.dtype(type(self.blank))
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:

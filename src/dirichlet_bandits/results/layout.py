@@ -51,7 +51,7 @@ def checked_attributes(place: str, name: str) -> dict[str, Any]:
 
     Arrays that are not there yet are nothing wrong: a killed process left them out.
     """
-    group = _described(place, _DESCRIPTION, name)
+    group = _read_description(place, _DESCRIPTION, name)
     attributes = {} if group is None else group.get("attributes")
     if group is None or (group.get("zarr_format"), group.get("node_type")) != (3, "group"):
         raise FormatError(f"{name!r} is not a readable zarr folder of version 3")
@@ -61,15 +61,15 @@ def checked_attributes(place: str, name: str) -> dict[str, Any]:
     arrays = {}
     for entry in contents(place):
         inside = entry.rstrip("/").rpartition("/")[2]
-        found = None if inside == _DESCRIPTION else _described(place, f"{inside}/{_DESCRIPTION}", name)
+        found = None if inside == _DESCRIPTION else _read_description(place, f"{inside}/{_DESCRIPTION}", name)
         if found is not None:
             arrays[inside] = found
     _check_arrays(arrays, name)
     return attributes
 
 
-def _described(place: str, path: str, name: str) -> dict[str, Any] | None:
-    """A description that is there, as JSON."""
+def _read_description(place: str, path: str, name: str) -> dict[str, Any] | None:
+    """What zarr says of a group or an array, as JSON; None if it says nothing."""
     content = read(place, path)
     if content is None:
         return None
@@ -83,6 +83,7 @@ def _described(place: str, path: str, name: str) -> dict[str, Any] | None:
 
 
 def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
+    """Refuse attributes that no result has."""
     try:
         texts = [json.loads(attributes[key]) for key in ("policies", "arms")]
         texts.append(json.loads(attributes.get("identity", "{}")))
@@ -97,6 +98,7 @@ def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, Mapping[str, Any]], name: str) -> None:
+    """Refuse arrays of other names, shapes, types or codecs than a result has."""
     sizes: dict[str, int] = {}
     for array, found in arrays.items():
         dims, shape = _DIMS.get(array), found.get("shape")
@@ -110,7 +112,7 @@ def _check_arrays(arrays: Mapping[str, Mapping[str, Any]], name: str) -> None:
     for array, found in arrays.items():
         shown = {key: found.get(key) for key in ("zarr_format", "node_type", "data_type", "shape", "dimension_names")}
         shown["chunk_key_encoding"] = found.get("chunk_key_encoding")
-        shown["codecs"] = [_plainly(codec) for codec in found.get("codecs") or ()]
+        shown["codecs"] = [_codec_name(codec) for codec in found.get("codecs") or ()]
         shown["storage_transformers"] = found.get("storage_transformers", [])
         if array in VARIABLES or "chunk" in _DIMS[array]:
             shown["chunk_grid"] = found.get("chunk_grid")
@@ -140,7 +142,7 @@ def _expected(array: str, sizes: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _plainly(codec: Any) -> object:
+def _codec_name(codec: Any) -> object:
     """The name of a codec, and the order of its bytes if it has one; anything else as it is."""
     try:
         return " ".join(filter(None, (codec["name"], codec.get("configuration", {}).get("endian"))))

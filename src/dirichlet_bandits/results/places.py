@@ -57,7 +57,7 @@ def read(place: str, path: str) -> bytes | None:
         return None
 
 
-def which(place: str) -> object:
+def folder_stamp(place: str) -> object:
     """What tells a local folder from one that has taken its place; the same for every URL."""
     try:
         found = os.stat(place)
@@ -67,7 +67,7 @@ def which(place: str) -> object:
 
 
 def zarr_store(place: str) -> Any:
-    """The place as zarr sees it."""
+    """What zarr reads and writes a group of this place through."""
     from zarr.storage import FsspecStore, LocalStore  # a quarter of a second: only those who read or write wait
 
     return LocalStore(place) if is_local(place) else FsspecStore.from_url(place)

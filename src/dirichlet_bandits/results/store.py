@@ -23,7 +23,7 @@ from dirichlet_bandits.files import set_aside, whole_folder
 from dirichlet_bandits.results.chunk import Chunk, chunks
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
-from dirichlet_bandits.results.places import Place, contents, is_local, resolve, which, zarr_store
+from dirichlet_bandits.results.places import Place, contents, folder_stamp, is_local, resolve, zarr_store
 from dirichlet_bandits.types import Floats
 
 _NO_MARK = 0
@@ -50,7 +50,7 @@ class Store:
 
     @functools.cached_property
     def attrs(self) -> dict[str, Any]:
-        """The attributes of the whole."""
+        """Whose result it is: format, labels, seed and identity; what is no result is refused."""
         if not contents(self.place):
             older = set_aside(Path(self.place)) if is_local(self.place) else []
             hint = f", but an older one at {str(older[-1])!r}: rename it" if older else ""
@@ -100,6 +100,7 @@ class Store:
                 )
 
     def _check_identity(self, identity: str | None) -> None:
+        """Refuse the place if another simulation owns it; the message names what differs."""
         found = self.attrs.get("identity")
         if found == identity:
             return
@@ -159,6 +160,7 @@ class Store:
         return mark == self._mark(row, first, chunk) and not np.isnan(chunk.reward).any()
 
     def _mark(self, row: int, first: int, chunk: Chunk) -> int:
+        """Digest of a chunk, of its place and of the labels of the whole; wrong as soon as one of them changes."""
         whose = json.dumps([self.attrs, row, first], sort_keys=True).encode()
         digest = hashlib.blake2b(whose, digest_size=8)
         for values in chunk:
@@ -230,12 +232,12 @@ def load(place: Place) -> xr.Dataset:
     """Read and check what :func:`save` or a simulation with a store wrote."""
     while True:  # again if a save has put another result there meanwhile
         store = Store(place)
-        before = which(store.place)
+        before = folder_stamp(store.place)
         try:
             data = store.load()
         except (FormatError, FileNotFoundError):
-            if which(store.place) == before:
+            if folder_stamp(store.place) == before:
                 raise
         else:
-            if which(store.place) == before:
+            if folder_stamp(store.place) == before:
                 return data

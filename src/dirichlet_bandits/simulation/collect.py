@@ -49,7 +49,7 @@ class Collector:
 
 
 def _labelled(plan: Plan) -> xr.Dataset:
-    """The labels of the result."""
+    """Everything about the result that is known before it is simulated."""
     bandit = plan.bandit
     return labels(
         policies={name: repr(policy) for name, policy in plan.policies.items()},

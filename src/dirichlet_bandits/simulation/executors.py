@@ -82,12 +82,13 @@ def _is_loss(error: BaseException) -> bool:
 
 
 def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
+    """Ask all units that are under way to stop, and let go of those that have not begun."""
     for future, unit in waiting.items():
         unit.cancel()
         future.cancel()
 
 
-class Crew:
+class Workers:
     """Who runs the units: threads of this process, or an executor that the user brings."""
 
     def __init__(self, executor: Executor | None, workers: int | None) -> None:
@@ -99,7 +100,7 @@ class Crew:
         self.threads: int | None = None
         """How many threads; None where an executor runs the units."""
         if executor is None:
-            self.threads = _cores() if workers is None else whole_number("workers", workers, at_least=1)
+            self.threads = cores() if workers is None else whole_number("workers", workers, at_least=1)
 
     def pool(self) -> AbstractContextManager[Executor]:
         """Where to submit units; the user's executor stays open."""
@@ -122,7 +123,8 @@ class Crew:
                 raise ArgumentError(name, f"picklable, to be sent to workers ({error})", part) from error
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -44,6 +44,7 @@ class ForeignRewards:
 
 
 def _checked(name: str, drawn: Any, size: int) -> Floats:
+    """What a user's law has drawn, as an array; refused unless it is so many finite numbers."""
     values = np.ascontiguousarray(drawn, dtype=np.float64)
     if values.shape != (size,):
         raise RewardError(f"arm {name!r}: rvs(size={size}) must give {size} numbers (got shape {values.shape})")

@@ -66,6 +66,7 @@ def _bandit(value: Bandit, name: str) -> dict[str, Any]:
 
 
 def _policy(name: str, policy: AnyPolicy) -> list[str]:
+    """A policy as text: what it says of itself, and a digest of its code and state."""
     if isinstance(policy, Policy):
         return [repr(policy), verbs.stamp(type(policy.params))]
     kind = type(policy)
@@ -83,6 +84,7 @@ def _policy(name: str, policy: AnyPolicy) -> list[str]:
 
 
 def _law(law: RewardLaw) -> list[str]:
+    """A law as text and a digest of its numbers; a foreign one is known by rewards that it draws from a fixed seed."""
     if isinstance(law, Law):
         return [repr(law), _digest(law.row.tobytes(), law.data.tobytes())]
     rewards = np.asarray(law.rvs(size=_PROBES, random_state=np.random.default_rng(0)), np.float64)

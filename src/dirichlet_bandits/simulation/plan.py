@@ -63,6 +63,7 @@ def make_plan(
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
+    """The policies by name; those without one are called by their repr."""
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:

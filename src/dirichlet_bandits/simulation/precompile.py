@@ -1,6 +1,5 @@
 """Compiling ahead: Numba compiles one function at a time in a process, but several processes share its cache."""
 
-import os
 from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -8,6 +7,7 @@ from multiprocessing import get_context
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.progress import bars
+from dirichlet_bandits.simulation.executors import cores
 from dirichlet_bandits.simulation.simulate import simulate
 
 _BAR = "compiling"
@@ -16,7 +16,7 @@ _MOST = 4  # processes: each takes about a gigabyte
 
 def compile_ahead(pairs: Collection[tuple[Bandit, Policy]], *, workers: int | None, progress: bool | None) -> None:
     """Compile the simulation of each policy, several at a time, for this and later processes to load."""
-    processes = min(workers or os.cpu_count() or 1, _MOST)
+    processes = min(workers or cores(), _MOST)
     with (
         ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool,
         bars({_BAR: len(pairs)}, progress, "policies") as shown,
@@ -28,4 +28,5 @@ def compile_ahead(pairs: Collection[tuple[Bandit, Policy]], *, workers: int | No
 
 
 def _compile(bandit: Bandit, policy: Policy) -> None:
+    """Play as little as compiles everything: every arm once."""
     simulate(bandit, policy, horizon=len(bandit), replications=1, seed=0, workers=1, progress=False)

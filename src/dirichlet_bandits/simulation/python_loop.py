@@ -49,12 +49,12 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
             yield from block.tolist()
 
     def from_stock(arm: int) -> Iterator[float]:
-        told = 0
+        used = 0
         while True:
-            if foreign.drawn[arm].size <= told:
+            if foreign.drawn[arm].size <= used:
                 foreign.more()
-            for reward in foreign.drawn[arm][told:].tolist():
-                told += 1
+            for reward in foreign.drawn[arm][used:].tolist():
+                used += 1
                 yield reward
 
     return [from_stock(k) if kind == Kind.FOREIGN else built_in(k) for k, kind in enumerate(table.kinds)]

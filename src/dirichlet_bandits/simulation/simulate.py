@@ -14,7 +14,7 @@ from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation.collect import Collector
-from dirichlet_bandits.simulation.executors import Crew, run_all
+from dirichlet_bandits.simulation.executors import Workers, run_all
 from dirichlet_bandits.simulation.plan import AnyPolicy, make_plan
 from dirichlet_bandits.simulation.units import units_of
 
@@ -47,7 +47,7 @@ def simulate(
     horizon, replications
         Pulls in a replication, and how many replications.
     seed
-        An int, a SeedSequence, a Generator, or None for a fresh one (kept in the result).
+        An int, a SeedSequence, a Generator, or None for a fresh one (stored in the result).
     workers
         Threads; by default one for each core.
     progress
@@ -71,16 +71,16 @@ def simulate(
     >>> dict(result.pulls.sizes)
     {'policy': 2, 'replication': 20, 'arm': 2}
     """
-    crew = Crew(executor, workers)
-    kept = None if store is None else Store(store)
-    if seed is None and kept is not None and kept.exists():
-        seed = stored_seed(kept.attrs)
+    team = Workers(executor, workers)
+    stored = None if store is None else Store(store)
+    if seed is None and stored is not None and stored.exists():
+        seed = stored_seed(stored.attrs)
     plan = make_plan(bandit, policies, horizon=horizon, replications=replications, seed=seed, record=record, fast=fast)
-    crew.check_picklable(plan)
-    collector = Collector(plan, kept)
-    units = units_of(plan, kept, crew.threads)
+    team.check_picklable(plan)
+    collector = Collector(plan, stored)
+    units = units_of(plan, stored, team.threads)
     totals = dict.fromkeys(plan.policies, plan.replications)
-    with crew.pool() as pool, bars(totals, progress, "replications") as shown:
+    with team.pool() as pool, bars(totals, progress, "replications") as shown:
         finished = run_all(units, pool, collector.keep, shown)
     if not finished:
         warnings.warn("interrupted: the result holds the replications done so far", stacklevel=2)

@@ -72,6 +72,7 @@ class Unit:
             raise FormatError(f"{error} as seen by a worker: all must see the same place") from error
 
     def _play(self) -> Chunk:
+        """Simulate the replications of this unit, by whichever loop fits the policy and the laws."""
         plan = self.plan
         policy, n_arms = plan.policies[self.name], len(plan.bandit)
         chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
@@ -86,12 +87,14 @@ class Unit:
         return chunk
 
     def _setup(self, policy: AnyPolicy) -> Setup:
+        """What all replications of a policy share in the loop."""
         low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
         finite = sys.float_info.max  # an infinite reward is always refused
         plan = self.plan
         return Setup(plan.horizon, plan.times, plan.bandit.gaps, max(low, -finite), min(high, finite))
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
+        """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
         rewards, decisions = new_stream(), new_stream()
         status = runner(type(policy.params), self.plan.takes_shortcut(policy))(
             policy.params, self._setup(policy), table, seeds, *rewards, *decisions, self.control, outcome
@@ -115,6 +118,7 @@ class Unit:
                 return
 
     def _play_python(self, policy: PythonPolicy, seeds: Words, outcome: Outcome) -> None:
+        """Play a policy that is a plain Python class, replication by replication."""
         setup = self._setup(policy)
         for row in range(len(seeds)):
             try:

@@ -19,6 +19,7 @@ def check_shape(policy: Policy) -> list[str]:
 
 
 def _check_params(policy: Policy) -> list[str]:
+    """``params`` is a NamedTuple of numbers for which verbs are registered."""
     try:
         params = policy.params
     except NotImplementedError:
@@ -38,6 +39,7 @@ def _check_params(policy: Policy) -> list[str]:
 
 
 def _check_verbs(params: type) -> list[str]:
+    """Some verb decides which arm to pull."""
     if verbs.has_own(verbs.select, params) or verbs.has_own(verbs.index, params):
         return []
     if verbs.has_own(verbs.duel, params):
@@ -46,6 +48,7 @@ def _check_verbs(params: type) -> list[str]:
 
 
 def _check_bounds(policy: Policy) -> list[str]:
+    """``reward_bounds`` are two numbers, and ``check_reward`` keeps to them."""
     try:
         low, high = policy.reward_bounds
         if not float(low) < float(high):
@@ -110,6 +113,7 @@ def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]
 
 
 def _check_refusal(policy: Policy) -> list[str]:
+    """``update`` refuses a reward that is no number."""
     try:
         policy.update(policy.init(2), 0, math.nan, np.random.default_rng(0))
     except RewardError:
@@ -120,6 +124,7 @@ def _check_refusal(policy: Policy) -> list[str]:
 
 
 def _check_states(policy: Policy) -> list[str]:
+    """Two states from ``init`` are independent of each other."""
     try:
         first, second = policy.init(2), policy.init(2)
         before = _snapshot(second)
@@ -137,6 +142,7 @@ def _snapshot(state: Any) -> Any:
 
 
 def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a verb; what it raises is a finding."""
     try:
         return door(*arguments)
     except Exception as error:

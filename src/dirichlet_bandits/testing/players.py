@@ -22,7 +22,7 @@ class Player(Protocol):
         """The arms of the next round."""
 
     def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
-        """Tell a reward."""
+        """Hand the policy the reward of an arm that was pulled."""
 
 
 def play(player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Generator], float], seed: int) -> list[int]:

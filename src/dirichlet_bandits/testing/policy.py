@@ -82,6 +82,7 @@ def check_policy(policy: Any) -> Report:
 
 
 def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
+    """The policy plays through rewards of several kinds without breaking its contract."""
     scenes: dict[str, Draw] = {
         "equal rewards": lambda _: 0.5,
         "zero rewards": lambda _: 0.0,
@@ -99,6 +100,7 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
 
 
 def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
+    """Ties are broken at random."""
     n_arms = _SIZES[-1]
     try:
         arms = play(player(n_arms), n_arms, _TIED_PULLS, _inside(policy, lambda _: 0.5), seed=1)
@@ -133,6 +135,7 @@ def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
 
 
 def _check_simulation(policy: Any) -> list[str]:
+    """``simulate`` runs the policy."""
     low, high = reward_inside(policy, 0.0), reward_inside(policy, 1.0)
     bandit = Bandit([Uniform(low, high), Uniform(low, (low + high) / 2)])
     try:
@@ -143,6 +146,7 @@ def _check_simulation(policy: Any) -> list[str]:
 
 
 def _inside(policy: Any, draw: Draw) -> Draw:
+    """The same rewards, moved to where the policy expects them."""
     return lambda rng: reward_inside(policy, draw(rng))
 
 

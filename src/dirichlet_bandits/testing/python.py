@@ -36,7 +36,7 @@ def player(policy: Any) -> Callable[[int], "PythonPlayer"]:
 
 
 class PythonPlayer:
-    """One play of a copy."""
+    """One play of a copy of the policy; what it raises is a finding."""
 
     def __init__(self, policy: Any, n_arms: int) -> None:
         self.policy = copy.deepcopy(policy)
@@ -67,6 +67,7 @@ def _check_copies(policy: Any) -> list[str]:
 
 
 def _class_memory(policy: Any) -> dict[str, Any]:
+    """What the policy's classes hold in attributes that can change."""
     return {
         name: value
         for klass in type(policy).__mro__
@@ -76,6 +77,7 @@ def _class_memory(policy: Any) -> dict[str, Any]:
 
 
 def _accepts(method: Callable[..., Any], n_arguments: int) -> bool:
+    """Whether a method can be called with so many arguments."""
     try:
         inspect.signature(method).bind(*range(n_arguments))
     except TypeError:
@@ -84,6 +86,7 @@ def _accepts(method: Callable[..., Any], n_arguments: int) -> bool:
 
 
 def _call(name: str, method: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a method of the policy; what it raises is a finding."""
     try:
         return method(*arguments)
     except Exception as error:

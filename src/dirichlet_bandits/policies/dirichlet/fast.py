@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline
+from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import (
     Clocks,
@@ -82,7 +82,7 @@ class Challengers(NamedTuple):
     at: Floats  # and the m at which it was taken
 
 
-@jit
+@shared
 def new_challengers(n_arms: int) -> Challengers:
     """Nothing is known yet."""
     groups, clocks = make_groups(n_arms, np.empty(0)), new_clocks(n_arms)
@@ -120,7 +120,7 @@ def worth_a_clock(policy: Any, n: int, log_p: float) -> bool:
     return log_p < math.log(OFTEN * min(duel_cost(policy, n) / CROSSING_COST, 1.0))
 
 
-@jit
+@shared
 def log_win_probability(policy: Any, challengers: Challengers, x: Floats, b: float, arm: int, m: float) -> float:
     """log P(index >= m) with the bonus b for the arm, which has rewards x; from its contour, if that is any good."""
     contours, known = challengers.contours, challengers.known[arm]
@@ -138,7 +138,7 @@ def log_win_probability(policy: Any, challengers: Challengers, x: Floats, b: flo
     return log_crossing_of(values, weights, b, m)
 
 
-@jit
+@shared
 def shortfall_bounds(challengers: Challengers, arm: int, x: Floats, m: float) -> tuple[float, float]:
     """Bounds of the mean shortfall of x at m: each shortfall moves by at most as much as m."""
     if x.size > challengers.summed[arm] + SHORTFALL_NEW_MOST:
@@ -186,7 +186,7 @@ def duel_by_probability(
     return rng.random() < math.exp(log_p)
 
 
-@jit
+@shared
 def seek_certificate(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, now: int, rng: np.random.Generator
 ) -> None:
@@ -207,7 +207,7 @@ def seek_certificate(
         challengers.lost[arm] = -1
 
 
-@jit
+@shared
 def wins_at_ring(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, rng: np.random.Generator
 ) -> bool:
@@ -251,7 +251,7 @@ def wins(
     return won
 
 
-@jit
+@shared
 def renew_certificates(
     policy: Any, state: History, challengers: Challengers, m: float, now: int, rng: np.random.Generator
 ) -> None:
@@ -281,7 +281,7 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     play_rounds(policy, state, run, new_challengers(state.pulls.size), rng)
 
 
-@jit
+@shared
 def play_rounds(policy: Any, state: History, run: Run, challengers: Challengers, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     challengers = borrowed(challengers)

@@ -18,14 +18,14 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import BLOCK, Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.numerics.kinf_series import kinf_incremental, make_expansions
+from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.policies.imed.probability import incremental_evidence
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, IMEDParams, evidence
 from dirichlet_bandits.types import Floats
 
@@ -93,16 +93,11 @@ def evidence_near(policy: Any, state: Any, expansions: Floats, arm: int, m: floa
 
 @implements(evidence_near, IMEDParams)
 def evidence_itself(policy: IMEDParams, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
-    """Is quickly found."""
+    """The evidence itself: a formula of the mean."""
     return evidence(policy, state, arm, m)
 
 
-@implements(evidence_near, EmpiricalIMEDParams)
-def evidence_expanded(
-    policy: EmpiricalIMEDParams, state: History, expansions: Floats, arm: int, m: float
-) -> tuple[float, float]:
-    """By the arm's power sums."""
-    return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
+implements(evidence_near, EmpiricalIMEDParams)(incremental_evidence)
 
 
 @jit

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.types import Floats
 
 _ENDS = (0.0, 1.0, 2.0, 3.5, math.inf)  # of the pieces, in standard deviations
@@ -41,7 +41,7 @@ class Ceiling(NamedTuple):
     pieces: Floats
 
 
-@jit
+@shared
 def make_ceiling(n: int, mean: float, squares: float, low: float, upper: float) -> Ceiling:
     """With some room for the leader's mean and variance; an index of equal rewards moves too, by the bound's share."""
     s = max(_WIDER * squares / n, (upper - low) ** 2 / (n * n))
@@ -67,7 +67,7 @@ def log_ceiling(ceiling: Ceiling, piece: int, z: float) -> float:
     return -row[_HEIGHT] - row[_SLOPE] * (z - row[_START])
 
 
-@jit
+@shared
 def integral(ceiling: Ceiling, fall: float, part: Floats) -> float:
     """Of exp(fall z) times the ceiling, over all z that an index can have; ``part`` gets that of each piece."""
     total = 0.0
@@ -83,7 +83,7 @@ def integral(ceiling: Ceiling, fall: float, part: Floats) -> float:
     return total
 
 
-@jit
+@shared
 def draw(ceiling: Ceiling, fall: float, rng: np.random.Generator) -> tuple[int, float]:
     """A piece and a z in it, with density in proportion to exp(fall z) times the ceiling."""
     part = np.empty(len(_TOUCH))

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline
+from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, append, rewards
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
@@ -66,7 +66,7 @@ class Challengers(NamedTuple):
     tangents: Floats
 
 
-@jit
+@shared
 def new_challengers(n_arms: int, upper: float) -> Challengers:
     """Nothing is known yet."""
     return Challengers(contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), np.zeros((5, n_arms)))
@@ -92,7 +92,7 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
     return log_density_anew(np.append(x, b), v)
 
 
-@jit
+@shared
 def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
     """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
     contours, tangents = challengers.contours, challengers.tangents
@@ -129,7 +129,7 @@ def ringing_arm(rates: Floats, rng: np.random.Generator) -> int:
     return arm
 
 
-@jit
+@shared
 def leader_below(
     policy: NPTSParams, state: History, groups: Groups, ceiling: Ceiling, leader: int, v: float, u: float
 ) -> bool:
@@ -147,7 +147,7 @@ def leader_below(
     return u < -math.expm1(log_crossing(np.append(x, policy.upper) - v, np.empty(0)))
 
 
-@jit
+@shared
 def index_above_leader(
     policy: NPTSParams,
     state: History,
@@ -170,7 +170,7 @@ def index_above_leader(
     return v if leader_below(policy, state, challengers.groups, ceiling, leader, v, u) else math.nan
 
 
-@jit
+@shared
 def rival_above(
     policy: NPTSParams,
     state: History,
@@ -202,7 +202,7 @@ def pull_and_tell(state: History, run: Run, arm: int) -> History:
     return state if over(run) else append(state, arm, reward, reward)  # what `update` does for this policy
 
 
-@jit
+@shared
 def select_by_groups(policy: NPTSParams, state: History, groups: Groups, rng: np.random.Generator) -> int:
     """The policy's choice in law: the arm with the largest index, ties at random."""
     best, largest, ties = 0, -math.inf, 0
@@ -219,7 +219,7 @@ def highest_rate(pulls: Ints) -> float:
     return min(min(pulls.sum(), INDEX_COST * pulls.size) / RING_COST, 0.9)
 
 
-@jit
+@shared
 def certify_all(policy: NPTSParams, state: History, challengers: Challengers, ceiling: Ceiling, leader: int) -> bool:
     """A tangent and a rate for everybody; False as soon as together they are too high to wait."""
     together, most = 0.0, highest_rate(state.pulls)
@@ -257,7 +257,7 @@ def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre:
     return block.size, squares
 
 
-@jit
+@shared
 def wait_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, leader: int, rng: np.random.Generator
 ) -> History:

@@ -12,14 +12,15 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, ended, pull_with
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
-from dirichlet_bandits.numerics.kinf_series import kl_ucb_incremental, make_expansions
+from dirichlet_bandits.numerics.kinf_series import make_expansions
+from dirichlet_bandits.policies.index import incremental_index
 from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
 from dirichlet_bandits.types import Floats
 
@@ -33,7 +34,7 @@ def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats
 def index_itself(
     policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
-    """Is quickly found."""
+    """The index itself: a formula, or one solve without the rewards."""
     return verbs.index(policy, state, arm, total, math.nan, rng)
 
 
@@ -42,7 +43,7 @@ def index_expanded(
     policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
     """By the arm's power sums."""
-    return kl_ucb_incremental(expansions[arm], rewards(state, arm), state.means[arm], math.log(total), policy.upper)
+    return incremental_index(policy, state, arm, total, math.nan, expansions)
 
 
 @verb

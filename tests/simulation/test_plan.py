@@ -1,0 +1,91 @@
+"""A plan decides all numbers: its fields are what a store knows a simulation by, its world what a shortcut needs."""
+
+import dataclasses
+import json
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.engine.verbs import shortcut, shortcut_holds
+from dirichlet_bandits.simulation.identity import identity
+from dirichlet_bandits.simulation.plan import Plan, make_plan
+from tests.arms.test_objective import ARMS, Cautious
+
+BANDIT = db.Bandit(ARMS, names=["safe", "bold"])
+CAUTIOUS = db.Bandit(ARMS, names=["safe", "bold"], objective=Cautious())
+POLICY = db.ThompsonSampling("gaussian", sigma=1.0)  # its shortcut draws other numbers than the plain loop
+
+
+def plan(**changes):
+    settings = {"horizon": 10, "replications": 3, "seed": 1, "record": 5, "fast": True, **changes}
+    return make_plan(BANDIT, POLICY, **settings)
+
+
+def run(bandit, **changes):
+    return db.simulate(bandit, {"TS": POLICY}, horizon=200, replications=8, **{"seed": 2, **changes})
+
+
+def test_a_new_field_is_part_of_the_identity():
+    @dataclasses.dataclass(frozen=True)
+    class Later(Plan):
+        delay: int
+
+    fields = {field.name: getattr(plan(), field.name) for field in dataclasses.fields(Plan)}
+    assert json.loads(identity(Later(**fields, delay=3)))["delay"] == 3
+    assert identity(Later(**fields, delay=3)) != identity(Later(**fields, delay=4))
+    with pytest.raises(TypeError, match="no rule for 'delay', a set"):
+        identity(Later(**fields, delay={3}))
+
+
+def test_equal_plans_have_one_identity():
+    assert identity(plan()) == identity(plan())
+    for change in ({"horizon": 11}, {"replications": 4}, {"seed": 2}, {"record": 4}, {"fast": False}):
+        assert identity(plan(**change)) != identity(plan())
+
+
+def test_regret_and_labels_come_from_the_objective(tmp_path):
+    result = run(CAUTIOUS)
+    np.testing.assert_allclose(result.regret.isel(time=-1), result.pulls.values @ CAUTIOUS.gaps, rtol=1e-12)
+    result.save(tmp_path / "runs.zarr")
+    for found in (result, db.load(tmp_path / "runs.zarr")):
+        assert (found.objective, found.regret_label) == ("mean less deviation", "cautious regret")
+        assert found.lower_bound is None  # that of the mean would be wrong
+        assert found.plot().axes[0].get_ylabel() == "cautious regret"
+    usual = run(BANDIT)
+    assert (usual.objective, usual.regret_label) == ("mean", "regret")
+    assert usual.plot().axes[0].get_ylabel() == "regret"
+
+
+def test_two_objectives_do_not_mix_in_a_store(tmp_path):
+    run(BANDIT, store=tmp_path / "runs.zarr")
+    with pytest.raises(db.ArgumentError, match="other objective"):
+        run(CAUTIOUS, store=tmp_path / "runs.zarr")
+
+
+def test_where_the_world_is_not_as_assumed_the_plain_loop_runs():
+    fast, plain = run(CAUTIOUS, fast=True), run(CAUTIOUS, fast=False)
+    assert fast.data.identical(plain.data)
+    assert not run(BANDIT, fast=True).data.identical(run(BANDIT, fast=False).data)  # there the shortcut is taken
+    np.testing.assert_array_equal(plain.pulls, run(BANDIT, fast=False).pulls)
+
+
+def test_a_shortcut_assumes_everything_unless_it_says_less():
+    class Modest(NamedTuple):
+        scale: float
+
+    class Silent(NamedTuple):
+        scale: float
+
+    def pull_nothing(policy, state, run, rng):
+        pass
+
+    shortcut(Modest, assumes=Assumption.IMMEDIATE)(pull_nothing)
+    shortcut(Silent)(pull_nothing)
+    late = Assumption.ALL & ~Assumption.IMMEDIATE
+    assert shortcut_holds(Modest, CAUTIOUS.guarantees)
+    assert not shortcut_holds(Silent, CAUTIOUS.guarantees)
+    assert not shortcut_holds(Modest, late)
+    assert shortcut_holds(Silent, Assumption.ALL)
