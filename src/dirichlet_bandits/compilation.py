@@ -155,7 +155,7 @@ class _StampedCache(FunctionCache):
     """Numba's cache of one function, void as soon as the stamp of its sources is another one."""
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         files: Any = IndexDataCacheFile
         self._cache_file = files(self._cache_path, self._impl.filename_base, stamp)
 
