@@ -6,7 +6,9 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.ucb.rule import UCB1Params
 from tests.policies.twins import PAIRS
 
 
@@ -126,3 +128,10 @@ def test_an_arm_out_of_range_is_refused():
     policy = db.UCB1(sigma=1.0)
     with pytest.raises(db.ArgumentError, match="'arm' must be an index below 2"):
         policy.update(policy.init(2), 2, 0.0, np.random.default_rng(0))
+
+
+def test_a_verb_that_comes_too_late_is_refused():
+    """What has been compiled would not know of it."""
+    db.UCB1(sigma=1.0).init(2)
+    with pytest.raises(TypeError, match="UCB1Params is compiled already: register 'index' before it is used"):
+        implements(index, UCB1Params)(lambda policy, state, arm, total, best_mean, rng: 0.0)

@@ -35,6 +35,7 @@ from dirichlet_bandits.compilation import INNER_OPTIONS, entry_point, jit, sourc
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
 _ASSUMED: dict[type, Assumption] = {}
+_USED: set[type] = set()
 _MAKING = threading.RLock()
 
 
@@ -92,6 +93,9 @@ def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Calla
         raise TypeError(f"{stub.__name__!r} is not a verb of policies: {', '.join(_VERSIONS)}")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        late = [policy_type.__name__ for policy_type in policy_types if policy_type in _USED]
+        if late:
+            raise TypeError(f"{', '.join(late)} is compiled already: register {stub.__name__!r} before it is used")
         dispatcher = function if hasattr(function, "py_func") else jit(function)
         if not policy_types:
             _DEFAULTS[stub.__name__] = dispatcher
@@ -141,6 +145,7 @@ def specialised(function: Callable[..., Any], policy_type: type) -> Callable[...
     that cannot be imported must not spoil the others'.
     """
     with _MAKING:  # once, and not by several threads at the same time
+        _USED.add(policy_type)
         return _specialised(function, policy_type)
 
 
