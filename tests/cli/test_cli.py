@@ -76,9 +76,9 @@ def test_a_store_goes_on_and_is_not_replaced(folder):
     [
         (["none.toml", "--out", "runs.zarr"], "no experiment at 'none.toml'"),
         (["coins.toml"], "'--out' must be given, or --store (got None)"),
-        (["coins.toml", "--out", "mine"], "'mine' is not a zarr folder"),
-        (["coins.toml", "--store", "mine"], "'mine' is not a zarr folder"),
-        (["coins.toml", "--out", "coins.toml"], "'coins.toml' is not a zarr folder"),
+        (["coins.toml", "--out", "mine"], "'mine' is not a readable zarr folder"),
+        (["coins.toml", "--store", "mine"], "'mine' is not a readable zarr folder"),
+        (["coins.toml", "--out", "coins.toml"], "'coins.toml' is not a readable zarr folder"),
         (["coins.toml", "--out", "no/runs.zarr"], "'--out' must be in a folder that exists and can be written"),
         (["coins.toml", "--out", "runs.zarr", "--plot", "a.doc"], "'--plot' must be a file that ends in .png, .pdf"),
         (["coins.toml", "--out", "runs.zarr", "--plot", "no/a.png"], "'--plot' must be in a folder that exists"),
