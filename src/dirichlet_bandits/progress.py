@@ -3,21 +3,25 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 @contextmanager
 def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator["Bars"]:
     """A bar for each name; ``show=None`` means only on a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -36,7 +40,7 @@ def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator["B
 class Bars:
     """Handle on the bars of :func:`bars`."""
 
-    def __init__(self, progress: Progress, totals: Mapping[str, int]) -> None:
+    def __init__(self, progress: "Progress", totals: Mapping[str, int]) -> None:
         self._progress = progress
         self._tasks = {name: progress.add_task(name, total=total) for name, total in totals.items()}
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import rich  # its parts are imported when they are used
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from dirichlet_bandits import crops
+import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 
 app = typer.Typer(
@@ -26,6 +25,8 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except (DirichletBanditsError, OSError) as error:
+        from rich.console import Console
+
         Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
 
@@ -58,9 +59,9 @@ def sample_command(
     tables \\[\\[fertiliser]] with day = 30 and nitrogen = 60.0.
     """
     with _plain_errors():
-        told = crops.PUBLISHED if case is None else crops.case_from_toml(case)
+        told = db.crops.PUBLISHED if case is None else db.crops.case_from_toml(case)
         told = told if cultivar is None else replace(told, cultivar=cultivar)
-        samples = crops.sample(seasons, dates=_days(dates), seed=seed, case=told, workers=workers, out=out)
+        samples = db.crops.sample(seasons, dates=_days(dates), seed=seed, case=told, workers=workers, out=out)
         _print(samples, str(out))
 
 
@@ -78,10 +79,10 @@ def show_command(
     dirichlet-bandits crops show yields.npz --provenance
     """
     with _plain_errors():
-        samples = crops.load(file)
+        samples = db.crops.load(file)
         _print(samples, "the shipped samples" if file is None else str(file))
         if provenance:
-            Console().print_json(data=samples.provenance)
+            rich.print_json(data=samples.provenance)
 
 
 @app.command("case")
@@ -99,11 +100,11 @@ def case_command(
     from dataclasses import asdict
 
     with _plain_errors():
-        Console().print_json(data=asdict(crops.PUBLISHED if file is None else crops.case_from_toml(file)))
+        rich.print_json(data=asdict(db.crops.PUBLISHED if file is None else db.crops.case_from_toml(file)))
 
 
 def _days(text: str) -> tuple[int, ...]:
-    named = {"all": crops.DATES, "spring": crops.SPRING}
+    named = {"all": db.crops.DATES, "spring": db.crops.SPRING}
     if text in named:
         return named[text]
     try:
@@ -112,7 +113,9 @@ def _days(text: str) -> tuple[int, ...]:
         raise ArgumentError("dates", "'all', 'spring', or days of the year such as '57,72'", text) from None
 
 
-def _print(samples: crops.Samples, title: str) -> None:
+def _print(samples: "db.crops.Samples", title: str) -> None:
+    from rich.table import Table
+
     table = Table(title=f"Maize yields, kg/ha: {title}", title_justify="left")
     for heading in ("day", "date", "seasons", "mean", "s.e.", "sd", "zeros", "largest"):
         table.add_column(heading, justify="right")
@@ -126,4 +129,4 @@ def _print(samples: crops.Samples, title: str) -> None:
             f"{(row == 0).mean():.3f}",
             str(row.max()),
         )
-    Console().print(table)
+    rich.get_console().print(table)
