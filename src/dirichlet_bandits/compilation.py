@@ -19,6 +19,8 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.extending import intrinsic, overload
 
+from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
