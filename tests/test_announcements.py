@@ -88,3 +88,68 @@ def test_a_package_that_cannot_be_written_has_its_code_in_the_users_cache(tmp_pa
     assert init(LOG, path=tmp_path, **user) == SAID
     assert list((tmp_path / "home" / "cache").rglob("*.nbc"))
     assert init(LOG, path=tmp_path, **user) == ""
+
+
+INTERRUPTED = """
+import logging, os, signal, warnings
+import dirichlet_bandits as db
+from dirichlet_bandits.announcements import compiling
+
+class Press(logging.Handler):
+    def emit(self, record):
+        if record.getMessage() == "compiling UCB1, once":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+logging.getLogger("dirichlet_bandits").addHandler(Press())
+logging.getLogger("dirichlet_bandits").setLevel(logging.INFO)
+{work}
+"""
+SIMULATION = """
+warnings.simplefilter("ignore")
+bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
+result = db.simulate(bandit, db.UCB1(sigma=0.5), horizon=100, replications=20, seed=0)
+print(result.undone, compiling(), flush=True)
+os._exit(0)
+"""
+COMMAND = """
+import sys
+from dirichlet_bandits.cli import run
+sys.argv[1:] = ["simulate", "experiment.toml", "--out", "runs.zarr"]
+run()
+"""
+EXPERIMENT = """
+horizon = 100
+replications = 20
+seed = 0
+[[arms]]
+law = "Bernoulli"
+p = 0.4
+[[arms]]
+law = "Bernoulli"
+p = 0.6
+[[policies]]
+policy = "UCB1"
+sigma = 0.5
+"""
+
+
+def interrupted(folder, work):
+    """A process in which Ctrl-C comes as soon as a simulation is being compiled."""
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, "-c", INTERRUPTED.format(work=work)]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_does_not_wait_for_a_compilation(tmp_path):
+    assert interrupted(tmp_path, SIMULATION).stdout == "20 True\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_ends_a_command_that_compiles(tmp_path):
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    done = interrupted(tmp_path, COMMAND)
+    assert done.returncode == 130
+    assert done.stderr == "interrupted before the first replication was done: nothing saved\n"
+    assert not list(tmp_path.rglob("*play_chunk*.nbc")), "it ended after the compilation"

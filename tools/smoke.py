@@ -8,6 +8,7 @@ this script, which needs the extra ``live``.
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -70,7 +71,7 @@ def use_the_client(folder: Path, wheel: Path) -> None:
     """``db.connect`` with the extra ``client`` only, to a service elsewhere."""
     python = environment(folder / "client", f"{wheel}[client]")
     check_absent(python, *EXTRAS)
-    storage, port = f"sqlite:///{folder / 'smoke.db'}", "8471"
+    storage, port = f"sqlite:///{folder / 'smoke.db'}", free_port()
     serve = [sys.executable, "-m", "dirichlet_bandits", "serve", "--storage", storage, "--open", "--port", port]
     service = subprocess.Popen(serve)
     try:
@@ -79,6 +80,13 @@ def use_the_client(folder: Path, wheel: Path) -> None:
         service.terminate()
         service.wait()
     print("used as a client")
+
+
+def free_port() -> str:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 def environment(place: Path, *packages: str) -> Path:

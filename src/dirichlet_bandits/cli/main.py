@@ -1,6 +1,8 @@
 """The app: every command and group is mounted here, and only here."""
 
 import importlib.metadata
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -46,3 +48,17 @@ def root(
       dirichlet-bandits example experiment.toml
       dirichlet-bandits simulate experiment.toml --out runs.zarr
     """
+
+
+def run() -> None:
+    """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop."""
+    try:
+        app(prog_name="dirichlet-bandits")
+    except SystemExit as end:
+        told = sys.modules.get("dirichlet_bandits.announcements")
+        if told is not None and told.compiling():
+            told.hush()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        raise
