@@ -40,7 +40,8 @@ class Precompiling:
                 compile_live(policy)
             except DirichletBanditsError as error:
                 _LOGGER.warning("%s is not compiled ahead: %s", name, error)
-            self.waiting.remove(name)
+            finally:
+                self.waiting.remove(name)
         if policies:
             _LOGGER.info("compiled: %s", ", ".join(policies))
 
