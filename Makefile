@@ -1,5 +1,5 @@
-# make demo   sets everything up, runs the paper's experiments quickly, leaves report/index.html
-# make test   sets everything up, checks style, types and imports, runs the tests
+# make demo   installs the package, runs the paper's experiments quickly, leaves report/index.html
+# make test   installs the tools too, checks style, types and imports, runs the tests
 # make slow   the long statistical checks, at full scale
 # make bench  ratios measured in one run
 
@@ -21,13 +21,17 @@ endef
 
 .PHONY: demo test slow bench clean
 
-.venv/ready: pyproject.toml
+.venv/ready-demo: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/ready: .venv/ready-demo
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@
 
-demo: .venv/ready
+demo: .venv/ready-demo
 	$(BIN)/dirichlet-bandits paper
 
 test: .venv/ready

@@ -1,6 +1,6 @@
 """``python -m dirichlet_bandits``: the command line without its launcher."""
 
-from dirichlet_bandits.cli import app
+from dirichlet_bandits.cli import run
 
 if __name__ == "__main__":
-    app(prog_name="dirichlet-bandits")
+    run()

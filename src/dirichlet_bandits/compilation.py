@@ -23,6 +23,8 @@ from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
+from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

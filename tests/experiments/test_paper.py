@@ -17,7 +17,7 @@ from dirichlet_bandits.experiments import (
     shipped,
     shipped_text,
 )
-from dirichlet_bandits.experiments.shipped import REGRET
+from dirichlet_bandits.experiments.catalogue import REGRET
 
 YIELDS = ("yields", "yields-spring")
 

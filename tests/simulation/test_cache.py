@@ -66,7 +66,7 @@ def test_an_edited_package_is_compiled_again(tmp_path):
     shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     before, hits = play(tmp_path, "db.UCB1(sigma=0.1)")
     assert hits == 0
-    tally = package / "policies" / "tally.py"  # not the file of the entry point, nor of the policy
+    tally = package / "engine" / "tally.py"  # not the file of the entry point, nor of the policy
     text = tally.read_text()
     edited = text.replace("min(max((new + carry) / n, low), top)", "1.0 - (new + carry) / n")
     assert edited != text

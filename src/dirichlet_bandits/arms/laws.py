@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, ndtr, ndtri
 
 from dirichlet_bandits.arms.sampler import N_PARAMETERS, Kind, fill_entry
 from dirichlet_bandits.errors import ArgumentError
@@ -125,11 +125,11 @@ class Gaussian(Law):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """P(X <= x)."""
-        return np.asarray(ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
+        return np.asarray(scipy.special.ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Quantile of level q."""
-        return np.asarray(self.row[0] + self.row[1] * ndtri(q))
+        return np.asarray(self.row[0] + self.row[1] * scipy.special.ndtri(q))
 
 
 class Exponential(Law):
@@ -222,11 +222,11 @@ class Beta(Law):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """P(X <= x)."""
-        return np.asarray(betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
+        return np.asarray(scipy.special.betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Quantile of level q."""
-        return np.asarray(betaincinv(self.a, self.b, q))
+        return np.asarray(scipy.special.betaincinv(self.a, self.b, q))
 
 
 class Poisson(Law):
@@ -272,7 +272,7 @@ class ClippedGaussian(Law):
     def _moments(self) -> tuple[float, float]:
         mu, sigma, low, high = (float(x) for x in self.row)
         a, b = (low - mu) / sigma, (high - mu) / sigma
-        below, above = float(ndtr(a)), float(ndtr(-b))
+        below, above = float(scipy.special.ndtr(a)), float(scipy.special.ndtr(-b))
         inside = 1 - below - above
         first = _density(a) - _density(b)  # E[Z; a < Z < b]
         second = inside + a * _density(a) - b * _density(b)  # E[Z^2; a < Z < b]
@@ -295,14 +295,14 @@ class ClippedGaussian(Law):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Quantile of level q."""
-        return np.clip(self.row[0] + self.row[1] * ndtri(q), self.row[2], self.row[3])
+        return np.clip(self.row[0] + self.row[1] * scipy.special.ndtri(q), self.row[2], self.row[3])
 
     def kinks(self) -> tuple[float, float]:
         """Levels at which the quantile function stops, and begins, to be flat."""
         return float(self._level(self.row[2])), float(self._level(self.row[3]))
 
     def _level(self, x: ArrayLike) -> Floats:
-        return np.asarray(ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
+        return np.asarray(scipy.special.ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
 
 
 def _density(z: float) -> float:

@@ -4,10 +4,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
+import rich  # its parts are imported when they are used
 import typer
-from rich.console import Console
 
-from dirichlet_bandits import crops
+import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import OneLineErrors
 from dirichlet_bandits.errors import ArgumentError
@@ -47,9 +47,9 @@ def sample_command(
     where case.toml may say: cultivar = "PC0003", density = 6.0, a table \\[soil] with runoff_curve = 80.0,
     tables \\[\\[fertiliser]] with day = 30 and nitrogen = 60.0.
     """
-    chosen = crops.PUBLISHED if case is None else crops.case_from_toml(case)
+    chosen = db.crops.PUBLISHED if case is None else db.crops.case_from_toml(case)
     chosen = chosen if cultivar is None else replace(chosen, cultivar=cultivar)
-    samples = crops.sample(seasons, dates=_days(dates), seed=seed, case=chosen, workers=workers, out=out)
+    samples = db.crops.sample(seasons, dates=_days(dates), seed=seed, case=chosen, workers=workers, out=out)
     _print(samples, str(out))
 
 
@@ -66,10 +66,10 @@ def show_command(
 
     dirichlet-bandits crops show yields.npz --provenance
     """
-    samples = crops.load(file)
+    samples = db.crops.load(file)
     _print(samples, "the shipped samples" if file is None else str(file))
     if provenance:
-        Console().print_json(data=samples.provenance)
+        rich.print_json(data=samples.provenance)
 
 
 @app.command("case")
@@ -84,12 +84,12 @@ def case_command(
 
     dirichlet-bandits crops case case.toml
     """
-    Console().print_json(data=asdict(crops.PUBLISHED if file is None else crops.case_from_toml(file)))
+    rich.print_json(data=asdict(db.crops.PUBLISHED if file is None else db.crops.case_from_toml(file)))
 
 
 def _days(text: str) -> tuple[int, ...]:
     """Planting dates from the text of an option."""
-    named = {"all": crops.DATES, "spring": crops.SPRING}
+    named = {"all": db.crops.DATES, "spring": db.crops.SPRING}
     if text in named:
         return named[text]
     try:
@@ -98,7 +98,7 @@ def _days(text: str) -> tuple[int, ...]:
         raise ArgumentError("dates", "'all', 'spring', or days of the year such as '57,72'", text) from None
 
 
-def _print(samples: crops.Samples, title: str) -> None:
+def _print(samples: "db.crops.Samples", title: str) -> None:
     """Show samples as a table, a row a planting date."""
     rows = [
         (

@@ -7,8 +7,7 @@ import typer
 
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments import example_text, shipped_text
-from dirichlet_bandits.experiments.shipped import REGRET
+from dirichlet_bandits.experiments.catalogue import REGRET, example_text, shipped_text
 
 
 def example(

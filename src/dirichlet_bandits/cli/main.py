@@ -1,11 +1,13 @@
 """The app: every command and group is mounted here, and only here."""
 
 import importlib.metadata
+import os
+import sys
 from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import crops, example, paper, policies, serve, simulate, study
+from dirichlet_bandits.cli import compile, crops, example, paper, policies, serve, simulate, study
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -17,7 +19,7 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (simulate.simulate, example.example, policies.policies, paper.paper, serve.serve):
+for command in (simulate.simulate, example.example, policies.policies, paper.paper, serve.serve, compile.compile):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
@@ -46,3 +48,17 @@ def root(
       dirichlet-bandits example experiment.toml
       dirichlet-bandits simulate experiment.toml --out runs.zarr
     """
+
+
+def run() -> None:
+    """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop."""
+    try:
+        app(prog_name="dirichlet-bandits")
+    except SystemExit as end:
+        told = sys.modules.get("dirichlet_bandits.announcements")
+        if told is not None and told.compiling():
+            told.hush()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        raise

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.results import load
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -13,7 +13,7 @@ def check_result(option: str, path: Path) -> None:
     """A zarr folder that can be written: a new one, or an older result of ours."""
     _check_folder(option, path)
     if path.exists():
-        load(path)
+        db.load(path)
 
 
 def check_picture(option: str, path: Path) -> None:

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
+import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments import SHIPPED
-from dirichlet_bandits.report import Chapter, reproduce
-from dirichlet_bandits.report.facts import duration
+from dirichlet_bandits.experiments.catalogue import SHIPPED
 
 
 def paper(
@@ -41,7 +40,7 @@ def paper(
     """
     try:
         with cluster(dask, workers) as executor, options_named("only", "out", "workers", "seed"):
-            made = reproduce(
+            made = db.report.reproduce(
                 out,
                 only=only,
                 full=full,
@@ -58,8 +57,10 @@ def paper(
     typer.echo(f"report: {made.page}")
 
 
-def _show_times(chapters: Sequence[Chapter]) -> None:
+def _show_times(chapters: Sequence["db.report.Chapter"]) -> None:
     """Show how long each policy took."""
+    from dirichlet_bandits.report.facts import duration
+
     rows = [
         (chapter.title if k == 0 else "", policy, duration(seconds))
         for chapter in chapters

@@ -5,8 +5,6 @@ from typing import Annotated
 import typer
 
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.policies import POLICIES
-from dirichlet_bandits.policies.interface import parameters
 
 
 def policies(
@@ -21,6 +19,9 @@ def policies(
     if markdown:
         typer.echo(markdown_table())
         return
+    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.interface import parameters
+
     rows = [(name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()]
     headers = ("policy", "parameters", "assumes of the rewards", "reference")
     tables.show(tables.table("Policies", headers, rows, lines=True))
@@ -28,6 +29,9 @@ def policies(
 
 def markdown_table() -> str:
     """The table of all policies as it stands in README.md."""
+    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.interface import parameters
+
     lines = ["| policy | assumes of the rewards | reference |", "|---|---|---|"]
     for name, policy in POLICIES.items():
         lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.reference} |")

@@ -5,7 +5,6 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.simulation import dask_executor
 
 
 @contextmanager
@@ -16,5 +15,7 @@ def cluster(dask: str | None, workers: int | None) -> Iterator[Executor | None]:
         return
     if workers is not None:
         raise ArgumentError("--workers", "left out where a Dask cluster brings its own", workers)
+    from dirichlet_bandits.simulation import dask_executor
+
     with dask_executor(dask) as executor:
         yield executor

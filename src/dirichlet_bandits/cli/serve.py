@@ -35,7 +35,7 @@ def serve(
 
     Without a file of keys it does not start, unless --open says that every program of this machine may read
     and write; then it listens at this machine's own address only. Plain HTTP: put a proxy with TLS in front of it
-    before keys cross a network (docs/service.md).
+    before keys cross a network (docs/service.md). Policies of its studies are compiled in the background.
 
     \b
     Examples:
@@ -60,8 +60,7 @@ def serve(
     known = None if keys is None else keyring.read_keys(keys)
     if known == []:
         raise ArgumentError("--keys", "a file with at least one key", str(keys))
-    app = create_app(storage, known)
-    run(app, host, port)
+    run(create_app(storage, known, precompile=True), host, port)
 
 
 @keys.command("add")

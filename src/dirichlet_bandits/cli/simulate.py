@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
+import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments import read
-from dirichlet_bandits.report import judge_regret, sentence
 
 
 def simulate(
@@ -44,7 +43,7 @@ def simulate(
 
     Read the result in Python:  dirichlet_bandits.load("runs.zarr")
     """
-    task = read(experiment)
+    task = db.experiments.read(experiment)
     task = dataclasses.replace(
         task,
         replications=task.replications if replications is None else replications,
@@ -73,8 +72,8 @@ def simulate(
     if not quiet:
         tables.show(tables.summary_table(f"{task.title}: {result.regret_label} after {task.horizon} pulls", result))
         for claim in task.claims:
-            verdict = judge_regret(claim, result)
-            typer.echo(f"{verdict.outcome}: {verdict.says} {sentence(verdict)}")
+            verdict = db.report.judge_regret(claim, result)
+            typer.echo(f"{verdict.outcome}: {verdict.says} {db.report.sentence(verdict)}")
         typer.echo("saved: " + ", ".join(str(where) for where in (store, out, plot) if where))
     if undone:
         done = f"{total - undone} of {total} replications were done and are saved in {place}"

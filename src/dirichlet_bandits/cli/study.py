@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
+import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.live import Study, create_study, load_study, study_names
-from dirichlet_bandits.live.description import parse_policy
 from dirichlet_bandits.progress import bars
 
 DIFFERENT = 1
@@ -43,7 +42,9 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
     """
-    study = create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
+    from dirichlet_bandits.live.description import parse_policy
+
+    study = db.create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
 
@@ -57,7 +58,7 @@ def ask_command(
     Example:
       dirichlet-bandits study ask maize --storage sqlite:///maize.db -n 5
     """
-    for trial in load_study(name, storage).ask(n):
+    for trial in db.load_study(name, storage).ask(n):
         typer.echo(f"{trial.id}\t{trial.arm}\t{trial.propensity:.6g}")
 
 
@@ -71,7 +72,7 @@ def tell_command(
     Example:
       dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
     """
-    load_study(name, storage).tell(id, reward)
+    db.load_study(name, storage).tell(id, reward)
     typer.echo(f"trial {id}: {reward!r}")
 
 
@@ -83,7 +84,7 @@ def abandon_command(name: Name, id: Id, storage: Url) -> None:
     Example:
       dirichlet-bandits study abandon maize 3 --storage sqlite:///maize.db
     """
-    load_study(name, storage).abandon(id)
+    db.load_study(name, storage).abandon(id)
     typer.echo(f"trial {id}: abandoned")
 
 
@@ -95,7 +96,7 @@ def add_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=
     Example:
       dirichlet-bandits study add-arm maize "12 Apr" --storage sqlite:///maize.db
     """
-    load_study(name, storage).add_arm(arm)
+    db.load_study(name, storage).add_arm(arm)
     typer.echo(f"arm {arm!r}: active")
 
 
@@ -107,7 +108,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
     Example:
       dirichlet-bandits study retire-arm maize "26 Feb" --storage sqlite:///maize.db
     """
-    load_study(name, storage).retire_arm(arm)
+    db.load_study(name, storage).retire_arm(arm)
     typer.echo(f"arm {arm!r}: retired")
 
 
@@ -124,10 +125,10 @@ def show_command(
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
     if name is None:
-        for found in study_names(storage):
+        for found in db.study_names(storage):
             typer.echo(found)
         return
-    study = load_study(name, storage)
+    study = db.load_study(name, storage)
     _show(study)
     waiting = study.pending
     if waiting:
@@ -146,7 +147,7 @@ def export_command(
     Example:
       dirichlet-bandits study export maize log.parquet --storage sqlite:///maize.db
     """
-    load_study(name, storage).export(path)
+    db.load_study(name, storage).export(path)
     typer.echo(f"wrote {path}")
 
 
@@ -158,7 +159,7 @@ def replay_command(name: Name, storage: Url) -> None:
     Example:
       dirichlet-bandits study replay maize --storage sqlite:///maize.db
     """
-    study = load_study(name, storage)
+    study = db.load_study(name, storage)
     with bars({name: 1}, None, "events") as bar:
         answer = study.replay(progress=lambda done, total: bar.show(name, done, total))
     typer.echo(str(answer))
@@ -166,7 +167,7 @@ def replay_command(name: Name, storage: Url) -> None:
         raise typer.Exit(DIFFERENT)
 
 
-def _show(study: Study) -> None:
+def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
     rows = [
         (

@@ -1,24 +1,29 @@
 """Tables for the terminal."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import dirichlet_bandits as db
 
-from dirichlet_bandits.results import Result
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
-def show(table: Table) -> None:
+def show(table: "Table") -> None:
     """Print a table to standard output, as wide as the terminal (80 columns in a file)."""
+    from rich.console import Console
+
     Console().print(table)
 
 
 def table(
     title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False, lines: bool = False
-) -> Table:
+) -> "Table":
     """A table of texts; with ``numbers`` all columns but the first are set to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     made = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, show_lines=lines, pad_edge=False)
     for i, header in enumerate(headers):
         made.add_column(header, justify="right" if numbers and i else "left", overflow="fold")
@@ -27,7 +32,7 @@ def table(
     return made
 
 
-def summary_table(title: str, result: Result) -> Table:
+def summary_table(title: str, result: "db.Result") -> "Table":
     """The summary of a result: regret at the horizon."""
     rows = [
         (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 import xarray as xr
-from scipy.optimize import brentq
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
@@ -121,4 +121,4 @@ def _limit(panel: QDSPanel, values: np.ndarray) -> float:
     changes = np.flatnonzero(np.diff(np.sign(gaps)) != 0)
     if changes.size != 1:
         return float("nan")
-    return float(brentq(panel.gap, values[changes[0]], values[changes[0] + 1], xtol=1e-10))
+    return float(scipy.optimize.brentq(panel.gap, values[changes[0]], values[changes[0] + 1], xtol=1e-10))

@@ -5,9 +5,9 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
@@ -19,12 +19,17 @@ from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.validation import number_between
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
 
 
-def summary(journal: Journal, policy: Policy, level: float) -> pd.DataFrame:
+def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
     """A row an arm."""
+    import pandas as pd
+
     number_between("level", level, 0, 1)
     lower, upper = policy.reward_bounds
     bounded = math.isfinite(lower) and math.isfinite(upper)
@@ -56,8 +61,10 @@ def summary(journal: Journal, policy: Policy, level: float) -> pd.DataFrame:
     return frame
 
 
-def trials(journal: Journal) -> pd.DataFrame:
+def trials(journal: Journal) -> "pd.DataFrame":
     """A row a trial."""
+    import pandas as pd
+
     ids = range(len(journal.arm_of))
     return pd.DataFrame(
         {
@@ -77,6 +84,8 @@ def trials(journal: Journal) -> pd.DataFrame:
 
 def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
     """Trials with a column ``propensity of ARM`` for each arm, to a file by its ending."""
+    import pandas as pd
+
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in (".parquet", ".csv"):

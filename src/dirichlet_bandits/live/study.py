@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from os import PathLike
-from typing import Any, Final, NamedTuple, TypeVar, overload
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live import frames
@@ -24,6 +22,9 @@ from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""
@@ -205,7 +206,7 @@ class Study:
             self._known = known
             return dict(zip(known.journal.names, chances.tolist(), strict=True))
 
-    def summary(self, level: float = 0.95) -> pd.DataFrame:
+    def summary(self, level: float = 0.95) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
         The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
@@ -214,7 +215,7 @@ class Study:
         with self._lock:
             return frames.summary(self._read(), self.policy, level)
 
-    def trials_dataframe(self) -> pd.DataFrame:
+    def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times."""
         with self._lock:
             return frames.trials(self._read())

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.types import Floats
 
@@ -29,7 +29,7 @@ def student(values: Floats, confidence: float) -> Interval:
     """
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    width = error * float(stdtrit(values.size - 1, (1 + confidence) / 2))
+    width = error * float(scipy.special.stdtrit(values.size - 1, (1 + confidence) / 2))
     return Interval(mean, mean - width, mean + width)
 
 

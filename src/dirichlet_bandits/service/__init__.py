@@ -1,5 +1,5 @@
 """Studies over HTTP: the service, its dashboard, and the client; thin, all decisions are made in ``live``."""
 
-from dirichlet_bandits.service.client import RemoteStudy, Service, connect
+from dirichlet_bandits.lazy import public_names
 
-__all__ = ["RemoteStudy", "Service", "connect"]
+__getattr__, __dir__ = public_names(__name__)

@@ -1,7 +1,8 @@
 """The application: routes for programs, pages for people, and the guard in front of both."""
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -10,17 +11,26 @@ from starlette.staticfiles import StaticFiles
 from dirichlet_bandits.service import api, dashboard, problems
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
+from dirichlet_bandits.service.precompile import Precompiling
 from dirichlet_bandits.service.registry import Registry
 from dirichlet_bandits.storage import Storage, open_storage
 
 DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each method of a study."
 
 
-def create_app(storage: str | Storage, keys: Sequence[Key] | None) -> FastAPI:
+def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False) -> FastAPI:
     """The service on a storage. ``keys`` None makes it an open one: no key needed, this machine only.
 
-    For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn.
+    For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn. With ``precompile`` it compiles the policies
+    of its studies when it starts, in the background.
     """
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        if precompile:
+            app.state.precompiling.start()
+        yield
+
     version = importlib.metadata.version("dirichlet-bandits")
     app = FastAPI(
         title="dirichlet-bandits",
@@ -28,9 +38,11 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None) -> FastAPI:
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
+        lifespan=life,
         redirect_slashes=False,  # it would lead to whatever the request calls its host
     )
     app.state.registry = Registry(open_storage(storage, create=True))
+    app.state.precompiling = Precompiling(app.state.registry.storage)
     app.state.keys = keys
     for router in (api.public, api.reading, api.writing, dashboard.pages):
         app.include_router(router)

@@ -1,5 +1,6 @@
 """Studies of a service, used as if they were here."""
 
+import importlib.util
 import io
 import math
 import secrets
@@ -7,17 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
-import pandas as pd
-
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, Trial
 from dirichlet_bandits.live.description import checked_arms, checked_name, parse_policy
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
 from dirichlet_bandits.validation import finite_number, number_between, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DEFAULT: Final = RDS()
 _COLUMNS: Final = 7  # those of Study.trials_dataframe; an export has the propensities of all arms after them
@@ -166,8 +168,10 @@ class RemoteStudy:
         """For every arm the exact probability that it is in the next round."""
         return dict(self._get("propensities")["propensities"])
 
-    def summary(self, level: float = 0.95) -> pd.DataFrame:
+    def summary(self, level: float = 0.95) -> "pd.DataFrame":
         """A row an arm. See :meth:`Study.summary`."""
+        import pandas as pd
+
         said = self._get("summary", level=number_between("level", level, 0, 1))
         unknown = {"mean": math.nan, "std": math.nan, "low": -math.inf, "high": math.inf}
         rows = [{key: unknown[key] if value is None else value for key, value in row.items()} for row in said["arms"]]
@@ -175,8 +179,12 @@ class RemoteStudy:
         frame.attrs = {"interval": said["interval"], "level": said["level"]}
         return frame
 
-    def trials_dataframe(self) -> pd.DataFrame:
-        """A row a trial: arm, propensity, round, status, reward, times."""
+    def trials_dataframe(self) -> "pd.DataFrame":
+        """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""
+        import pandas as pd
+
+        if importlib.util.find_spec("pyarrow") is None:
+            raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
         return pd.read_parquet(io.BytesIO(self._log("parquet"))).iloc[:, :_COLUMNS]
 
     def export(self, path: str | PathLike[str]) -> None:

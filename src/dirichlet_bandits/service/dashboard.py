@@ -192,7 +192,9 @@ async def docs(request: Request) -> Response:
 
 def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     scope = request.state.scope
-    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": request.app.state.keys is not None}
+    state = request.app.state
+    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
+    values |= {"compiling": list(state.precompiling.waiting)}
     return HTMLResponse(_pages.get_template(template).render(values), status)
 
 

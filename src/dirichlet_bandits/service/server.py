@@ -8,6 +8,7 @@ import asyncio
 from typing import Any, ClassVar, Final
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SLOWEST_REQUEST: Final = 20.0
@@ -17,6 +18,11 @@ MOST_WAITING: Final = 400
 """Connections on which no request is being answered; one more, and the oldest of them is closed."""
 
 _MOST: Final = 800  # connections of all kinds; more are told 503, and with them a process of 1024 files is not short
+
+_LOGS: Final = {
+    **LOGGING_CONFIG,
+    "loggers": {**LOGGING_CONFIG["loggers"], "dirichlet_bandits": {"handlers": ["default"], "level": "INFO"}},
+}
 
 
 class Connection(HttpToolsProtocol):
@@ -83,4 +89,5 @@ def run(app: Any, host: str, port: int) -> None:
         timeout_keep_alive=5,
         server_header=False,
         access_log=False,
+        log_config=_LOGS,
     )

@@ -33,7 +33,7 @@ class Line:
 
     def __init__(self, url: str, key: str | None, patience: float) -> None:
         if importlib.util.find_spec("httpx") is None:
-            raise errors.MissingExtraError("Clients need the extra 'live': pip install 'dirichlet-bandits[live]'")
+            raise errors.MissingExtraError("Clients need the extra 'client': pip install 'dirichlet-bandits[client]'")
         import httpx
 
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):

@@ -4,7 +4,7 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     BrokenExecutor,
@@ -17,6 +17,7 @@ from concurrent.futures import (
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from dirichlet_bandits import announcements
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
 from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.results.chunk import Chunk
@@ -25,6 +26,7 @@ from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.validation import whole_number
 
 _POLL_SECONDS = 0.1
+_GRACE_SECONDS = 0.5  # for units that run while another is compiled
 _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
@@ -61,8 +63,9 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
                 shown.show(name, count)
     except KeyboardInterrupt:
         _abandon(waiting)
-        threads = isinstance(executor, ThreadPoolExecutor)  # their units heard of it, and stop soon
-        for future in wait(waiting, timeout=None if threads else 0).done:
+        if isinstance(executor, ThreadPoolExecutor):  # their units heard of it, and stop soon
+            _await_threads(waiting)
+        for future in wait(waiting, timeout=0).done:
             if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
                 keep(waiting[future], chunk)
         return False
@@ -74,6 +77,24 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
             raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
     return True
+
+
+def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:
+    """Wait for units that stop; not for what is being compiled, which nothing can stop, and which goes on alone."""
+    left = wait(waiting, timeout=_GRACE_SECONDS).not_done
+    while left and not announcements.compiling():
+        left = wait(left, timeout=_POLL_SECONDS).not_done
+    if left:
+        announcements.hush()
+
+
+@contextmanager
+def _threads(number: int | None) -> Iterator[Executor]:
+    pool = ThreadPoolExecutor(number)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=not announcements.compiling(), cancel_futures=True)
 
 
 def _is_loss(error: BaseException) -> bool:
@@ -104,7 +125,7 @@ class Workers:
 
     def pool(self) -> AbstractContextManager[Executor]:
         """Where to submit units; the user's executor stays open."""
-        return ThreadPoolExecutor(self.threads) if self.executor is None else nullcontext(self.executor)
+        return _threads(self.threads) if self.executor is None else nullcontext(self.executor)
 
     def check_picklable(self, plan: Plan) -> None:
         """Name the policy or the law that cannot be sent to the executor's workers."""

@@ -1,7 +1,9 @@
 """Compiling ahead: Numba compiles one function at a time in a process, but several processes share its cache."""
 
-from collections.abc import Collection
+import signal
+from collections.abc import Callable, Collection
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 
 from dirichlet_bandits.arms.bandit import Bandit
@@ -16,17 +18,34 @@ _MOST = 4  # processes: each takes about a gigabyte
 
 def compile_ahead(pairs: Collection[tuple[Bandit, Policy]], *, workers: int | None, progress: bool | None) -> None:
     """Compile the simulation of each policy, several at a time, for this and later processes to load."""
-    processes = min(workers or cores(), _MOST)
+    in_processes([partial(compile_simulation, *pair) for pair in pairs], workers=workers, progress=progress)
+
+
+def compile_simulation(bandit: Bandit, policy: Policy) -> None:
+    """Compile the simulation of a policy of this type, or find it compiled: the shortest there is."""
+    simulate(bandit, policy, horizon=len(bandit), replications=1, seed=0, workers=1, progress=False)
+
+
+def in_processes(
+    jobs: Collection[Callable[[], object]], *, workers: int | None, progress: bool | None, what: str = "policies"
+) -> None:
+    """Do all jobs, several at a time in processes of their own; Ctrl-C ends them at once."""
+    processes = min(workers or cores(), _MOST, len(jobs))
     with (
-        ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool,
-        bars({_BAR: len(pairs)}, progress, "policies") as shown,
+        ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_die_by_interrupts) as pool,
+        bars({_BAR: len(jobs)}, progress, what) as shown,
     ):
-        futures = [pool.submit(_compile, bandit, policy) for bandit, policy in pairs]
+        futures = [pool.submit(_quietly, job) for job in jobs]
         for done, future in enumerate(as_completed(futures), start=1):
             future.result()
             shown.show(_BAR, done)
 
 
-def _compile(bandit: Bandit, policy: Policy) -> None:
-    """Play as little as compiles everything: every arm once."""
-    simulate(bandit, policy, horizon=len(bandit), replications=1, seed=0, workers=1, progress=False)
+def _die_by_interrupts() -> None:
+    """A terminal sends Ctrl-C to all its processes, and Python hears of it only when a compilation is over."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _quietly(job: Callable[[], object]) -> None:
+    with bars({}, False, ""):  # the terminal belongs to the bar of the parent
+        job()

@@ -6,7 +6,7 @@ import math
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
@@ -90,5 +90,5 @@ def nodes(law: Law, low: float, high: float) -> tuple[Floats, Floats]:
 
 @functools.cache
 def _legendre() -> tuple[Floats, Floats]:
-    t, w = special.roots_legendre(_POINTS)
+    t, w = scipy.special.roots_legendre(_POINTS)
     return t, w

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from scipy import signal, special
+import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.compilation import entry_point
 from dirichlet_bandits.engine.tally import Tally
@@ -44,7 +44,7 @@ def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats])
 def _normal(mean: float, deviation: float) -> Variable:
     def tails(v: Floats) -> tuple[Floats, Floats]:
         z = (v - mean) / deviation
-        return special.ndtr(z), special.ndtr(-z)
+        return scipy.special.ndtr(z), scipy.special.ndtr(-z)
 
     return Variable(mean, deviation, tails)
 
@@ -56,12 +56,12 @@ def _beta(a: float, b: float) -> Variable:
         # The smaller of x and 1 - x keeps its digits; the law of 1 - x is Beta with its shapes exchanged.
         low = v <= 0.0
         first, second = np.where(low, a, b), np.where(low, b, a)
-        x = special.expit(-np.abs(v))
-        near, far = special.betainc(first, second, x), special.betaincc(first, second, x)
+        x = scipy.special.expit(-np.abs(v))
+        near, far = scipy.special.betainc(first, second, x), scipy.special.betaincc(first, second, x)
         return np.where(low, near, far), np.where(low, far, near)
 
-    width = math.sqrt(special.polygamma(1, a) + special.polygamma(1, b))
-    return Variable(float(special.digamma(a) - special.digamma(b)), width, tails)
+    width = math.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b))
+    return Variable(float(scipy.special.digamma(a) - scipy.special.digamma(b)), width, tails)
 
 
 def _gamma(shape: float, rate: float) -> Variable:
@@ -71,11 +71,13 @@ def _gamma(shape: float, rate: float) -> Variable:
         with np.errstate(over="ignore"):
             g = rate * np.exp(v)
         low = g < shape  # the smaller tail keeps its digits; the other follows from it
-        below = np.where(low, special.gammainc(shape, np.where(low, g, 0.0)), 0.0)
-        above = np.where(low, 1.0 - below, special.gammaincc(shape, np.where(low, np.inf, g)))
+        below = np.where(low, scipy.special.gammainc(shape, np.where(low, g, 0.0)), 0.0)
+        above = np.where(low, 1.0 - below, scipy.special.gammaincc(shape, np.where(low, np.inf, g)))
         return np.where(low, below, 1.0 - above), above
 
-    return Variable(float(special.digamma(shape)) - math.log(rate), math.sqrt(special.polygamma(1, shape)), tails)
+    return Variable(
+        float(scipy.special.digamma(shape)) - math.log(rate), math.sqrt(scipy.special.polygamma(1, shape)), tails
+    )
 
 
 def _inverse_gamma(total: float, shape: float) -> Variable:
@@ -123,7 +125,7 @@ def heads_law(coins: Floats) -> Floats:
     while len(laws) > 1:
         if len(laws) % 2:
             laws = np.vstack([laws, np.eye(1, laws.shape[1])])  # a law without heads
-        laws = np.maximum(signal.fftconvolve(laws[::2], laws[1::2], axes=1), 0.0)
+        laws = np.maximum(scipy.signal.fftconvolve(laws[::2], laws[1::2], axes=1), 0.0)
     return np.asarray(laws[0, : coins.size + 1])
 
 

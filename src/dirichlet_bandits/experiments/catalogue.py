@@ -1,22 +1,27 @@
 """Experiments that come with the package, as data files beside this one: those of the paper, and an example."""
 
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.experiment import Experiment
-from dirichlet_bandits.experiments.reading import parse
-from dirichlet_bandits.experiments.studies import Study, parse_study
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.experiments.experiment import Experiment
+    from dirichlet_bandits.experiments.studies import Study
 
 REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
 SHIPPED = (*REGRET, "kinf", "qds-condition")
 
 
-def shipped(name: str) -> Experiment | Study:
+def shipped(name: str) -> "Experiment | Study":
     """An experiment of the paper.
 
     >>> shipped("robustness").policies["RDS log"]
     RDS(rho='log')
     """
+    from dirichlet_bandits.experiments.reading import parse
+    from dirichlet_bandits.experiments.studies import parse_study
+
     text = shipped_text(name)
     return parse(text, f"{name}.toml") if name in REGRET else parse_study(text, f"{name}.toml")
 
@@ -37,6 +42,7 @@ def shipped_text(name: str) -> str:
 def example_text() -> str:
     """The commented example: a TOML file to copy and change.
 
+    >>> from dirichlet_bandits.experiments import parse
     >>> parse(example_text()).title
     'Three fertilisers'
     """

@@ -1,0 +1,65 @@
+"""Whoever compiles is told: a spinner on a terminal, a record of the logger ``dirichlet_bandits`` anywhere.
+
+Numba says by itself when it begins and ends to compile a function, and says nothing when it finds one in its cache.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from numba.core import event
+
+from dirichlet_bandits.progress import busy
+
+_PACKAGE = __name__.partition(".")[0]
+_LOGGER = logging.getLogger(_PACKAGE)
+
+
+class _Announcer(event.Listener):
+    """Hears of every function, and announces those that are not compiled for another one; one thread compiles at a
+    time."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._end: Callable[[], None] | None = None
+
+    def on_start(self, happening: Any) -> None:
+        self._depth += 1
+        if self._depth == 1 and happening.data["dispatcher"].py_func.__module__.partition(".")[0] == _PACKAGE:
+            text = f"compiling {_name(**happening.data)}, once"
+            _LOGGER.info(text)
+            self._end = busy(text)
+
+    def on_end(self, happening: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.hush()
+
+    def hush(self) -> None:
+        end, self._end = self._end, None
+        if end is not None:
+            end()
+
+    @property
+    def compiling(self) -> bool:
+        return self._depth > 0
+
+
+def _name(dispatcher: Any, args: Any, return_type: Any) -> str:
+    """The policy that the function is compiled for, or the function itself."""
+    policy = getattr(args[0], "instance_class", None) if args else None
+    return str(dispatcher.py_func.__name__ if policy is None else policy.__name__.removesuffix("Params"))
+
+
+_announcer = _Announcer()
+event.register("numba:compile", _announcer)
+
+
+def compiling() -> bool:
+    """Whether something is being compiled now, by any thread: it cannot be interrupted, only left alone."""
+    return _announcer.compiling
+
+
+def hush() -> None:
+    """End the spinner of a compilation that nobody waits for any more."""
+    _announcer.hush()

@@ -1,0 +1,59 @@
+"""``dirichlet-bandits compile``: compile now what would be compiled later."""
+
+import dataclasses
+import time
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+import dirichlet_bandits as db
+from dirichlet_bandits.errors import ArgumentError, one_of
+
+# Compiled code depends on a policy's type, not on its parameters: any that are sound will do.
+_ANY = {"family": "gaussian", "sigma": 1.0, "lower": 0.0, "upper": 1.0}
+
+
+def compile(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="POLICY", help="Names, as 'dirichlet-bandits policies' lists them; all if none."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes, of a gigabyte each; by default one a core, at most four.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+) -> None:
+    """Compile policies, for simulations and for live studies, and keep the code for all later processes.
+
+    It is kept beside the package, in the user's cache where that cannot be written, or in the folder that the
+    environment variable NUMBA_CACHE_DIR names: for images and clusters (docs/clusters.md).
+
+    \b
+    Examples:
+      dirichlet-bandits compile RDS UCB1
+      NUMBA_CACHE_DIR=/opt/compiled dirichlet-bandits compile
+    """
+    from dirichlet_bandits.arms import Bandit, Bernoulli
+    from dirichlet_bandits.live.precompile import compile_live
+    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.simulation.precompile import compile_simulation, in_processes
+
+    for name in policies or ():
+        if name not in POLICIES:
+            raise ArgumentError("POLICY", one_of(POLICIES), name)
+    chosen = list(dict.fromkeys(policies or POLICIES))
+    bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
+    jobs: list[partial[None]] = []
+    for name in chosen:
+        policy = _any_policy(POLICIES[name])
+        jobs += [partial(compile_simulation, bandit, policy), partial(compile_live, policy)]
+    started = time.perf_counter()
+    in_processes(jobs, workers=workers, progress=False if quiet else None, what="parts")
+    seconds = time.perf_counter() - started
+    typer.echo(f"compiled for simulations and live studies, in {seconds:.0f} s: {', '.join(chosen)}")
+
+
+def _any_policy(kind: "type[db.Policy]") -> "db.Policy":
+    fields: Any = kind
+    return kind(**{field.name: _ANY[field.name] for field in dataclasses.fields(fields) if field.name in _ANY})

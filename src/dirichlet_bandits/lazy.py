@@ -1,0 +1,51 @@
+"""Public names that are imported when they are first used: ``import dirichlet_bandits`` and ``--help`` need none.
+
+The stub beside a package's ``__init__.py`` is the one list of its public names. Editors and type checkers read it, and
+so does the package itself.
+"""
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package, by its stub: ``from home import name as name``, a line a name.
+
+    ``from home import *`` stands for the names in the ``__all__`` of another package of ours. Modules of the package
+    can be had as attributes too, public or not.
+    """
+    module = sys.modules[package]
+    stub = Path(str(module.__file__)).with_suffix(".pyi")
+    lines = [line for line in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(line, ast.ImportFrom)]
+    homes = {name.name: str(line.module) for line in lines for name in line.names}
+    shared = [str(line.module) for line in lines if line.names[0].name == "*"]
+    homes.pop("*", None)
+
+    def everything() -> list[str]:
+        return sorted({*homes, *(name for home in shared for name in importlib.import_module(home).__all__)})
+
+    def find(name: str) -> Any:
+        if name == "__all__":
+            return everything()
+        if name.startswith("_"):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if homes.get(name, package) != package:
+            return getattr(importlib.import_module(homes[name]), name)
+        if importlib.util.find_spec(f"{package}.{name}") is not None:
+            return importlib.import_module(f"{package}.{name}")
+        for home in map(importlib.import_module, shared):
+            if name in home.__all__:
+                return getattr(home, name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def find_once(name: str) -> Any:
+        value = find(name)
+        setattr(module, name, value)
+        return value
+
+    return find_once, lambda: sorted({*vars(module), *everything()})

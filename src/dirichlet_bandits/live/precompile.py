@@ -1,0 +1,18 @@
+"""Compiling ahead: what the first decisions of a live study would wait for."""
+
+import numpy as np
+
+from dirichlet_bandits.live.opening import create_study
+from dirichlet_bandits.policies import Policy
+
+
+def compile_live(policy: Policy) -> None:
+    """Compile all that ``ask`` and ``tell`` call for a policy of this type, or find it compiled: a study in memory."""
+    low = max(policy.reward_bounds[0], min(policy.reward_bounds[1], 1.0) - 1.0)
+    high = min(policy.reward_bounds[1], low + 1.0)
+    study = create_study("ahead", arms=["a", "b"], policy=policy, seed=0)
+    for trial, share in zip(study.ask(2), (0.25, 0.75), strict=True):
+        study.tell(trial.id, low + share * (high - low))
+    study.ask()
+    rng, state = np.random.default_rng(0), policy.init(2)
+    policy.select(state, rng)  # asked only where something is left to chance: not in every study this short

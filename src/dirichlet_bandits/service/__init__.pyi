@@ -1,0 +1,3 @@
+from dirichlet_bandits.service.client import RemoteStudy as RemoteStudy
+from dirichlet_bandits.service.client import Service as Service
+from dirichlet_bandits.service.client import connect as connect

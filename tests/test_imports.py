@@ -1,0 +1,85 @@
+"""Starting costs little: heavy packages are imported by those who use them, not by everybody."""
+
+import subprocess
+import sys
+
+import pytest
+
+import dirichlet_bandits as db
+
+HEAVY = {
+    "fastapi",
+    "httpx",
+    "jinja2",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "rich.console",
+    "scipy.optimize",
+    "scipy.signal",
+    "scipy.special",
+    "scipy.stats",
+    "sqlalchemy",
+    "xarray",
+    "zarr",
+}
+HELP = """
+import sys
+from dirichlet_bandits.cli import app
+try:
+    app({arguments!r})
+except SystemExit as end:
+    assert end.code == 0
+"""
+
+
+def heavy(code: str) -> set[str]:
+    """Heavy modules that a process has imported after this."""
+    code += f"\nimport sys\nprint(*({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_the_import_itself():
+    assert heavy("import dirichlet_bandits") == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["study", "--help"], ["paper", "--help"], ["serve", "--help"]])
+def test_help(arguments):
+    assert heavy(HELP.format(arguments=arguments)) == set()
+
+
+def test_completion():
+    asked = {"_DIRICHLET_BANDITS_COMPLETE": "complete_bash", "COMP_WORDS": "dirichlet-bandits stu", "COMP_CWORD": "1"}
+    code = HELP.format(arguments=[]).replace("app([])", "app([], prog_name='dirichlet-bandits')")
+    assert heavy(f"import os\nos.environ |= {asked!r}\n{code}") == set()
+
+
+def test_policies():
+    assert heavy("import dirichlet_bandits as db; db.RDS()") == {"numpy", "numba"}
+
+
+def test_an_ask_from_the_shell(tmp_path):
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    db.create_study("s", arms=["a", "b"], storage=storage, seed=0).storage.close()
+    ask = HELP.format(arguments=["study", "ask", "s", "--storage", storage])
+    assert heavy(ask) == {"numpy", "numba", "sqlalchemy"}
+
+
+def test_every_public_name_is_known_before_its_first_use():
+    code = """
+import dirichlet_bandits as db
+assert set(db.__all__) <= set(dir(db))
+from dirichlet_bandits import *
+RDS, simulate
+"""
+    assert "numba" in heavy(code)
+
+
+def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
+
+    assert db.experiments.shipped("robustness").title
+    assert db.policies.POLICIES["RDS"] is db.RDS
+    with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
+        db.RDX  # noqa: B018
