@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
@@ -67,7 +68,7 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 
     Numba compiles a function decorated by :func:`jit` anew into every caller, and all of it again into the callers of
     these. For what is large and called once an event, not once a pull: a call costs two nanoseconds, and nothing of it
-    is inlined.
+    is inlined. Not for functions that call verbs of policies that their file does not import: they would go stale.
 
     >>> @shared
     ... def twice(x: float) -> float:
@@ -96,24 +97,27 @@ class _Shared:
         lower_builtin(self, types.VarArg(types.Any))(self._call)
 
     @functools.cached_property
-    def _compiled(self) -> Any:
-        return entry_point(self.py_func)
+    def _from_python(self) -> Callable[..., Any]:
+        return jit(self.py_func)
 
     def __call__(self, *args: Any) -> Any:
-        return self._compiled(*args)
+        return self._from_python(*args)
 
     def provide(self, kinds: Any) -> Any:
         """Compile for arguments of these types, or load what was compiled, and give its address a name."""
         if kinds not in self._known:
-            self._compiled.compile(kinds)
-            made = self._compiled.overloads[kinds]
+            symbol = self._symbol(kinds)
+            compiled: Any = named_entry_point(self.py_func, symbol.rpartition(".")[2], *_classes(kinds))
+            compiled.compile(kinds)
+            made = compiled.overloads[kinds]
             address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-            llvmlite.binding.add_symbol(self._symbol(kinds), address)
+            llvmlite.binding.add_symbol(symbol, address)
             self._known[kinds] = made.signature
         return self._known[kinds]
 
     def _symbol(self, kinds: Any) -> str:
-        digest = hashlib.blake2b(str(kinds).encode(), digest_size=8).hexdigest()
+        spelt = [str(kinds), *(f"{kind.__module__}.{kind.__qualname__}" for kind in _classes(kinds))]
+        digest = hashlib.blake2b(" ".join(spelt).encode(), digest_size=8).hexdigest()
         return f"{self.py_func.__module__}.{self.py_func.__qualname__}.{digest}"
 
     def _call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -130,6 +134,30 @@ class _Shared:
 
 def _provide(module: str, name: str, kinds: Any) -> None:
     getattr(importlib.import_module(module), name).provide(kinds)
+
+
+def _classes(kinds: Any) -> list[type]:
+    """The classes of all NamedTuples among types, also of those inside others."""
+    found: list[type] = []
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            found += [kind.instance_class] if hasattr(kind, "instance_class") else []
+            found += _classes(kind)
+    return found
+
+
+def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = ()) -> Callable[..., Any]:
+    """An entry point of its own for arguments of some classes, with a cache file of its own.
+
+    A class that a later process cannot import must not spoil the machine code for others; nothing is kept for one that
+    was made at a prompt.
+    """
+    own = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    own.__module__ = function.__module__
+    own.__qualname__ = f"{function.__name__}_{suffix}"
+    return jit(own) if any(kind.__module__ == "__main__" for kind in classes) else entry_point(own, *sources)
 
 
 def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:

@@ -9,7 +9,7 @@ from numba.core import types
 from numba.extending import overload
 
 from dirichlet_bandits.arms.sampler import ArmTable
-from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import RUNNING, Outcome, Run, Setup, ended, finish, pull, pull_with, start, status
 from dirichlet_bandits.engine.tally import unpulled
@@ -58,7 +58,7 @@ def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
 verbs.implements(verbs.play)(plain)
 
 
-@shared
+@jit
 def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     """Every arm once, in random order."""
     for arm in unpulled(run.pulls, rng):
@@ -69,7 +69,7 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     return state
 
 
-@shared
+@jit
 def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """The policy's own way to play from here to the horizon."""
     verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))

@@ -24,13 +24,12 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 import functools
 import threading
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from numba.extending import overload
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compilation import INNER_OPTIONS, entry_point, jit, source_stamp
+from dirichlet_bandits.compilation import INNER_OPTIONS, jit, named_entry_point, source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
@@ -141,8 +140,7 @@ def _sources(policy_type: type) -> list[str]:
 def specialised(function: Callable[..., Any], policy_type: type) -> Callable[..., Any]:
     """An entry point of its own for one policy type: a function whose first argument has that type.
 
-    The machine code is kept on disk if a later process can import the type, each type's in a file of its own: one
-    that cannot be imported must not spoil the others'.
+    The machine code is kept on disk if a later process can import the type.
     """
     with _MAKING:  # once, and not by several threads at the same time
         _USED.add(policy_type)
@@ -151,9 +149,5 @@ def specialised(function: Callable[..., Any], policy_type: type) -> Callable[...
 
 @functools.cache
 def _specialised(function: Any, policy_type: type) -> Callable[..., Any]:
-    own = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    own.__module__ = function.__module__
-    own.__qualname__ = f"{function.__name__}_{policy_type.__module__}_{policy_type.__qualname__}"
-    return jit(own) if policy_type.__module__ == "__main__" else entry_point(own, *_sources(policy_type))
+    suffix = f"{policy_type.__module__}_{policy_type.__qualname__}"
+    return named_entry_point(function, suffix, policy_type, sources=_sources(policy_type))
