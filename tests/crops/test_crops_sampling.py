@@ -71,17 +71,17 @@ def test_any_workers_and_any_length(model: Model, tmp_path: Path) -> None:
 CODE = """
 import os, signal, sys
 from dirichlet_bandits import crops
-from dirichlet_bandits.crops.sampling import _Parts
+from dirichlet_bandits.crops.parts import Parts
 
 out, seasons, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-put = _Parts.put
+put = Parts.put
 
 def put_and_die(parts, *words):
     put(parts, *words)
     if sum(name[0].isdigit() for name in os.listdir(parts.folder)) == last:
         os.kill(os.getpid(), signal.SIGKILL)
 
-_Parts.put = put_and_die
+Parts.put = put_and_die
 crops.sample(seasons, dates=(57, 72), seed=5, workers=1, out=out)
 """
 

@@ -350,7 +350,9 @@ def test_propensities_that_are_no_numbers_are_never_stored(monkeypatch):
     from dirichlet_bandits.policies import registry
     from tests.policies.test_propensity import Greedy
 
-    monkeypatch.setitem(registry._PROPENSITIES, Greedy, registry.Propensities(lambda policy, state: np.full(3, math.nan)))
+    monkeypatch.setitem(
+        registry._PROPENSITIES, Greedy, registry.Propensities(lambda policy, state: np.full(3, math.nan))
+    )
     study = db.create_study("s", arms=ARMS, policy=Greedy(), seed=1)
     study.tell_many(range(3), [1.0 for _ in study.ask(3)])
     with pytest.raises(
