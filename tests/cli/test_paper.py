@@ -101,7 +101,7 @@ def test_a_folder_that_is_not_ours_is_left_alone(folder):
     theirs.write_text("precious")
     answer = call("--only", "sensitivity", "--quiet")
     assert answer.exit_code == 2
-    assert "is not a zarr folder" in answer.stderr
+    assert "is not a readable zarr folder" in answer.stderr
     assert theirs.read_text() == "precious"
 
 

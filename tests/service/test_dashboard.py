@@ -73,13 +73,16 @@ CELLS = """return [...document.querySelectorAll(".arms tbody th, .arms td")].map
 
 def nothing_sticks_out(page):
     """Neither the page nor the table of arms is to be scrolled sideways, and every cell of it can be seen."""
-    for beyond, left, right in page.execute_script(WIDTHS):
-        assert beyond <= 0
-        assert left >= 0
-        assert right >= 0
+    # Until the page has been laid out; if anything still sticks out then, it is said.
+    assert until(page, lambda: all(-beyond >= 0 and left >= 0 and right >= 0 for beyond, left, right in widths(page)))
     cells = page.execute_script(CELLS)
     assert len(cells) >= 21
     assert min(min(cell) for cell in cells) >= 0
+
+
+def widths(page):
+    """How far each part reaches beyond its frame, and its distances from both sides of the page."""
+    return page.execute_script(WIDTHS)
 
 
 def test_long_names_and_large_numbers_fit(page, studies, request):

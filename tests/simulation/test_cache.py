@@ -68,7 +68,7 @@ def test_an_edited_package_is_compiled_again(tmp_path):
     assert hits == 0
     tally = package / "engine" / "tally.py"  # not the file of the entry point, nor of the policy
     text = tally.read_text()
-    edited = text.replace("min(max((new + carry) / n, low), top)", "1.0 - (new + carry) / n")
+    edited = text.replace("min(max((new + carry) / n, low), high)", "1.0 - (new + carry) / n")
     assert edited != text
     tally.write_text(edited)
     after, hits = play(tmp_path, "db.UCB1(sigma=0.1)")
