@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.sampler import Kind, fill_entry
 from dirichlet_bandits.engine.run import CANCEL, Setup
-from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.seeding import generator
 from dirichlet_bandits.simulation.foreign import ForeignRewards
@@ -71,9 +71,7 @@ def run_replication(
     if hasattr(policy, "init"):
         policy.init(n_arms)
     pulls, total, regret, slot, clock = np.zeros(n_arms, np.int64), 0.0, np.empty(setup.times.size), 0, 0
-    order = np.arange(n_arms)
-    shuffle(order, rng)
-    chosen: list[int] = order.tolist()
+    chosen: list[int] = unpulled(pulls, rng).tolist()
     while True:
         for arm in chosen:
             reward = next(streams[arm])
