@@ -21,7 +21,6 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 :func:`shortcut`; without it, or in a world that does not guarantee them, the plain loop runs.
 """
 
-import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +34,7 @@ _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
 _ASSUMED: dict[type, Assumption] = {}
 _USED: set[type] = set()
+_SPECIALISED: dict[tuple[Any, type], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
 
 
@@ -142,12 +142,12 @@ def specialised(function: Callable[..., Any], policy_type: type) -> Callable[...
 
     The machine code is kept on disk if a later process can import the type.
     """
-    with _MAKING:  # once, and not by several threads at the same time
-        _USED.add(policy_type)
-        return _specialised(function, policy_type)
-
-
-@functools.cache
-def _specialised(function: Any, policy_type: type) -> Callable[..., Any]:
-    suffix = f"{policy_type.__module__}_{policy_type.__qualname__}"
-    return named_entry_point(function, suffix, policy_type, sources=_sources(policy_type))
+    key = function, policy_type
+    if key not in _SPECIALISED:
+        with _MAKING:  # once, and not by several threads at the same time
+            if key not in _SPECIALISED:
+                _USED.add(policy_type)
+                suffix = f"{policy_type.__module__}_{policy_type.__qualname__}"
+                made = named_entry_point(function, suffix, policy_type, sources=_sources(policy_type))
+                _SPECIALISED[key] = made
+    return _SPECIALISED[key]

@@ -28,6 +28,8 @@ from dirichlet_bandits.types import Floats
 
 _NO_MARK = 0
 
+_TRIES = 100  # of writing the labels while other processes do
+
 
 class Store:
     """A result that grows at a place: a local path or a URL that fsspec knows. It can be pickled.
@@ -72,8 +74,10 @@ class Store:
         self._check_identity(labels.attrs.get("identity"))
         labels = labels.copy()
         labels.attrs = self.attrs
-        with _drafts_ignored():
-            labels.to_zarr(store, mode="a", consolidated=False, zarr_format=3)
+        for _ in range(_TRIES):  # each time those labels are there that others were writing
+            with _drafts_ignored(), suppress(ContainsArrayError):
+                labels.to_zarr(store, mode="a", consolidated=False, zarr_format=3)
+                break
         group = self._group()
         size = chunk_size(labels.sizes["replication"])
         for name, variable in VARIABLES.items():
