@@ -1,14 +1,23 @@
-"""Work that no signal handler can break into: Ctrl-C must not end in the midst of compiled code."""
+"""Work that no signal handler can break into: Ctrl-C must not end in the midst of compiled code.
 
+An exception that a signal handler raises may come up between any two steps of the main thread, also inside Python's own
+``Thread.start`` or ``Future.result``, and leave their locks behind. So the main thread does nothing here but two calls
+that cannot be broken in two: it starts a bare thread, and waits for a bare lock.
+"""
+
+import atexit
 import contextvars
 import threading
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 _STEP: Final = 1000
+_PATIENCE_SECONDS: Final = 60.0
 T = TypeVar("T")
+
+_working: set[LockType] = set()
 
 
 def undisturbed(work: Callable[[], T]) -> T:
@@ -18,21 +27,41 @@ def undisturbed(work: Callable[[], T]) -> T:
     out of compiled code it can end the process. Here it finds the main thread waiting, and leaves at once; the work
     comes to its end alone, and its caller must throw away whatever it was changing.
 
-    >>> undisturbed(lambda: threading.current_thread() is threading.main_thread())
+    >>> main = threading.get_ident()
+    >>> undisturbed(threading.get_ident) == main
     False
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return work()
-    answer: Future[T] = Future()
+    answers: list[Any] = []
+    failures: list[BaseException] = []
+    context = contextvars.copy_context()
+    ended = allocate_lock()
+    ended.acquire()
 
     def run() -> None:
+        _working.add(ended)
         try:
-            answer.set_result(work())
+            answers.append(context.run(work))
         except BaseException as error:
-            answer.set_exception(error)
+            failures.append(error)
+        finally:
+            _working.discard(ended)
+            ended.release()
 
-    threading.Thread(target=contextvars.copy_context().run, args=(run,)).start()
-    return answer.result()
+    start_new_thread(run, ())
+    ended.acquire()
+    if failures:
+        raise failures[0]
+    answer: T = answers[0]
+    return answer
+
+
+@atexit.register
+def _wait() -> None:
+    """Work that was left alone comes to its end before the interpreter does."""
+    for ended in list(_working):
+        ended.acquire(timeout=_PATIENCE_SECONDS)
 
 
 def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[int, int], object] | None = None) -> None:
