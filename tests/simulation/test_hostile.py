@@ -50,7 +50,7 @@ POLICIES = {
     for name, example in PAIRS.items()
     if has_own(play, type(example.policy.params)) and example.rewards == "unit"
 }
-HORIZON = {"NPTS": 300, "EmpiricalKLUCB": 40, "EmpiricalIMED": 60}  # NPTS waits by the clock later on; others are slow
+HORIZON = {"NPTS": 300, "EmpiricalKLUCB": 15, "EmpiricalIMED": 20}  # NPTS waits by the clock later on; others are slow
 
 
 def binned(counts, pooled):

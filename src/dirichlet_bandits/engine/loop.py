@@ -11,7 +11,21 @@ from numba.extending import overload
 from dirichlet_bandits.arms.sampler import ArmTable
 from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.run import RUNNING, Outcome, Run, Setup, ended, finish, pull, pull_with, start, status
+from dirichlet_bandits.engine.run import (
+    RUNNING,
+    Outcome,
+    Run,
+    Setup,
+    drained,
+    draw,
+    ended,
+    finish,
+    pull,
+    record,
+    refill,
+    start,
+    status,
+)
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Ints, Words
@@ -51,7 +65,11 @@ def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
         for arm in as_round(verbs.select(policy, state, rng), single):
             if ended(marks):
                 break
-            reward = pull_with(run, buffer, stock, times, marks, sums, pulls, arm)
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, due = draw(buffer, stock, times, marks, sums, pulls, arm)
+            if due:
+                record(run)
             state = verbs.update(policy, state, arm, reward, rng)
 
 

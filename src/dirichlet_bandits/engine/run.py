@@ -117,21 +117,10 @@ def status(run: Run) -> int:
 @jit_inline
 def pull(run: Run, arm: int) -> float:
     """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
-    return pull_with(run, run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls, arm)
-
-
-@jit_inline
-def pull_with(
-    run: Run, buffer: Floats, stock: Ints, times: Ints, marks: Ints, sums: Floats, pulls: Ints, arm: int
-) -> float:
-    """What :func:`pull` does, for a loop that has taken the arrays out of the run once and for all.
-
-    Such a loop, which hands the run itself to nobody on its usual way, spends a tenth of the time of one that calls
-    :func:`pull`.
-    """
+    stock = run.stock
     if drained(stock, arm):
         refill(run, arm)
-    reward, due = draw(buffer, stock, times, marks, sums, pulls, arm)
+    reward, due = draw(run.buffer, stock, run.times, run.marks, run.sums, run.pulls, arm)
     if due:
         record(run)
     return reward
@@ -147,7 +136,12 @@ def drained(stock: Ints, arm: int) -> bool:
 def draw(
     buffer: Floats, stock: Ints, times: Ints, marks: Ints, sums: Floats, pulls: Ints, arm: int
 ) -> tuple[float, bool]:
-    """The arm's next reward, checked and counted, and whether the regret is to be recorded."""
+    """The arm's next reward, checked and counted, and whether the regret is to be recorded.
+
+    A loop that takes the arrays out of the run once, and hands the run itself to nobody on its usual way, is twice as
+    fast as one that calls :func:`pull`, or an inlined function that is given the run: hence its few lines, written out
+    in the plain loop, UCB, Thompson Sampling and RB-SDA.
+    """
     reward = buffer[arm, stock[_HEAD, arm]]
     stock[_HEAD, arm] += 1
     if not sums[LOW] <= reward <= sums[HIGH]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, ended, pull_with
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
@@ -52,7 +52,11 @@ def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Ge
             arm = winners[i]
             if ended(marks):
                 break
-            reward = pull_with(run, buffer, stock, times, marks, sums, counts, arm)
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
+            if due:
+                record(run)
             if pulls[arm] == room[arm]:
                 state = reserve(state, arm, 1)
                 pool = state.pool

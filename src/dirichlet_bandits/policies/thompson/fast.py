@@ -11,7 +11,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.run import Run, ended, pull_with
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
@@ -107,6 +107,10 @@ def play_thompson(policy: Any, state: Tally, run: Run, rng: np.random.Generator)
                 if math.isnan(value):
                     value = verbs.index(policy, state, arm, 0, 0.0, rng)
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
-        reward = pull_with(run, buffer, stock, times, marks, sums, counts, best)
+        if drained(stock, best):
+            refill(run, best)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, best)
+        if due:
+            record(run)
         verbs.update(policy, state, best, reward, rng)
         first[best], second[best], unit[best] = frame(policy, state, best)

@@ -13,7 +13,7 @@ import numpy as np
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History
-from dirichlet_bandits.engine.run import Run, ended, pull_with
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.compensated import raised
@@ -122,6 +122,10 @@ def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -
             if arm != last:
                 ceilings[last] = raised(index_near(policy, state, last, expiry, expansions, rng))
                 last, level = arm, highest_but(ceilings, arm)
-        reward = pull_with(run, buffer, stock, times, marks, sums, counts, last)
+        if drained(stock, last):
+            refill(run, last)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, last)
+        if due:
+            record(run)
         state = verbs.update(policy, state, last, reward, rng)
         total += 1
