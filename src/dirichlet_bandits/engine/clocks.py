@@ -46,19 +46,19 @@ def new_clocks(n_arms: int) -> Clocks:
     return clocks
 
 
-@shared
+@jit
 def void(clocks: Clocks, arm: int) -> None:
     """Take the certificate away."""
     _set(clocks, arm, -np.inf, np.inf, np.nan, _ALWAYS)
 
 
-@shared
+@jit
 def silence(clocks: Clocks, arm: int) -> None:
     """Not a challenger for the time being."""
     _set(clocks, arm, -np.inf, np.inf, np.nan, NEVER)
 
 
-@shared
+@jit
 def certify(
     clocks: Clocks, arm: int, low: float, high: float, ceiling: float, now: int, rng: np.random.Generator
 ) -> None:
@@ -66,7 +66,7 @@ def certify(
     _set(clocks, arm, low, high, ceiling, now - 1 + geometric(ceiling, rng))
 
 
-@shared
+@jit
 def wind(clocks: Clocks, arm: int, now: int, rng: np.random.Generator) -> None:
     """Draw the next ring, after the round ``now``."""
     change(clocks.ring, arm, now + geometric(clocks.ceiling[arm], rng))
@@ -98,7 +98,7 @@ def common_interval(clocks: Clocks) -> tuple[float, float]:
     return -smallest(clocks.negated_low), smallest(clocks.high)
 
 
-@shared
+@jit
 def outside(clocks: Clocks, m: float) -> int:
     """An arm whose certificate does not hold at m; -1 if there is none."""
     if smallest(clocks.high) < m:

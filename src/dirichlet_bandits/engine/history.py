@@ -56,7 +56,7 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
     return history
 
 
-@shared
+@jit
 def reserve(history: History, arm: int, n_more: int) -> History:
     """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
     n = history.pulls[arm]

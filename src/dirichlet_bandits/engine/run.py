@@ -170,7 +170,7 @@ def upcoming(run: Run, arm: int) -> Floats:
     return run.buffer[arm, stock[_HEAD, arm] : stock[_FILLED, arm]]
 
 
-@shared
+@jit
 def take(run: Run, arm: int, n: int, total: float) -> None:
     """Count the first n of the rewards :func:`upcoming`, whose sum is ``total``, as pulled and allowed."""
     marks = run.marks
@@ -188,7 +188,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
     marks[_CLOCK] = end
 
 
-@shared
+@jit
 def record(run: Run) -> None:
     """Write down the regret."""
     slot = run.marks[_SLOT]

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import reserve
 from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, pull, take, upcoming
 from dirichlet_bandits.engine.tally import count_while
@@ -42,7 +42,7 @@ def _keep(state, arm, rewards):  # type: ignore[no-untyped-def]
     return copy
 
 
-@shared
+@jit
 def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
     """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; how many times.
 

@@ -77,7 +77,7 @@ def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) 
     return n - before, paid
 
 
-@shared
+@jit
 def shuffle(arms: Ints, rng: np.random.Generator) -> None:
     """Put in random order, in place."""
     for i in range(arms.size - 1, 0, -1):

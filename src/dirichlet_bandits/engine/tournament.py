@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.types import Floats, Ints
 
 NEVER = 2**62  # a time that no run reaches
@@ -67,7 +67,7 @@ def first(queue: Ints | Floats) -> int:
     return place - half
 
 
-@shared
+@jit
 def up_to(queue: Ints | Floats, limit: float, members: Ints) -> int:
     """Write down all members whose numbers do not exceed the limit, in order; how many."""
     half, place, n = queue.size // 2, 1, 0

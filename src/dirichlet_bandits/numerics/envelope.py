@@ -90,7 +90,7 @@ def _inside(envelope: np.ndarray, j: int, share: float) -> float:
     return end[j - 1] + (math.log1p(share * math.expm1(rise)) / rise if rise != 0.0 else share) * wide
 
 
-@shared
+@jit
 def draw(envelope: np.ndarray, law: np.ndarray, rng: np.random.Generator) -> float:
     """A draw from the law for which the envelope was fitted and which is still kept; see :func:`fit`.
 

@@ -66,7 +66,7 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
 
 
-@shared
+@jit
 def weighted_sum(
     groups: Groups, arm: int, x: Floats, mean: float, origin: float, rng: np.random.Generator
 ) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialised, verb
@@ -17,7 +17,7 @@ from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
 
 
-@shared
+@jit
 def leader_of(pulls: Ints, means: Floats, rng: np.random.Generator) -> int:
     """The arm with most observations; among those the best mean; among those any."""
     leader, ties = 0, 1

@@ -68,6 +68,14 @@ from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.types import Floats, Ints
 
 
+class Shortfalls(NamedTuple):
+    """The last sum of each arm's shortfalls: over how many rewards, the sum, and the m at which it was taken."""
+
+    summed: Ints
+    short: Floats
+    at: Floats
+
+
 class Challengers(NamedTuple):
     """What is known of each arm as a challenger: its contour, its old rewards as a group, its clock, and notes."""
 
@@ -77,9 +85,7 @@ class Challengers(NamedTuple):
     known: Ints  # rewards that its contour has been told
     lost: Ints  # duels lost in a row without a certificate; -1 for an arm that is worth one at once
     width: Floats  # half-width of the next certificate
-    summed: Ints  # rewards in its sum of shortfalls,
-    short: Floats  # that sum,
-    at: Floats  # and the m at which it was taken
+    shortfalls: Shortfalls
 
 
 @shared
@@ -87,8 +93,8 @@ def new_challengers(n_arms: int) -> Challengers:
     """Nothing is known yet."""
     groups, clocks = make_groups(n_arms, np.empty(0)), new_clocks(n_arms)
     known, lost, summed = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    width, short, at = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-    return Challengers(contour.make(n_arms), groups, clocks, known, lost, width, summed, short, at)
+    shortfalls = Shortfalls(summed, np.zeros(n_arms), np.zeros(n_arms))
+    return Challengers(contour.make(n_arms), groups, clocks, known, lost, np.zeros(n_arms), shortfalls)
 
 
 @verb
@@ -109,9 +115,9 @@ def cost_of_tail(policy: QDSParams, n: int) -> int:
 
 
 @jit
-def plain_is_best(policy: Any, challengers: Challengers, arm: int, n: int) -> bool:
-    """Whether a duel is best fought reward by reward: they are few, or nothing that would help is kept yet."""
-    return n < CONTOUR_LEAST or (challengers.known[arm] == 0 and duel_cost(policy, n) > CROSSING_COST)
+def plain_is_best(policy: Any, known: int, n: int) -> bool:
+    """Whether a duel is best fought reward by reward: they are few, or the contour that would help knows none yet."""
+    return n < CONTOUR_LEAST or (known == 0 and duel_cost(policy, n) > CROSSING_COST)
 
 
 @jit
@@ -120,7 +126,7 @@ def worth_a_clock(policy: Any, n: int, log_p: float) -> bool:
     return log_p < math.log(OFTEN * min(duel_cost(policy, n) / CROSSING_COST, 1.0))
 
 
-@shared
+@jit
 def log_win_probability(policy: Any, challengers: Challengers, x: Floats, b: float, arm: int, m: float) -> float:
     """log P(index >= m) with the bonus b for the arm, which has rewards x; from its contour, if that is any good."""
     contours, known = challengers.contours, challengers.known[arm]
@@ -138,15 +144,16 @@ def log_win_probability(policy: Any, challengers: Challengers, x: Floats, b: flo
     return log_crossing_of(values, weights, b, m)
 
 
-@shared
-def shortfall_bounds(challengers: Challengers, arm: int, x: Floats, m: float) -> tuple[float, float]:
+@jit
+def shortfall_bounds(shortfalls: Shortfalls, arm: int, x: Floats, m: float) -> tuple[float, float]:
     """Bounds of the mean shortfall of x at m: each shortfall moves by at most as much as m."""
-    if x.size > challengers.summed[arm] + SHORTFALL_NEW_MOST:
+    summed, sums, at = shortfalls.summed, shortfalls.short, shortfalls.at
+    if x.size > summed[arm] + SHORTFALL_NEW_MOST:
         found = mean_shortfall(x, m)
-        challengers.summed[arm], challengers.short[arm], challengers.at[arm] = x.size, found * x.size, m
+        summed[arm], sums[arm], at[arm] = x.size, found * x.size, m
         return found, found
-    short, move = challengers.short[arm], (m - challengers.at[arm]) * challengers.summed[arm]
-    for i in range(challengers.summed[arm], x.size):
+    short, move = sums[arm], (m - at[arm]) * summed[arm]
+    for i in range(summed[arm], x.size):
         short += max(m - x[i], 0.0)
     slack = INDEX_SLACK * abs(short)
     return (short + min(move, 0.0) - slack) / x.size, (short + max(move, 0.0) + slack) / x.size
@@ -165,7 +172,7 @@ def duel_by_groups(
     x, largest = rewards(state, arm), state.highs[arm]
     total, _ = weighted_sum(challengers.groups, arm, x, state.means[arm], m, rng)
     weight = rng.standard_exponential()
-    least, most = shortfall_bounds(challengers, arm, x, m)
+    least, most = shortfall_bounds(challengers.shortfalls, arm, x, m)
     if total + weight * (bonus(policy, x.size, largest, least, m) - m) >= 0.0:
         return True
     if total + weight * (bonus(policy, x.size, largest, most, m) - m) < 0.0:
@@ -200,14 +207,14 @@ def seek_certificate(
     if not m - reach > state.means[arm]:
         return
     x = rewards(state, arm)
-    b = bonus(policy, n, state.highs[arm], shortfall_bounds(challengers, arm, x, m + reach)[1], m + reach)
+    b = bonus(policy, n, state.highs[arm], shortfall_bounds(challengers.shortfalls, arm, x, m + reach)[1], m + reach)
     ceiling = log_win_probability(policy, challengers, x, b, arm, m - reach)
     if worth_a_clock(policy, n, ceiling):
         certify(challengers.clocks, arm, m - reach, m + reach, ceiling, now, rng)
         challengers.lost[arm] = -1
 
 
-@shared
+@jit
 def wins_at_ring(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, rng: np.random.Generator
 ) -> bool:
@@ -240,7 +247,7 @@ def wins(
         if not won:
             wind(clocks, arm, now, rng)
         return won
-    if state.means[arm] >= m or plain_is_best(policy, challengers, arm, state.pulls[arm]):
+    if state.means[arm] >= m or plain_is_best(policy, challengers.known[arm], state.pulls[arm]):
         won = verbs.duel(policy, state, arm, leader, rng)
     else:
         won = quick_duel(policy, state, challengers, arm, m, rng)
@@ -266,12 +273,12 @@ def renew_certificates(
 
 
 @jit
-def change_leader(challengers: Challengers, leader: int, new: int) -> int:
+def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
     """The old leader becomes a challenger."""
     if new != leader:
-        void(challengers.clocks, leader)
-        challengers.lost[leader] = 0
-        silence(challengers.clocks, new)
+        void(clocks, leader)
+        lost[leader] = 0
+        silence(clocks, new)
     return new
 
 
@@ -281,19 +288,19 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     play_rounds(policy, state, run, new_challengers(state.pulls.size), rng)
 
 
-@shared
+@jit
 def play_rounds(policy: Any, state: History, run: Run, challengers: Challengers, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     challengers = borrowed(challengers)
     clocks, lost = challengers.clocks, challengers.lost
     tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
     pulls, means = state.pulls, state.means
-    leader = change_leader(challengers, 0, leader_of(pulls, means, rng))
+    leader = change_leader(clocks, lost, 0, leader_of(pulls, means, rng))
     silence(clocks, leader)
     now, contested = 0, True  # contested: others have been pulled as often as the leader
     while not over(run):
         if contested:
-            leader = change_leader(challengers, leader, leader_of(pulls, means, rng))
+            leader = change_leader(clocks, lost, leader, leader_of(pulls, means, rng))
         if outside(clocks, means[leader]) >= 0:
             renew_certificates(policy, state, challengers, means[leader], now, rng)
         n_winners = 0
