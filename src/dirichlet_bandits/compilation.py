@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
-import numba
 from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
@@ -25,12 +24,13 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
+from dirichlet_bandits.linking import LinkedDispatcher
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
-INNER_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called by compiled code only
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+INNER_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}  # called by compiled code only
 
 _LOADED = time.time()
 _PACKAGE = __name__.partition(".")[0]
@@ -42,7 +42,7 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     Not cached: only entry points are (see :func:`entry_point`).
     """
-    return cast(Callable[P, R], numba.njit(**OPTIONS)(function))
+    return cast(Callable[P, R], LinkedDispatcher(function, None, OPTIONS))
 
 
 def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
@@ -51,7 +51,7 @@ def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
     For a step of a hot loop that takes many arrays, if it is called in one place: handing them over costs more than
     the step.
     """
-    return cast(Callable[P, R], numba.njit(**OPTIONS, inline="always")(function))
+    return cast(Callable[P, R], LinkedDispatcher(function, None, {**OPTIONS, "inline": "always"}))
 
 
 def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
@@ -60,7 +60,7 @@ def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
     Only a loop over indices, not one over the values themselves, becomes vector instructions.
     """
     freedoms = {"reassoc", "nsz", "nnan"}
-    return cast(Callable[P, R], numba.njit(**OPTIONS, fastmath=freedoms)(function))
+    return cast(Callable[P, R], LinkedDispatcher(function, None, {**OPTIONS, "fastmath": freedoms}))
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
@@ -173,7 +173,7 @@ def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     3.0
     """
     function = getattr(function, "py_func", function)
-    dispatcher = numba.njit(**OPTIONS)(function)
+    dispatcher: Any = LinkedDispatcher(function, None, OPTIONS)
     files = _with_imports([function.__code__.co_filename, *sources])
     # Nothing is kept of what was typed at a prompt, nor while somebody edits: the code may be older than its file.
     if files and max(Path(file).stat().st_mtime for file in files) < _LOADED:

@@ -7,6 +7,7 @@ import numpy as np
 from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, update
+from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.types import Floats, Ints
 
 _FIRST_ROOM = 8
@@ -67,8 +68,8 @@ def reserve(history: History, arm: int, n_more: int) -> History:
     pool = history.pool
     if first + room > pool.size:
         pool = np.empty(2 * history.pool.size + room)
-        pool[:first] = history.pool[:first]
-    pool[first : first + n] = pool[old : old + n]
+        copy_into(pool, history.pool[:first])
+    copy_into(pool[first:], pool[old : old + n])
     history.start[arm] = first
     history.room[arm] = room
     history.used[0] = first + room

@@ -11,6 +11,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, Kind, fill
 from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 
@@ -54,13 +55,6 @@ class Run(NamedTuple):
     sums: Floats
     pulls: Ints
     regret: Floats
-
-
-@jit
-def copy_into(place: Any, values: Any) -> None:
-    """place[:] = values, without the checks of shapes that take Numba a second to compile."""
-    for i in range(values.size):
-        place[i] = values[i]
 
 
 @shared

@@ -88,6 +88,10 @@ def shuffle(arms: Ints, rng: np.random.Generator) -> None:
 @shared
 def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
     """Arms that have never been pulled, in random order."""
-    arms = np.flatnonzero(pulls == 0)
-    shuffle(arms, rng)
-    return arms
+    arms, n = np.empty(pulls.size, np.int64), 0
+    for arm in range(pulls.size):
+        if pulls[arm] == 0:
+            arms[n] = arm
+            n += 1
+    shuffle(arms[:n], rng)
+    return arms[:n]

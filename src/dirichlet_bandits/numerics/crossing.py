@@ -89,7 +89,10 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         return math.nan
     floor = OFFSET_RATIO * max(top, -low)
     if 0.0 < smallest < floor:
-        offsets = np.where((offsets != 0.0) & (np.abs(offsets) < floor), np.copysign(floor, offsets), offsets)
+        offsets = offsets.copy()
+        for i in range(offsets.size):
+            if 0.0 < abs(offsets[i]) < floor:
+                offsets[i] = math.copysign(floor, offsets[i])
         low, top = min(low, -floor), max(top, floor)
     half = math.log(0.5)
     if drift <= 0.0:

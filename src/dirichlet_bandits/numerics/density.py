@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.numerics.arrays import without
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -117,5 +118,4 @@ def _log_difference(values: np.ndarray, m: float) -> float:
 @jit
 def _without(values: np.ndarray, highest: bool) -> np.ndarray:
     """All but one of the highest or of the lowest values."""
-    k = values.argmax() if highest else values.argmin()
-    return np.append(values[:k], values[k + 1 :])
+    return without(values, int(values.argmax() if highest else values.argmin()))

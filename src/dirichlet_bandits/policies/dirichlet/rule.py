@@ -21,6 +21,7 @@ from dirichlet_bandits.compilation import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.arrays import with_last
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
@@ -250,7 +251,7 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     below, tail = split_tail(x, policy.alpha)
     weights = np.ones(below.size + 1)
     weights[-1] = tail.size
-    return np.append(below, tail_mean(tail, 0, math.nan)), weights
+    return with_last(below, tail_mean(tail, 0, math.nan)), weights
 
 
 @implements(duel, BDSParams, RDSParams, QDSParams)

@@ -38,6 +38,7 @@ from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
+from dirichlet_bandits.numerics.arrays import with_last
 from dirichlet_bandits.numerics.characteristic import below
 from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PLAIN_STEPS_MOST, RING_COST
@@ -89,7 +90,7 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
     log_f, slope, error = log_density(contours, arm, v, b)
     if error <= DENSITY_ERROR:
         return log_f, slope
-    return log_density_anew(np.append(x, b), v)
+    return log_density_anew(with_last(x, b), v)
 
 
 @shared
@@ -144,7 +145,7 @@ def leader_below(
             return True
         if v <= inside and u >= p:
             return False
-    return u < -math.expm1(log_crossing(np.append(x, policy.upper) - v, np.empty(0)))
+    return u < -math.expm1(log_crossing(with_last(x, policy.upper) - v, np.empty(0)))
 
 
 @shared
@@ -189,7 +190,7 @@ def rival_above(
             if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
                 log_p, error = contour.evaluate(contours, k, v, b)
                 if not error <= CLOCK_ERROR:
-                    log_p = log_crossing(np.append(rewards(state, k), b) - v, np.empty(0))
+                    log_p = log_crossing(with_last(rewards(state, k), b) - v, np.empty(0))
                 if u < math.exp(log_p):
                     return True
     return False

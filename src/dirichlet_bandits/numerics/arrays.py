@@ -1,0 +1,44 @@
+"""Small operations on arrays, as loops: NumPy's own take Numba up to two seconds to compile."""
+
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.types import Floats
+
+
+@jit
+def copy_into(place: Any, values: Any) -> None:
+    """place[:] = values, from the first to the last."""
+    for i in range(values.size):
+        place[i] = values[i]
+
+
+@jit
+def with_last(values: Floats, last: float) -> Floats:
+    """A copy of the values, and one more.
+
+    >>> with_last(np.array([0.25, 0.5]), 1.0)
+    array([0.25, 0.5 , 1.  ])
+    """
+    longer = np.empty(values.size + 1)
+    for i in range(values.size):
+        longer[i] = values[i]
+    longer[-1] = last
+    return longer
+
+
+@jit
+def without(values: Floats, k: int) -> Floats:
+    """A copy of all values but the k-th.
+
+    >>> without(np.array([0.25, 0.5, 1.0]), 1)
+    array([0.25, 1.  ])
+    """
+    shorter = np.empty(values.size - 1)
+    for i in range(k):
+        shorter[i] = values[i]
+    for i in range(k + 1, values.size):
+        shorter[i - 1] = values[i]
+    return shorter
