@@ -39,7 +39,6 @@ from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.characteristic import below
-from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PLAIN_STEPS_MOST, RING_COST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
@@ -61,7 +60,7 @@ _AT, _VALUE, _FALL, _RATE, _KNOWN = range(5)
 class Challengers(NamedTuple):
     """What is known of each arm: its contour, its old rewards as a group, the tangent of its index's log-density."""
 
-    contours: Contours
+    contours: Floats
     groups: Groups
     tangents: Floats
 
@@ -81,12 +80,12 @@ def log_tangent(tangents: Floats, arm: int, v: float) -> float:
 @jit
 def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
     """log f(v) and its slope for the arm's index; the contour is built anew where it does not cover v."""
-    contours = challengers.contours
-    log_f, slope, error = log_density(contours, arm, v, b)
+    kept = challengers.contours[arm]
+    log_f, slope, error = log_density(kept, v, b)
     if error <= DENSITY_ERROR:
         return log_f, slope
-    contour.build(contours, arm, x, np.empty(0), b, v)
-    log_f, slope, error = log_density(contours, arm, v, b)
+    contour.build(kept, x, np.empty(0), b, v)
+    log_f, slope, error = log_density(kept, v, b)
     if error <= DENSITY_ERROR:
         return log_f, slope
     return log_density_anew(np.append(x, b), v)
@@ -95,12 +94,12 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 @shared
 def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
     """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
-    contours, tangents = challengers.contours, challengers.tangents
+    kept, tangents = challengers.contours[arm], challengers.tangents
     if 2 * tangents[_KNOWN, arm] >= x.size:
         for value in x[int(tangents[_KNOWN, arm]) :]:
-            contour.append(contours, arm, value, 1)
+            contour.append(kept, value, 1)
     else:  # a contour estimates its error for the rewards that it knows, whatever the others
-        contour.build(contours, arm, x, np.empty(0), b, v)
+        contour.build(kept, x, np.empty(0), b, v)
     tangents[_KNOWN, arm] = x.size
     value, slope = log_density_of(challengers, arm, x, b, v)
     tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
@@ -187,7 +186,7 @@ def rival_above(
             u = rng.random()
             fall = tangents[_FALL, k]
             if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
-                log_p, error = contour.evaluate(contours, k, v, b)
+                log_p, error = contour.evaluate(contours[k], v, b)
                 if not error <= CLOCK_ERROR:
                     log_p = log_crossing(np.append(rewards(state, k), b) - v, np.empty(0))
                 if u < math.exp(log_p):
