@@ -53,7 +53,8 @@ def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
         return None if version is None else version.py_func
 
     # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
-    overload(stub, strict=False, jit_options={**INNER_OPTIONS, "forceinline": inline})(find)
+    options: Any = {**INNER_OPTIONS, "forceinline": inline}
+    overload(stub, strict=False, jit_options=options)(find)
     return stub
 
 
