@@ -9,28 +9,12 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
-EXPERIMENT = """
-horizon = 50
-replications = 4
-seed = 0
-[[arms]]
-law = "Bernoulli"
-p = 0.4
-[[arms]]
-law = "Bernoulli"
-p = 0.6
-[[policies]]
-name = "UCB1 [half]"
-policy = "UCB1"
-sigma = 0.5
-"""
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "coins.toml").write_text(EXPERIMENT)
-    return tmp_path
+def folder(coins, monkeypatch):
+    monkeypatch.chdir(coins())
+    return coins()
 
 
 def call(*arguments):

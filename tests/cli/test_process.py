@@ -10,20 +10,6 @@ import pytest
 
 import dirichlet_bandits as db
 
-ENDLESS = """
-horizon = 200_000
-replications = 20_000
-seed = 0
-[[arms]]
-law = "Bernoulli"
-p = 0.4
-[[arms]]
-law = "Bernoulli"
-p = 0.6
-[[policies]]
-policy = "UCB1"
-sigma = 0.5
-"""
 PROGRAM = [sys.executable, "-W", "error", "-m", "dirichlet_bandits"]
 
 
@@ -53,14 +39,14 @@ def test_ctrl_c_is_heard_however_the_tests_were_started():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_ctrl_c_saves_what_is_done(tmp_path):
+def test_ctrl_c_saves_what_is_done(coins):
     import pty
 
-    (tmp_path / "endless.toml").write_text(ENDLESS)
+    folder = coins(horizon=200_000, replications=20_000)
     ours, theirs = pty.openpty()  # on a terminal progress bars show: they tell when the first replications are done
     process = subprocess.Popen(
-        [*PROGRAM, "simulate", "endless.toml", "--out", "runs.zarr"],
-        cwd=tmp_path,
+        [*PROGRAM, "simulate", "coins.toml", "--out", "runs.zarr"],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=theirs,
         text=True,
@@ -85,5 +71,5 @@ def test_ctrl_c_saves_what_is_done(tmp_path):
     assert process.returncode == 130
     assert "replications were done and are saved in runs.zarr" in seen
     assert "UCB1" in stdout
-    done = int(db.load(tmp_path / "runs.zarr").summary().loc["UCB1", "replications"])
+    done = int(db.load(folder / "runs.zarr").summary().loc["UCB1 [half]", "replications"])
     assert 0 < done < 20_000

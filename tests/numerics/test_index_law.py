@@ -27,11 +27,11 @@ LAWS = {
 def test_density_kept_and_anew(law, n):
     x = LAWS[law](np.random.default_rng(n), n)
     centre, width = x.mean(), (x.std() + 1.0 / n) / math.sqrt(n)
-    contours = contour.make(1)
+    kept = contour.make(1)[0]
     for t in (0.5, 2.0, 3.0):
         m = centre + t * width
-        contour.build(contours, 0, x, np.empty(0), 1.0, m)
-        log_f, slope, error = log_density(contours, 0, m, 1.0)
+        contour.build(kept, x, np.empty(0), 1.0, m)
+        log_f, slope, error = log_density(kept, m, 1.0)
         assert error <= DENSITY_ERROR
         assert log_density_anew(np.append(x, 1.0), m) == pytest.approx((log_f, slope), rel=1e-7, abs=1e-8)
 

@@ -87,13 +87,8 @@ def test_a_dask_worker_killed_in_the_middle_is_survived(client, tmp_path):
     assert_same(found, run(workers=1))
 
 
-def test_the_command_runs_on_a_cluster_and_goes_on(cluster, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "coins.toml").write_text(
-        "horizon = 50\nreplications = 4\nseed = 0\n"
-        "[[arms]]\nlaw = 'Bernoulli'\np = 0.4\n[[arms]]\nlaw = 'Bernoulli'\np = 0.6\n"
-        "[[policies]]\npolicy = 'UCB1'\nsigma = 0.5\n"
-    )
+def test_the_command_runs_on_a_cluster_and_goes_on(cluster, coins, tmp_path, monkeypatch):
+    monkeypatch.chdir(coins())
     command = ["simulate", "coins.toml", "--store", "runs.zarr"]
     answer = CliRunner().invoke(app, [*command, "--dask", cluster.scheduler_address])
     assert answer.exit_code == 0, answer.output

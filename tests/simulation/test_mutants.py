@@ -49,7 +49,7 @@ MISTAKES = {
     "a density that has not been told all rewards": Mistake(
         "NPTS",
         "policies/npts/fast.py",
-        "        contour.build(contours, arm, x, np.empty(0), b, v)\n    tangents",
+        "        contour.build(kept, x, np.empty(0), b, v)\n    tangents",
         "        pass\n    tangents",
     ),
     "a ceiling that proves too high is given up at a ring": Mistake(

@@ -21,6 +21,7 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 :func:`shortcut`; without it, or in a world that does not guarantee them, the plain loop runs.
 """
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -38,8 +39,11 @@ _SPECIALISED: dict[tuple[Any, type], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
 
 
-def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument."""
+def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
+    """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument.
+
+    With ``inline`` it becomes part of its caller: for one that is called in one place, with many arrays.
+    """
     name = stub.__name__
     _VERSIONS[name] = {}
 
@@ -49,8 +53,12 @@ def verb(stub: Callable[..., Any]) -> Callable[..., Any]:
         return None if version is None else version.py_func
 
     # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
-    overload(stub, strict=False, jit_options=INNER_OPTIONS)(find)
+    options: Any = {**INNER_OPTIONS, "forceinline": inline}
+    overload(stub, strict=False, jit_options=options)(find)
     return stub
+
+
+inlined_verb = functools.partial(verb, inline=True)
 
 
 @verb

@@ -17,48 +17,56 @@ from dirichlet_bandits.numerics.arrays import without
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
+    IMAG,
     NODES,
+    NUMBERS,
+    REAL,
     REFERENCE,
     TOTAL,
     UNIT,
     WAVES,
-    Contours,
+    WEIGHT_IMAG,
+    WEIGHT_REAL,
+    WORK,
+    Y,
     times_power,
 )
 from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.types import Floats
 
 
 @shared
-def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, float, float]:
-    """log f(m) with the bonus b for arm k, its derivative, and an estimate of the relative error of f.
+def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, float]:
+    """log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
 
     The estimate is that of :func:`contour.evaluate`.
 
-    >>> from dirichlet_bandits.numerics import contour
-    >>> contours = contour.make(1)
-    >>> contour.build(contours, 0, np.zeros(30), np.empty(0), 1.0, 0.1)  # the weight of b is Beta(1, 30)
-    >>> log_f, slope, error = log_density(contours, 0, 0.1, 1.0)
+    >>> from dirichlet_bandits.numerics.contour import build, make
+    >>> contour = make(1)[0]
+    >>> build(contour, np.zeros(30), np.empty(0), 1.0, 0.1)  # the weight of b is Beta(1, 30)
+    >>> log_f, slope, error = log_density(contour, 0.1, 1.0)
     >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
     (True, True)
 
     Reference: the head of this file.
     """
-    scalars = contours.scalars[k]
-    unit, centre, n = scalars[UNIT], scalars[CENTRE], scalars[TOTAL]
-    m_shifted = (m - scalars[REFERENCE]) / unit
-    b_shifted = (b - scalars[REFERENCE]) / unit
+    numbers = contour[NUMBERS]
+    unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
+    m_shifted = (m - numbers[REFERENCE]) / unit
+    b_shifted = (b - numbers[REFERENCE]) / unit
     m_left = 1.0 - centre * m_shifted
     b_left = 1.0 - centre * b_shifted
     if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.nan, math.inf
     g = m_shifted / m_left
     h = b_shifted / b_left
-    y = contours.y[k]
-    weight_real, weight_imag = contours.weight_real[k], contours.weight_imag[k]
-    real, imag = contours.work[0], contours.work[1]
-    real[:] = contours.real[k]
-    imag[:] = contours.imag[k]
-    times_power(real, imag, y, g, n - 1.0, contours.work[2], contours.work[3])
+    y = contour[Y]
+    weight_real, weight_imag = contour[WEIGHT_REAL], contour[WEIGHT_IMAG]
+    real, imag = contour[WORK], contour[WORK + 1]
+    for j in range(NODES):
+        real[j] = contour[REAL, j]
+        imag[j] = contour[IMAG, j]
+    times_power(real, imag, y, g, n - 1.0, contour[WORK + 2], contour[WORK + 3])
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
         share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
@@ -77,12 +85,12 @@ def log_density(contours: Contours, k: int, m: float, b: float) -> tuple[float, 
     if not total > 0.0:
         return math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - scalars[HEIGHT]
+    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
     return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
 
 
 @shared
-def log_density_anew(values: np.ndarray, m: float) -> tuple[float, float]:
+def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
     """log f(m) and its derivative for any values, the bonus among them; slow, and right however few they are.
 
     1/((1 - s a)(1 - s b)) = (1/(1 - s a) - 1/(1 - s b)) / (s (a - b)): the density is n/(high - low) times the
@@ -103,7 +111,7 @@ def log_density_anew(values: np.ndarray, m: float) -> tuple[float, float]:
 
 
 @jit
-def _log_difference(values: np.ndarray, m: float) -> float:
+def _log_difference(values: Floats, m: float) -> float:
     """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
     spread = values.max() - values.min()
     if not spread > 0.0:
@@ -116,6 +124,6 @@ def _log_difference(values: np.ndarray, m: float) -> float:
 
 
 @jit
-def _without(values: np.ndarray, highest: bool) -> np.ndarray:
+def _without(values: Floats, highest: bool) -> Floats:
     """All but one of the highest or of the lowest values."""
     return without(values, int(values.argmax() if highest else values.argmin()))

@@ -54,19 +54,30 @@ def win_probability(policy: Any, state: Any, challenger: int, leader: int) -> An
     """Probability that the challenger wins its duel against the leader."""
 
 
-def win_probabilities(policy: Any, state: Any, leader: int) -> Floats:
-    """Each arm's probability to win against this leader, 0 for those that do not duel; an entry point."""
+@verb
+def incremental_win_probability(policy: Any, state: Any, challenger: int, leader: int, memory: Any) -> Any:
+    """Probability that the challenger wins its duel against the leader, with the help of what is kept."""
+
+
+def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floats:
+    """Each arm's probability to win against this leader, 0 for those that do not duel; an entry point.
+
+    At once if there is no memory, else with its help.
+    """
     chances = np.zeros(state.pulls.size)
     for arm in range(state.pulls.size):
         if state.pulls[arm] < state.pulls[leader]:
-            chances[arm] = win_probability(policy, state, arm, leader)
+            if memory is None:  # known when this is compiled: only one of the verbs has to be there
+                chances[arm] = win_probability(policy, state, arm, leader)
+            else:
+                chances[arm] = incremental_win_probability(policy, state, arm, leader, memory)
     return chances
 
 
 def round_propensities(policy: Policy, state: Any) -> Floats:
     """Propensities from win probabilities: duels are independent, the leader is pulled if nobody wins."""
     wins = specialised(win_probabilities, type(policy.params))
-    return _average_over_leaders(state, lambda leader: wins(policy.params, state, leader))
+    return _average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
 
 
 def _average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
@@ -82,26 +93,12 @@ def _average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
     return result
 
 
-@verb
-def incremental_win_probability(policy: Any, state: Any, challenger: int, leader: int, memory: Any) -> Any:
-    """Probability that the challenger wins its duel against the leader, with the help of what is kept."""
-
-
-def incremental_win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floats:
-    """Each arm's probability to win against this leader, from what is kept; an entry point."""
-    chances = np.zeros(state.pulls.size)
-    for arm in range(state.pulls.size):
-        if state.pulls[arm] < state.pulls[leader]:
-            chances[arm] = incremental_win_probability(policy, state, arm, leader, memory)
-    return chances
-
-
 class IncrementalDuels:
     """The same for a policy with an ``incremental_win_probability``; a family brings the memory that it needs."""
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
-        self._wins: Callable[..., Floats] = specialised(incremental_win_probabilities, type(policy.params))
+        self._wins: Callable[..., Floats] = specialised(win_probabilities, type(policy.params))
         self._memory = memory(n_arms)
 
     def propensities(self, state: Any) -> Floats:

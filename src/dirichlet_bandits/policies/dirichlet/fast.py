@@ -37,9 +37,8 @@ from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.tournament import value_of
-from dirichlet_bandits.engine.verbs import implements, shortcut, verb
+from dirichlet_bandits.engine.verbs import implements, inlined_verb, shortcut, verb
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import (
     CERTIFICATE_COST,
     CERTIFICATE_ROOM,
@@ -77,10 +76,12 @@ class Shortfalls(NamedTuple):
 
 
 class Challengers(NamedTuple):
-    """What is known of each arm as a challenger: its contour, its old rewards as a group, its clock, and notes."""
+    """What is known of each arm as a challenger: its contour, its clock, and notes.
 
-    contours: Contours
-    groups: Groups
+    The groups of old rewards are apart: to hand over many arrays takes as long as a duel, and certificates want none.
+    """
+
+    contours: Floats
     clocks: Clocks
     known: Ints  # rewards that its contour has been told
     lost: Ints  # duels lost in a row without a certificate; -1 for an arm that is worth one at once
@@ -91,10 +92,9 @@ class Challengers(NamedTuple):
 @shared
 def new_challengers(n_arms: int) -> Challengers:
     """Nothing is known yet."""
-    groups, clocks = make_groups(n_arms, np.empty(0)), new_clocks(n_arms)
     known, lost, summed = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     shortfalls = Shortfalls(summed, np.zeros(n_arms), np.zeros(n_arms))
-    return Challengers(contour.make(n_arms), groups, clocks, known, lost, np.zeros(n_arms), shortfalls)
+    return Challengers(contour.make(n_arms), new_clocks(n_arms), known, lost, np.zeros(n_arms), shortfalls)
 
 
 @verb
@@ -127,18 +127,19 @@ def worth_a_clock(policy: Any, n: int, log_p: float) -> bool:
 
 
 @jit
-def log_win_probability(policy: Any, challengers: Challengers, x: Floats, b: float, arm: int, m: float) -> float:
-    """log P(index >= m) with the bonus b for the arm, which has rewards x; from its contour, if that is any good."""
-    contours, known = challengers.contours, challengers.known[arm]
-    challengers.known[arm] = x.size
+def log_win_probability(policy: Any, kept: Floats, known: int, x: Floats, b: float, m: float) -> float:
+    """log P(index >= m) with the bonus b for an arm with rewards x; from its contour, if that is any good.
+
+    The contour knows so many of the rewards before, and all of them afterwards.
+    """
     if 4 * (x.size - known) < x.size:
-        follow_all(policy, contours, arm, x, known)
-        log_p, error = contour.evaluate(contours, arm, m, b)
+        follow_all(policy, kept, x, known)
+        log_p, error = contour.evaluate(kept, m, b)
         if error <= CLOCK_ERROR:
             return log_p
     values, weights = reweighted(policy, x)
     if values.size >= CONTOUR_LEAST:
-        log_p, error = contour.rebuilt(contours, arm, values, weights, b, m)
+        log_p, error = contour.rebuilt(kept, values, weights, b, m)
         if error <= CLOCK_ERROR:
             return log_p
     return log_crossing_of(values, weights, b, m)
@@ -159,18 +160,34 @@ def shortfall_bounds(shortfalls: Shortfalls, arm: int, x: Floats, m: float) -> t
     return (short + min(move, 0.0) - slack) / x.size, (short + max(move, 0.0) + slack) / x.size
 
 
-@verb
-def quick_duel(policy: Any, state: History, challengers: Challengers, arm: int, m: float, rng: Any) -> Any:
+@jit_inline
+def log_win_probability_of(policy: Any, challengers: Challengers, arm: int, x: Floats, b: float, m: float) -> float:
+    """The same for the contour of this arm."""
+    known = challengers.known[arm]
+    challengers.known[arm] = x.size
+    return log_win_probability(policy, challengers.contours[arm], known, x, b, m)
+
+
+@inlined_verb
+def quick_duel(
+    policy: Any, state: History, challengers: Challengers, groups: Groups, arm: int, m: float, rng: Any
+) -> Any:
     """The duel of a challenger whose mean is below the leader's, m; in law."""
 
 
 @implements(quick_duel, BDSParams, RDSParams)
 def duel_by_groups(
-    policy: Any, state: History, challengers: Challengers, arm: int, m: float, rng: np.random.Generator
+    policy: Any,
+    state: History,
+    challengers: Challengers,
+    groups: Groups,
+    arm: int,
+    m: float,
+    rng: np.random.Generator,
 ) -> bool:
     """Old rewards together, new ones one by one."""
     x, largest = rewards(state, arm), state.highs[arm]
-    total, _ = weighted_sum(challengers.groups, arm, x, state.means[arm], m, rng)
+    total, _ = weighted_sum(groups, arm, x, state.means[arm], m, rng)
     weight = rng.standard_exponential()
     least, most = shortfall_bounds(challengers.shortfalls, arm, x, m)
     if total + weight * (bonus(policy, x.size, largest, least, m) - m) >= 0.0:
@@ -182,12 +199,18 @@ def duel_by_groups(
 
 @implements(quick_duel, QDSParams)
 def duel_by_probability(
-    policy: QDSParams, state: History, challengers: Challengers, arm: int, m: float, rng: np.random.Generator
+    policy: QDSParams,
+    state: History,
+    challengers: Challengers,
+    groups: Groups,
+    arm: int,
+    m: float,
+    rng: np.random.Generator,
 ) -> bool:
     """Only its probability, not its index, is drawn on."""
     x = rewards(state, arm)
     b = bonus(policy, x.size, state.highs[arm], mean_shortfall(x, m), m)
-    log_p = log_win_probability(policy, challengers, x, b, arm, m)
+    log_p = log_win_probability_of(policy, challengers, arm, x, b, m)
     if worth_a_clock(policy, x.size, log_p):
         challengers.lost[arm] = -1
     return rng.random() < math.exp(log_p)
@@ -198,6 +221,7 @@ def seek_certificate(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """A certificate around m from the round ``now`` on, as wide as the arm's experience suggests."""
+    state, challengers = borrowed(state), borrowed(challengers)
     challengers.lost[arm] = 0
     n, gap = state.pulls[arm], m - state.means[arm]
     if challengers.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
@@ -208,20 +232,20 @@ def seek_certificate(
         return
     x = rewards(state, arm)
     b = bonus(policy, n, state.highs[arm], shortfall_bounds(challengers.shortfalls, arm, x, m + reach)[1], m + reach)
-    ceiling = log_win_probability(policy, challengers, x, b, arm, m - reach)
+    ceiling = log_win_probability_of(policy, challengers, arm, x, b, m - reach)
     if worth_a_clock(policy, n, ceiling):
         certify(challengers.clocks, arm, m - reach, m + reach, ceiling, now, rng)
         challengers.lost[arm] = -1
 
 
-@jit
+@jit_inline
 def wins_at_ring(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, rng: np.random.Generator
 ) -> bool:
     """The clock of a challenger rings: does it really win?"""
     x, clocks = rewards(state, arm), challengers.clocks
     b = bonus(policy, x.size, state.highs[arm], mean_shortfall(x, m), m)
-    short = log_win_probability(policy, challengers, x, b, arm, m) - clocks.ceiling[arm]
+    short = log_win_probability_of(policy, challengers, arm, x, b, m) - clocks.ceiling[arm]
     # Next time a width for which the ceiling lies as far above the probability as we like.
     low, high = interval(clocks, arm)
     challengers.width[arm] = 0.5 * (high - low) * min(max(-CERTIFICATE_ROOM / min(short, -1e-3), 0.25), 2.0)
@@ -230,7 +254,14 @@ def wins_at_ring(
 
 @jit_inline
 def wins(
-    policy: Any, state: History, challengers: Challengers, arm: int, leader: int, now: int, rng: np.random.Generator
+    policy: Any,
+    state: History,
+    challengers: Challengers,
+    groups: Groups,
+    arm: int,
+    leader: int,
+    now: int,
+    rng: np.random.Generator,
 ) -> bool:
     """Whether an arm that is due in the round ``now`` wins."""
     m, clocks, lost = state.means[leader], challengers.clocks, challengers.lost
@@ -250,7 +281,7 @@ def wins(
     if state.means[arm] >= m or plain_is_best(policy, challengers.known[arm], state.pulls[arm]):
         won = verbs.duel(policy, state, arm, leader, rng)
     else:
-        won = quick_duel(policy, state, challengers, arm, m, rng)
+        won = quick_duel(policy, state, challengers, groups, arm, m, rng)
     if not won and lost[arm] >= 0:
         lost[arm] += 1
         if lost[arm] * duel_cost(policy, state.pulls[arm]) >= CERTIFICATE_COST:
@@ -263,6 +294,7 @@ def renew_certificates(
     policy: Any, state: History, challengers: Challengers, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """The leader's mean has left some of the intervals: wider ones."""
+    state, challengers = borrowed(state), borrowed(challengers)
     clocks = challengers.clocks
     while outside(clocks, m) >= 0:
         arm = outside(clocks, m)
@@ -285,13 +317,16 @@ def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
 @shortcut(BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    play_rounds(policy, state, run, new_challengers(state.pulls.size), rng)
+    n_arms = state.pulls.size
+    play_rounds(policy, state, run, new_challengers(n_arms), make_groups(n_arms, np.empty(0)), rng)
 
 
 @jit
-def play_rounds(policy: Any, state: History, run: Run, challengers: Challengers, rng: np.random.Generator) -> None:
+def play_rounds(
+    policy: Any, state: History, run: Run, challengers: Challengers, groups: Groups, rng: np.random.Generator
+) -> None:
     """Rounds of duels until the run is over."""
-    challengers = borrowed(challengers)
+    challengers, groups = borrowed(challengers), borrowed(groups)
     clocks, lost = challengers.clocks, challengers.lost
     tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
     pulls, means = state.pulls, state.means
@@ -305,7 +340,7 @@ def play_rounds(policy: Any, state: History, run: Run, challengers: Challengers,
             renew_certificates(policy, state, challengers, means[leader], now, rng)
         n_winners = 0
         for arm in tried[: due(clocks, now, tried)]:
-            if wins(policy, state, challengers, arm, leader, now, rng):
+            if wins(policy, state, challengers, groups, arm, leader, now, rng):
                 winners[n_winners] = arm
                 n_winners += 1
         now += 1

@@ -15,7 +15,6 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import with_last
-from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import CONTOUR_APPENDED_MOST, CONTOUR_FOLLOWED_MOST, CONTOUR_KEPT_FROM
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
@@ -55,44 +54,44 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
 
 
 @verb
-def follow(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> Any:
-    """Bring the contour of an arm with rewards x up to date with one more."""
+def follow(policy: Any, kept: Floats, x: Floats, reward: float) -> Any:
+    """Bring the kept contour of an arm with rewards x up to date with one more."""
 
 
 @implements(follow, BDSParams, RDSParams)
-def follow_reward(policy: Any, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+def follow_reward(policy: Any, kept: Floats, x: Floats, reward: float) -> None:
     """One more value."""
-    contour.append(contours, arm, reward, 1)
+    contour.append(kept, reward, 1)
 
 
 @implements(follow, QDSParams)
-def follow_truncated(policy: QDSParams, contours: Contours, arm: int, x: Floats, reward: float) -> None:
+def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, reward: float) -> None:
     """One more value below the tail, which the reward seldom reaches, or one more in it."""
     below, tail = split_tail(x, policy.alpha)
     dropped = 1 if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1 else 0
     if dropped > 0:
-        contour.append(contours, arm, min(reward, tail[0]), 1)
+        contour.append(kept, min(reward, tail[0]), 1)
         if reward <= tail[0]:
             return
     elif below.size > 0 and reward < below.max():
-        contour.append(contours, arm, reward, 1)
-        contour.append(contours, arm, below.max(), -1)
+        contour.append(kept, reward, 1)
+        contour.append(kept, below.max(), -1)
         reward = below.max()
-    contour.append(contours, arm, tail_mean(tail, 0, math.nan), -tail.size)
-    contour.append(contours, arm, tail_mean(tail, dropped, reward), tail.size + 1 - dropped)
+    contour.append(kept, tail_mean(tail, 0, math.nan), -tail.size)
+    contour.append(kept, tail_mean(tail, dropped, reward), tail.size + 1 - dropped)
 
 
 @jit
-def follow_all(policy: Any, contours: Contours, arm: int, x: Floats, known: int) -> None:
+def follow_all(policy: Any, kept: Floats, x: Floats, known: int) -> None:
     """Bring the contour of an arm that knows so many of its rewards x up to date with all of them."""
     for n in range(known, x.size):
-        follow(policy, contours, arm, x[:n], x[n])
+        follow(policy, kept, x[:n], x[n])
 
 
 class Followed(NamedTuple):
     """What is kept of each arm as a challenger: its contour, the rewards in it, and how many of these were appended."""
 
-    contours: Contours
+    contours: Floats
     counts: Ints
 
 
@@ -111,7 +110,7 @@ def followed_crossing_win(policy: Any, state: History, challenger: int, leader: 
     x = rewards(state, challenger)
     if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM:
         return crossing_win(policy, state, challenger, leader)
-    contours, counts = memory.contours, memory.counts[challenger]
+    kept, counts = memory.contours[challenger], memory.counts[challenger]
     b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
     if b == math.inf:
         return crossing_win(policy, state, challenger, leader)
@@ -119,14 +118,14 @@ def followed_crossing_win(policy: Any, state: History, challenger: int, leader: 
     new = x.size - held
     counts[_HELD] = x.size
     if held > 0 and new <= CONTOUR_FOLLOWED_MOST and counts[_APPENDED] + new <= CONTOUR_APPENDED_MOST:
-        follow_all(policy, contours, challenger, x, held)
+        follow_all(policy, kept, x, held)
         counts[_APPENDED] += new
-        log_p, error = contour.evaluate(contours, challenger, m, b)
+        log_p, error = contour.evaluate(kept, m, b)
         if error <= CONTOUR_ERROR:
             return math.exp(log_p)
     values, weights = reweighted(policy, x)
     counts[_APPENDED] = 0
-    log_p, error = contour.rebuilt(contours, challenger, values, weights, b, m)
+    log_p, error = contour.rebuilt(kept, values, weights, b, m)
     if error <= CONTOUR_ERROR:
         return math.exp(log_p)
     counts[_HELD] = 0

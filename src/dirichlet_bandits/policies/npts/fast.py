@@ -40,7 +40,6 @@ from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import with_last
 from dirichlet_bandits.numerics.characteristic import below
-from dirichlet_bandits.numerics.contour import Contours
 from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PLAIN_STEPS_MOST, RING_COST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
@@ -62,7 +61,7 @@ _AT, _VALUE, _FALL, _RATE, _KNOWN = range(5)
 class Challengers(NamedTuple):
     """What is known of each arm: its contour, its old rewards as a group, the tangent of its index's log-density."""
 
-    contours: Contours
+    contours: Floats
     groups: Groups
     tangents: Floats
 
@@ -82,12 +81,12 @@ def log_tangent(tangents: Floats, arm: int, v: float) -> float:
 @jit
 def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
     """log f(v) and its slope for the arm's index; the contour is built anew where it does not cover v."""
-    contours = challengers.contours
-    log_f, slope, error = log_density(contours, arm, v, b)
+    kept = challengers.contours[arm]
+    log_f, slope, error = log_density(kept, v, b)
     if error <= DENSITY_ERROR:
         return log_f, slope
-    contour.build(contours, arm, x, np.empty(0), b, v)
-    log_f, slope, error = log_density(contours, arm, v, b)
+    contour.build(kept, x, np.empty(0), b, v)
+    log_f, slope, error = log_density(kept, v, b)
     if error <= DENSITY_ERROR:
         return log_f, slope
     return log_density_anew(with_last(x, b), v)
@@ -96,12 +95,12 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 @shared
 def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
     """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
-    contours, tangents = challengers.contours, challengers.tangents
+    kept, tangents = challengers.contours[arm], challengers.tangents
     if 2 * tangents[_KNOWN, arm] >= x.size:
         for value in x[int(tangents[_KNOWN, arm]) :]:
-            contour.append(contours, arm, value, 1)
+            contour.append(kept, value, 1)
     else:  # a contour estimates its error for the rewards that it knows, whatever the others
-        contour.build(contours, arm, x, np.empty(0), b, v)
+        contour.build(kept, x, np.empty(0), b, v)
     tangents[_KNOWN, arm] = x.size
     value, slope = log_density_of(challengers, arm, x, b, v)
     tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
@@ -188,7 +187,7 @@ def rival_above(
             u = rng.random()
             fall = tangents[_FALL, k]
             if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
-                log_p, error = contour.evaluate(contours, k, v, b)
+                log_p, error = contour.evaluate(contours[k], v, b)
                 if not error <= CLOCK_ERROR:
                     log_p = log_crossing(with_last(rewards(state, k), b) - v, np.empty(0))
                 if u < math.exp(log_p):

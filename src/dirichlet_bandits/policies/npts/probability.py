@@ -16,7 +16,7 @@ from dirichlet_bandits.compilation import entry_point, jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress
-from dirichlet_bandits.numerics.contour import TOTAL, build, evaluate, make
+from dirichlet_bandits.numerics.contour import NUMBERS, TOTAL, build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.saddle import saddle
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, CONTOUR_ERROR
@@ -81,7 +81,7 @@ def log_ceiling(offsets: Floats, weights: Floats) -> float:
 @entry_point
 def _fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
     """Logarithms of both tails of the index at each v; an entry point."""
-    contours = make(1)
+    contour = make(1)[0]
     n, held = points.size - 1, 0.0
     for row in range(v.shape[0]):
         # Of the event or of its complement, whichever is the rarer; one contour serves a row, and maybe the next.
@@ -90,14 +90,14 @@ def _fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: 
         if log_ceiling(sign * (points - (first if sign > 0.0 else last)), weights) < _UNDERFLOW:
             log_above[row], log_below[row] = (-np.inf, 0.0) if sign > 0.0 else (0.0, -np.inf)
             continue
-        at_first = evaluate(contours, 0, sign * first, sign * bound)[1]
-        at_last = evaluate(contours, 0, sign * last, sign * bound)[1]
+        at_first = evaluate(contour, sign * first, sign * bound)[1]
+        at_last = evaluate(contour, sign * last, sign * bound)[1]
         if sign != held or not max(at_first, at_last) <= CONTOUR_ERROR:
-            build(contours, 0, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
-            contours.scalars[0, TOTAL] = np.round(contours.scalars[0, TOTAL])  # a whole power is the cheapest
+            build(contour, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
+            contour[NUMBERS, TOTAL] = np.round(contour[NUMBERS, TOTAL])  # a whole power is the cheapest
             held = sign
         for j in range(v.shape[1]):
-            log_p, error = evaluate(contours, 0, sign * v[row, j], sign * bound)
+            log_p, error = evaluate(contour, sign * v[row, j], sign * bound)
             if not error <= CONTOUR_ERROR:
                 log_p = log_crossing(sign * (points - v[row, j]), weights)
             rest = np.log(-np.expm1(min(log_p, 0.0)))
