@@ -1,4 +1,4 @@
-"""Upper confidence bounds by ceilings: the index of an arm that is not pulled only grows with the clock.
+"""Upper confidence bounds by ceilings: the index of an arm that is not pulled never falls with the clock.
 
 So the index that it will have at a later time, by the policy's own formula, is a ceiling until then. While the arm
 pulled last surely lies above all other ceilings it is pulled again; an arm below the best index found is not looked
@@ -21,7 +21,8 @@ from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import incremental_index
-from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
+from dirichlet_bandits.policies.ucb.minimax import KLUCBPlusPlusParams
+from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params, level
 from dirichlet_bandits.types import Floats
 
 
@@ -30,7 +31,7 @@ def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats
     """The arm's index up to rounding, from what is kept of its rewards if that is needed."""
 
 
-@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
+@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams)
 def index_itself(
     policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
@@ -59,15 +60,15 @@ def index_above(
     return index_near(policy, state, arm, total, expansions, rng) > raised(level)
 
 
-@implements(surely_above, KLUCBParams)
+@implements(surely_above, KLUCBParams, KLUCBPlusPlusParams)
 def divergence_below(
-    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
+    policy: Any, state: Tally, arm: int, total: int, ceiling: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
-    """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
-    mean, level = state.means[arm], raised(level)
-    if mean > level:
+    """By N_k d(mu_k, ceiling) < level: one divergence in place of a solve."""
+    mean, ceiling = state.means[arm], raised(ceiling)
+    if mean > ceiling:
         return True
-    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, level) < math.log(total)
+    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, ceiling) < level(policy, state, arm, total)
 
 
 @jit
@@ -105,7 +106,7 @@ def largest_index(
     return verbs.select(policy, state, rng) if raised(second) >= largest else best
 
 
-@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams, EmpiricalKLUCBParams)
 def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
