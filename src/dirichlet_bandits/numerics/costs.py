@@ -84,3 +84,6 @@ RINGS_IN_VAIN: Final = 0.3
 
 RINGS_SPARED: Final = 0.02
 """... or so often a pull, if that is more: a ring costs about as much as ten new certificates."""
+
+CERTIFICATE_WORN: Final = 0.5
+"""MED takes another certificate when a ring finds a ceiling so far above the weight, in logarithm."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, jit_inline
 from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.evidence import coordinate, evidence_near, mean_at, stretched
@@ -39,7 +39,7 @@ def new_tangents(n_arms: int) -> Tangents:
     return Tangents(np.full(n_arms, np.nan), np.full(n_arms, np.nan), np.full(n_arms, np.nan))
 
 
-@jit
+@jit_inline
 def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
     """The evidence a reward at m, up to rounding; the arm's tangent is drawn anew."""
     value, slope = evidence_near(policy, state, expansions, arm, m)
@@ -78,7 +78,7 @@ def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, level: f
     return safe
 
 
-@jit
+@jit_inline
 def calm(policy: Any, tangents: Tangents, state: Any, leader: int, count: int) -> tuple[int, float]:
     """So many pulls of a leader, while its mean is so high, leave N d + log N above log(count + pulls) for all others.
 

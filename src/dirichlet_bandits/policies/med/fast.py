@@ -27,7 +27,7 @@ from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.costs import RINGS_IN_VAIN, RINGS_SPARED
+from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.evidence import coordinate, mean_at
@@ -49,8 +49,8 @@ def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
 @jit
 def certify(
     policy: Any, state: Any, tangents: Tangents, expansions: Floats, leader: int, ceilings: Floats
-) -> tuple[float, float, float]:
-    """Ceilings of all weights; the interval of the leader's mean in which they hold, and their sum.
+) -> tuple[float, float]:
+    """Ceilings of all weights, and the interval of the leader's mean in which they hold.
 
     The interval is as wide as lets rings in vain become a given share of all, or a given number in a hundred pulls.
     """
@@ -69,11 +69,10 @@ def certify(
                 width = min(width, room / slope) if slope < math.inf else 0.0
     low = min(max(mean_at(policy, c - width), second), m)
     high = max(mean_at(policy, c + width), m)
-    least, total = coordinate(policy, low), 0.0
+    least = coordinate(policy, low)
     for arm in range(pulls.size):
         ceilings[arm] = 0.0 if arm == leader else math.exp(log_ceiling(tangents, arm, pulls[arm], least))
-        total += ceilings[arm]
-    return low, high, total
+    return low, high
 
 
 @jit
@@ -98,18 +97,28 @@ def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Non
     pulls, means = state.pulls, state.means
     while not over(run):
         leader = means.argmax()
-        low, high, total = certify(policy, state, tangents, expansions, leader, ceilings)
+        low, high = certify(policy, state, tangents, expansions, leader, ceilings)
+        least = coordinate(policy, low)
         tangents.slope[leader] = math.nan
-        quiet = geometric(math.log(total) - math.log1p(total), rng) - 1 if total > 0.0 else geometric(-math.inf, rng)
-        while quiet > 0 and low <= means[leader] <= high and not over(run):
-            state = with_room(state, leader)
-            quiet -= stretch(run, state, leader, low, high, quiet)
-        if over(run) or quiet > 0 or not low <= means[leader] <= high:
-            continue
-        arm, m = proposed(ceilings, total, rng), means[leader]
-        w = math.exp(-pulls[arm] * touch(policy, state, tangents, expansions, arm, m))
-        if rng.random() * ceilings[arm] < w:
-            reward = pull(run, arm)
-            if not over(run):
+        good = True
+        while good:
+            total = 0.0
+            for arm in range(n_arms):
+                total += ceilings[arm]
+            quiet = geometric(math.log(total / (1.0 + total)) if total > 0.0 else -math.inf, rng) - 1
+            while quiet > 0 and low <= means[leader] <= high and not over(run):
+                state = with_room(state, leader)
+                quiet -= stretch(run, state, leader, low, high, quiet)
+            if over(run) or quiet > 0 or not low <= means[leader] <= high:
+                break
+            arm = proposed(ceilings, total, rng)
+            value = touch(policy, state, tangents, expansions, arm, means[leader])
+            if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
+                reward = pull(run, arm)
+                if over(run):
+                    break
                 state = verbs.update(policy, state, arm, reward, rng)
-            tangents.slope[arm] = math.nan
+                value = touch(policy, state, tangents, expansions, arm, means[leader])
+            log_r = log_ceiling(tangents, arm, pulls[arm], least)
+            ceilings[arm] = math.exp(log_r)
+            good = means[arm] <= low and log_r + pulls[arm] * value <= CERTIFICATE_WORN

@@ -21,8 +21,8 @@ from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import incremental_index
-from dirichlet_bandits.policies.ucb.minimax import KLUCBPlusPlusParams
-from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params, level
+from dirichlet_bandits.policies.ucb.minimax import KLUCBPlusPlusParams, phi
+from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
 from dirichlet_bandits.types import Floats
 
 
@@ -60,15 +60,32 @@ def index_above(
     return index_near(policy, state, arm, total, expansions, rng) > raised(level)
 
 
-@implements(surely_above, KLUCBParams, KLUCBPlusPlusParams)
+@implements(surely_above, KLUCBParams)
 def divergence_below(
-    policy: Any, state: Tally, arm: int, total: int, ceiling: float, expansions: Floats, rng: np.random.Generator
+    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
-    """By N_k d(mu_k, ceiling) < level: one divergence in place of a solve."""
-    mean, ceiling = state.means[arm], raised(ceiling)
-    if mean > ceiling:
+    """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
+    mean, level = state.means[arm], raised(level)
+    if mean > level:
         return True
-    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, ceiling) < level(policy, state, arm, total)
+    return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, level) < math.log(total)
+
+
+@implements(surely_above, KLUCBPlusPlusParams)
+def divergence_below_phi(
+    policy: KLUCBPlusPlusParams,
+    state: Tally,
+    arm: int,
+    total: int,
+    level: float,
+    expansions: Floats,
+    rng: np.random.Generator,
+) -> bool:
+    """By N_k d(mu_k, level) < g(N_k), likewise."""
+    mean, level, n = state.means[arm], raised(level), state.pulls[arm]
+    if mean > level:
+        return True
+    return n * divergence(policy.family, policy.sigma, mean, level) < phi(policy.horizon / (state.pulls.size * n))
 
 
 @jit

@@ -11,10 +11,10 @@ from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.ucb.rule import klucb, level
 from dirichlet_bandits.validation import finite_number, whole_number
 
 
@@ -112,13 +112,15 @@ def phi(x: float) -> float:
     return log + math.log1p(log * log)
 
 
-@implements(level, KLUCBPlusPlusParams)
-def phi_of_share(policy: KLUCBPlusPlusParams, state: Tally, arm: int, total: int) -> float:
-    """phi(T / (K N_k))"""
-    return phi(policy.horizon / (state.pulls.size * state.pulls[arm]))
+@implements(index, KLUCBPlusPlusParams)
+def klucb_plus_plus(
+    policy: KLUCBPlusPlusParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """sup{q : N_k d(mu_k, q) <= phi(T / (K N_k))}"""
+    n = state.pulls[arm]
+    return kl_upper(policy.family, policy.sigma, state.means[arm], phi(policy.horizon / (state.pulls.size * n)) / n)
 
 
-implements(index, KLUCBPlusPlusParams)(klucb)
 keeps_rewards(KLUCBSwitchParams)
 
 

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import implements, index, verb
+from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.policies.families import FamilyPolicy
@@ -148,21 +148,10 @@ def rucblt(
     return state.means[arm] + math.sqrt(slow_growth(policy.growth, float(total)) * math.log(total) / state.pulls[arm])
 
 
-@verb
-def level(policy: Any, state: Any, arm: int, total: int) -> Any:
-    """How large N_k d(mu_k, q) may be for a mean q that is still believed in."""
-
-
-@implements(level, KLUCBParams)
-def log_total(policy: KLUCBParams, state: Tally, arm: int, total: int) -> float:
-    """log t"""
-    return math.log(total)
-
-
 @implements(index, KLUCBParams)
-def klucb(policy: Any, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """sup{q : N_k d(mu_k, q) <= level}"""
-    return kl_upper(policy.family, policy.sigma, state.means[arm], level(policy, state, arm, total) / state.pulls[arm])
+def klucb(policy: KLUCBParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
+    """sup{q : N_k d(mu_k, q) <= log t}"""
+    return kl_upper(policy.family, policy.sigma, state.means[arm], math.log(total) / state.pulls[arm])
 
 
 keeps_rewards(EmpiricalKLUCBParams)
