@@ -114,20 +114,35 @@ def kl(family, sigma, x, y):
     return y - x + xlog(x, y)
 
 
+def kl_upper(family, sigma, mean, level):
+    """The largest q with kl(mean, q) <= level."""
+    high = {"bernoulli": 1.0}.get(family, mean + 1.0)
+    while family != "bernoulli" and kl(family, sigma, mean, high) < level:
+        high = mean + 2 * (high - mean)
+    if level == 0 or (family == "exponential" and mean == 0):
+        return mean
+    if family == "bernoulli" and kl(family, sigma, mean, 1.0) <= level:
+        return 1.0
+    return brentq(lambda q: min(kl(family, sigma, mean, q), 1e9) - level, mean, high, xtol=1e-13)
+
+
 def klucb(histories, rng, family, sigma=None):
     t = sum(len(h) for h in histories)
-    indices = []
-    for h in histories:
-        mean, level = float(np.mean(h)), math.log(t) / len(h)
-        high = {"bernoulli": 1.0}.get(family, mean + 1.0)
-        while family != "bernoulli" and kl(family, sigma, mean, high) < level:
-            high = mean + 2 * (high - mean)
-        if family == "exponential" and mean == 0:
-            indices.append(0.0)
-        elif family == "bernoulli" and kl(family, sigma, mean, 1.0) <= level:
-            indices.append(1.0)
-        else:
-            indices.append(brentq(lambda q: min(kl(family, sigma, mean, q), 1e9) - level, mean, high, xtol=1e-13))  # noqa: B023
+    indices = [kl_upper(family, sigma, float(np.mean(h)), math.log(t) / len(h)) for h in histories]
+    return largest([round(index, 9) for index in indices], rng)
+
+
+def log_plus(x):
+    return max(math.log(x), 0.0)
+
+
+def phi(x):
+    return log_plus(x * (1 + log_plus(x) ** 2))
+
+
+def klucb_plus_plus(histories, rng, horizon, family, sigma=None):
+    share = horizon / len(histories)
+    indices = [kl_upper(family, sigma, float(np.mean(h)), phi(share / len(h)) / len(h)) for h in histories]
     return largest([round(index, 9) for index in indices], rng)
 
 
@@ -160,6 +175,19 @@ def empirical_klucb(histories, rng, upper):
     return largest([round(kinf_upper(tuple(sorted(h)), math.log(t) / len(h), upper), 8) for h in histories], rng)
 
 
+def klucb_switch(histories, rng, upper, horizon=None):
+    """For rewards in [0, upper]."""
+    share = (horizon or sum(len(h) for h in histories)) / len(histories)
+    indices = []
+    for h in histories:
+        n = len(h)
+        level = log_plus(share / n) if horizon else phi(share / n)
+        few = n**5 <= share
+        moss = np.mean(h) + upper * math.sqrt(level / (2 * n))
+        indices.append(round(kinf_upper(tuple(sorted(h)), level / n, upper) if few else moss, 8))
+    return largest(indices, rng)
+
+
 def imed(histories, rng, family, sigma=None):
     means = [float(np.mean(h)) for h in histories]
     top = max(means)
@@ -170,6 +198,49 @@ def imed(histories, rng, family, sigma=None):
 def empirical_imed(histories, rng, upper):
     top = max(float(np.mean(h)) for h in histories)
     return largest([-round(len(h) * kinf(tuple(sorted(h)), top, upper) + math.log(len(h)), 6) for h in histories], rng)
+
+
+def unimodal_imed(histories, rng, family, sigma=None):
+    means = [float(np.mean(h)) for h in histories]
+    top = max(means)
+    fewest = min(len(h) for h, mean in zip(histories, means, strict=True) if mean == top)
+    leader = pick([k for k, h in enumerate(histories) if means[k] == top and len(h) == fewest], rng)
+    cost = [len(h) * kl(family, sigma, mean, top) + math.log(len(h)) for h, mean in zip(histories, means, strict=True)]
+    return largest([-round(c, 9) if abs(k - leader) <= 1 else -math.inf for k, c in enumerate(cost)], rng)
+
+
+def divergences(histories, family=None, sigma=None, upper=None):
+    """Of each arm from the best mean."""
+    means = [float(np.mean(h)) for h in histories]
+    if upper is None:
+        return [kl(family, sigma, mean, max(means)) for mean in means]
+    return [kinf(tuple(sorted(h)), max(means), upper) for h in histories]
+
+
+def med(histories, rng, **assumed):
+    weights = np.array(
+        [math.exp(-len(h) * d) for h, d in zip(histories, divergences(histories, **assumed), strict=True)]
+    )
+    return [int(rng.choice(len(histories), p=weights / weights.sum()))]
+
+
+class DMED:
+    """Has a memory: the current list and the next one. A game begins when every arm has one reward."""
+
+    def __init__(self, **assumed):
+        self.assumed = assumed
+
+    def __call__(self, histories, rng):
+        t, arms = sum(len(h) for h in histories), range(len(histories))
+        if t == len(histories):
+            self.waiting, self.coming = [], []
+        evidence = [len(h) * d for h, d in zip(histories, divergences(histories, **self.assumed), strict=True)]
+        for k in arms:
+            if k not in self.waiting and k not in self.coming and evidence[k] <= math.log(t / len(histories[k])) + 1e-9:
+                self.coming.append(k)
+        if not self.waiting:
+            self.waiting, self.coming = sorted(self.coming), []
+        return [self.waiting.pop(0)]
 
 
 def thompson(histories, rng, family, sigma=None):

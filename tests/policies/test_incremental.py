@@ -17,6 +17,7 @@ from dirichlet_bandits.policies.propensity import IncrementalPropensities, updat
 TOP = 40.0
 DUELS = [db.RDS(), db.RDS("log2"), db.BDS(upper=TOP), db.BDS(rho=4, gamma=0.5), db.RBSDA(), db.QDS(), db.QDS(2, 0.4)]
 INDICES = [db.EmpiricalIMED(TOP), db.EmpiricalKLUCB(TOP)]
+WEIGHTS = [db.MED(upper=TOP)]
 SHAPES = {
     "gamma": lambda rng, arm: float(min(rng.gamma(2.0, 1.0 + 0.02 * arm), TOP)),
     "coin": lambda rng, arm: TOP * float(rng.random() < 0.5 + 0.02 * arm),  # rewards at the bound, many ties
@@ -39,7 +40,7 @@ def grown(policy, reward, steps, share=(0.15, 0.25, 0.6), seed=1):
         yield step, state
 
 
-@pytest.mark.parametrize("policy", [*DUELS, *INDICES, db.NPTS(TOP)], ids=repr)
+@pytest.mark.parametrize("policy", [*DUELS, *INDICES, *WEIGHTS, db.NPTS(TOP)], ids=repr)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_kept_are_those_computed_anew(policy, shape):
     keeper, npts = IncrementalPropensities(policy, 3), isinstance(policy, db.NPTS)
@@ -48,7 +49,7 @@ def test_kept_are_those_computed_anew(policy, shape):
             agree(keeper, policy, state)
 
 
-@pytest.mark.parametrize("policy", [*DUELS[:1], db.QDS(), db.RBSDA(), *INDICES, db.NPTS(TOP)], ids=repr)
+@pytest.mark.parametrize("policy", [*DUELS[:1], db.QDS(), db.RBSDA(), *INDICES, *WEIGHTS, db.NPTS(TOP)], ids=repr)
 def test_a_leader_that_changes(policy):
     """What was kept of arms that led for a while, and blocks of another leader."""
     rng = np.random.default_rng(2)
@@ -78,7 +79,7 @@ def test_kept_indices_are_the_plain_ones(policy, shape, unit):
     assert followed > 50
 
 
-@pytest.mark.parametrize("policy", [db.QDS(), db.RDS(), *INDICES, db.NPTS(TOP)], ids=repr)
+@pytest.mark.parametrize("policy", [db.QDS(), db.RDS(), *INDICES, *WEIGHTS, db.NPTS(TOP)], ids=repr)
 def test_many_rewards(policy):
     """A near tie of large arms that goes on."""
     rng = np.random.default_rng(3)
@@ -96,7 +97,7 @@ def test_many_rewards(policy):
             state = policy.update(state, arm, float(min(rng.gamma(2.0, 1.0 + 0.01 * arm), TOP)), rng)
 
 
-@pytest.mark.parametrize("policy", [*INDICES, db.NPTS(TOP), db.QDS()], ids=repr)
+@pytest.mark.parametrize("policy", [*INDICES, *WEIGHTS, db.NPTS(TOP), db.QDS()], ids=repr)
 @pytest.mark.parametrize("reward", [1.0, TOP])
 def test_equal_rewards_and_exact_ties(policy, reward):
     rng = np.random.default_rng(4)

@@ -13,8 +13,8 @@ def contents(state):
     """All that a state holds; the unused end of a pool of rewards holds nothing."""
     if isinstance(state, History):
         pool = [rewards(state, arm) for arm in range(N_ARMS)]
-        state = [*state._replace(pool=np.empty(0)), *pool]
-    return [np.array(part, copy=True) for part in state]
+        state = (*state._replace(pool=np.empty(0)), *pool)
+    return [copy for part in state for copy in contents(part)] if isinstance(state, tuple) else [np.array(state)]
 
 
 def draw(pair, rng):

@@ -58,6 +58,18 @@ PAIRS = {
     "RUCBLT sqrt-log": Example(lambda w: db.RUCBLT("sqrt-log"), partial(naive.rucblt, f="sqrt-log"), moves=False),
     "EmpiricalKLUCB": Example(lambda w: db.EmpiricalKLUCB(upper=w.upper), partial(naive.empirical_klucb, upper=1.0)),
     "EmpiricalIMED": Example(lambda w: db.EmpiricalIMED(upper=w.upper), partial(naive.empirical_imed, upper=1.0)),
+    "Empirical MED": Example(lambda w: db.MED(upper=w.upper), partial(naive.med, upper=1.0)),
+    "Maillard": Example(
+        lambda w: db.MaillardSampling(sigma=0.5 * w.unit), partial(naive.med, family="gaussian", sigma=0.5)
+    ),
+    "Empirical DMED": Example(lambda w: db.DMED(upper=w.upper), naive.DMED(upper=1.0)),
+    "KLUCBSwitch": Example(
+        lambda w: db.KLUCBSwitch(upper=w.upper, lower=w.lower), partial(naive.klucb_switch, upper=1.0)
+    ),
+    "KLUCBSwitch horizon": Example(
+        lambda w: db.KLUCBSwitch(upper=w.upper, horizon=200, lower=w.lower),
+        partial(naive.klucb_switch, upper=1.0, horizon=200),
+    ),
     "BinarizedTS": Example(
         lambda w: db.BinarizedTS(w.lower, w.upper), partial(naive.binarized_ts, lower=0, upper=1), "unit", toss
     ),
@@ -67,15 +79,31 @@ for family, rewards in (("bernoulli", "unit"), ("exponential", "positive"), ("po
         ("KLUCB", db.KLUCB, naive.klucb),
         ("IMED", db.IMED, naive.imed),
         ("TS", db.ThompsonSampling, naive.thompson),
+        ("MED", db.MED, naive.med),
+        ("DMED", db.DMED, naive.DMED),
+        ("UnimodalIMED", db.UnimodalIMED, naive.unimodal_imed),
+        ("KLUCBPlusPlus", partial(db.KLUCBPlusPlus, horizon=100), partial(naive.klucb_plus_plus, horizon=100)),
     ):
         make = partial(lambda policy, family, w: policy(family), policy, family)
-        PAIRS[f"{name} {family}"] = Example(make, partial(twin, family=family), rewards, moves=False)
+        known = twin(family=family) if twin is naive.DMED else partial(twin, family=family)
+        PAIRS[f"{name} {family}"] = Example(make, known, rewards, moves=False)
 PAIRS |= {
     "KLUCB gaussian": Example(
         lambda w: db.KLUCB("gaussian", sigma=0.5 * w.unit), partial(naive.klucb, family="gaussian", sigma=0.5)
     ),
     "IMED gaussian": Example(
         lambda w: db.IMED("gaussian", sigma=0.5 * w.unit), partial(naive.imed, family="gaussian", sigma=0.5)
+    ),
+    "DMED gaussian": Example(
+        lambda w: db.DMED("gaussian", sigma=0.5 * w.unit), naive.DMED(family="gaussian", sigma=0.5)
+    ),
+    "UnimodalIMED gaussian": Example(
+        lambda w: db.UnimodalIMED("gaussian", sigma=0.5 * w.unit),
+        partial(naive.unimodal_imed, family="gaussian", sigma=0.5),
+    ),
+    "KLUCBPlusPlus gaussian": Example(
+        lambda w: db.KLUCBPlusPlus("gaussian", sigma=0.5 * w.unit, horizon=100),
+        partial(naive.klucb_plus_plus, family="gaussian", sigma=0.5, horizon=100),
     ),
     "TS gaussian": Example(
         lambda w: db.ThompsonSampling("gaussian", sigma=0.5 * w.unit),

@@ -26,7 +26,7 @@ def keep(state: Any, arm: int, rewards: Floats) -> Any:
 def _with_room(state, arm):  # type: ignore[no-untyped-def]
     if "pool" not in state.fields:
         return lambda state, arm: state
-    return lambda state, arm: reserve(state, arm, BLOCK) if state.room[arm] - state.pulls[arm] < BLOCK else state
+    return lambda state, arm: reserve(state, arm, 2 * BLOCK) if state.room[arm] - state.pulls[arm] < BLOCK else state
 
 
 @overload(keep)

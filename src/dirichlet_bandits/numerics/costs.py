@@ -78,3 +78,12 @@ CEILING_SHARE: Final = 32
 
 ROUNDS_AT_ONCE: Final = 64
 """Rounds for which uniform, normal or exponential variables are drawn in one go."""
+
+RINGS_IN_VAIN: Final = 0.3
+"""A certificate of MED may make its clock ring so much more often than the weights at the leader's mean ask for..."""
+
+RINGS_SPARED: Final = 0.02
+"""... or so often a pull, if that is more: a ring costs about as much as ten new certificates."""
+
+CERTIFICATE_WORN: Final = 0.5
+"""MED takes another certificate when a ring finds a ceiling so far above the weight, in logarithm."""

@@ -1,20 +1,24 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
-from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
+from dirichlet_bandits.policies.dmed import DMED
+from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED, UnimodalIMED
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.med import MED, MaillardSampling
 from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
 from dirichlet_bandits.policies.subsampling import RBSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
-from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
+from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, KLUCBPlusPlus, KLUCBSwitch
 
 __all__ = [
     "BDS",
+    "DMED",
     "IMED",
     "KLUCB",
+    "MED",
     "NPTS",
     "QDS",
     "RBSDA",
@@ -24,8 +28,12 @@ __all__ = [
     "BinarizedTS",
     "EmpiricalIMED",
     "EmpiricalKLUCB",
+    "KLUCBPlusPlus",
+    "KLUCBSwitch",
+    "MaillardSampling",
     "Policy",
     "ThompsonSampling",
+    "UnimodalIMED",
     "propensities",
     "propensity_of",
     "state_propensities",

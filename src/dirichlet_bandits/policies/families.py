@@ -1,17 +1,30 @@
-"""One-parameter families of rewards: what KLUCB, IMED and ThompsonSampling may be told to assume."""
+"""What policies may be told to assume of the rewards: a one-parameter family, or a bound."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.policies.interface import Policy, choice
-from dirichlet_bandits.validation import positive_number
+from dirichlet_bandits.validation import finite_number, positive_number
 
 FamilyName = Literal["bernoulli", "gaussian", "exponential", "poisson"]
 
 _SUPPORTS = {"bernoulli": (0.0, 1.0), "exponential": (0.0, math.inf), "poisson": (0.0, math.inf)}
+
+
+def family_code(family: str, sigma: float | None) -> tuple[int, float]:
+    """A family as compiled code knows it: its number and a standard deviation."""
+    return FAMILIES[family], 1.0 if sigma is None else float(sigma)
+
+
+def _check_family(family: str, sigma: float | None) -> None:
+    choice("family", family, FAMILIES)
+    if family == "gaussian":
+        positive_number("sigma", sigma)
+    elif sigma is not None:
+        raise ArgumentError("sigma", "left out unless family is 'gaussian'", sigma)
 
 
 @dataclass(frozen=True)
@@ -22,15 +35,38 @@ class FamilyPolicy(Policy):
     sigma: float | None = None
 
     def __post_init__(self) -> None:
-        choice("family", self.family, FAMILIES)
-        if self.family == "gaussian":
-            positive_number("sigma", self.sigma)
-        elif self.sigma is not None:
-            raise ArgumentError("sigma", "left out unless family is 'gaussian'", self.sigma)
+        _check_family(self.family, self.sigma)
 
     def _code(self) -> tuple[int, float]:
-        return FAMILIES[self.family], 1.0 if self.sigma is None else float(self.sigma)
+        return family_code(self.family, self.sigma)
 
     @property
     def reward_bounds(self) -> tuple[float, float]:
+        return _SUPPORTS.get(self.family, (-math.inf, math.inf))
+
+
+@dataclass(frozen=True)
+class FamilyOrBoundPolicy(Policy):
+    """A policy that is told the family of the rewards, or else an upper bound of them."""
+
+    family: FamilyName | None = None
+    sigma: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.family is not None and self.upper is not None:
+            raise ArgumentError("upper", "left out where a family is given", self.upper)
+        if self.upper is not None:
+            finite_number("upper", self.upper)
+            if self.sigma is not None:
+                raise ArgumentError("sigma", "left out unless family is 'gaussian'", self.sigma)
+        elif self.family is None:
+            raise ArgumentError("family", f"{one_of(FAMILIES)}, or upper given in its place", self.family)
+        else:
+            _check_family(self.family, self.sigma)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        if self.family is None:
+            return -math.inf, float(self.upper or 0.0)
         return _SUPPORTS.get(self.family, (-math.inf, math.inf))

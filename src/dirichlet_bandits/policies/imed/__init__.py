@@ -1,12 +1,13 @@
-"""Indexed Minimum Empirical Divergence: IMED, EmpiricalIMED (Honda and Takemura, JMLR 2015)."""
+"""Indexed Minimum Empirical Divergence: IMED, EmpiricalIMED (Honda and Takemura, JMLR 2015), UnimodalIMED."""
 
 from dirichlet_bandits.policies.imed import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.imed import probability as _probability  # noqa: F401 - registers the kept index
-from dirichlet_bandits.policies.imed.rule import IMED, EmpiricalIMED
+from dirichlet_bandits.policies.imed.probability import nearby_propensities  # and registers the kept index
+from dirichlet_bandits.policies.imed.rule import IMED, EmpiricalIMED, UnimodalIMED
 from dirichlet_bandits.policies.index import IncrementalIndices, index_propensities
 from dirichlet_bandits.policies.registry import register
 
 register(IMED, probability=index_propensities)
 register(EmpiricalIMED, probability=index_propensities, incremental=IncrementalIndices)
+register(UnimodalIMED, probability=nearby_propensities)
 
-__all__ = ["IMED", "EmpiricalIMED"]
+__all__ = ["IMED", "EmpiricalIMED", "UnimodalIMED"]

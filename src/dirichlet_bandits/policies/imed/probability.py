@@ -1,22 +1,16 @@
 """Which arm IMED pulls: the index is certain; that of EmpiricalIMED incrementally, by power sums of the rewards."""
 
 import math
+from typing import Any
 
-from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.verbs import implements
-from dirichlet_bandits.numerics.kinf_series import kinf_incremental
-from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams
-from dirichlet_bandits.policies.index import incremental_index
+import numpy as np
+
+from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.verbs import implements, specialised
+from dirichlet_bandits.policies.evidence import incremental_evidence
+from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, UnimodalIMED
+from dirichlet_bandits.policies.index import all_indices, incremental_index
 from dirichlet_bandits.types import Floats
-
-
-@jit
-def incremental_evidence(
-    policy: EmpiricalIMEDParams, state: History, expansions: Floats, arm: int, m: float
-) -> tuple[float, float]:
-    """Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
-    return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
 
 
 @implements(incremental_index, EmpiricalIMEDParams)
@@ -26,3 +20,16 @@ def incremental_imed(
     """N_k Kinf(F_k, max mu) + log N_k, with its sign turned."""
     n = state.pulls[arm]
     return -(n * incremental_evidence(policy, state, expansions, arm, best_mean)[0] + math.log(n))
+
+
+def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
+    """Arms tied for the lead are leaders equally often; among a leader and its neighbours ties are shared."""
+    indices = specialised(all_indices, type(policy.params))(policy.params, state, np.random.default_rng(0))
+    best = state.means == state.means.max()
+    leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))
+    chances = np.zeros(indices.size)
+    for leader in leaders:
+        near = slice(max(leader - 1, 0), leader + 2)
+        largest = indices[near] == indices[near].max()
+        chances[near] += largest / largest.sum() / leaders.size
+    return chances

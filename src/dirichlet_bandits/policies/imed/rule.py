@@ -1,4 +1,4 @@
-"""Indexed Minimum Empirical Divergence (Honda and Takemura, JMLR 2015), with and without a family."""
+"""Indexed Minimum Empirical Divergence (Honda and Takemura, JMLR 2015): with a family, without, on ordered arms."""
 
 import math
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
+from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import implements, index, verb
-from dirichlet_bandits.numerics.divergences import divergence, divergence_slope
-from dirichlet_bandits.numerics.kinf import kinf_dual
+from dirichlet_bandits.engine.verbs import implements, index, select
+from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge_by_rewards
 from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.validation import finite_number
 
@@ -19,6 +19,13 @@ _PAPER = "Honda and Takemura (2015)"
 
 
 class IMEDParams(NamedTuple):
+    """Code of the family and its standard deviation."""
+
+    family: int
+    sigma: float
+
+
+class UnimodalIMEDParams(NamedTuple):
     """Code of the family and its standard deviation."""
 
     family: int
@@ -75,38 +82,50 @@ class EmpiricalIMED(Policy):
         return -math.inf, float(self.upper)
 
 
-keeps_rewards(EmpiricalIMEDParams)
+@dataclass(frozen=True)
+class UnimodalIMED(FamilyPolicy):
+    """IMED on ordered arms whose means rise to one summit and fall behind it: planting dates, doses, prices.
 
+    Only the leader l and its neighbours compete: smallest N_k d(mu_k, max mu) + log N_k among k = l - 1, l, l + 1.
+    The leader has the largest mean; of several the one with fewest pulls, then one at random.
 
-@verb
-def evidence(policy: Any, state: Any, arm: int, target: float) -> Any:
-    """Evidence a reward against a mean of at least ``target``, and its slope there.
+    >>> UnimodalIMED("bernoulli")
+    UnimodalIMED(family='bernoulli', sigma=None)
 
-    It depends on the rewards and the target alone, so that arms with the same rewards tie exactly.
+    Reference: Saber, Menard and Maillard, Indexed minimum empirical divergence for unimodal bandits, NeurIPS 2021.
     """
 
+    assumes: ClassVar[str] = "rewards of a known one-parameter family; the means of ordered arms have one summit"
+    reference: ClassVar[str] = "Saber, Menard and Maillard (2021)"
 
-@implements(evidence, IMEDParams)
-def family_evidence(policy: IMEDParams, state: Tally, arm: int, target: float) -> tuple[float, float]:
-    """d(mu_k, target), and (target - mu_k) / V(target) with the family's variance V."""
-    mean = state.means[arm]
-    return (
-        divergence(policy.family, policy.sigma, mean, target),
-        divergence_slope(policy.family, policy.sigma, mean, target),
-    )
+    @property
+    def params(self) -> UnimodalIMEDParams:
+        return UnimodalIMEDParams(*self._code())
 
 
-@implements(evidence, EmpiricalIMEDParams)
-def empirical_evidence(policy: EmpiricalIMEDParams, state: History, arm: int, target: float) -> tuple[float, float]:
-    """Kinf(F_k, target; upper), whose slope is the optimal multiplier."""
-    if state.means[arm] >= target:
-        return 0.0, 0.0
-    value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, math.nan)
-    return value, multiplier
+keeps_rewards(EmpiricalIMEDParams)
+judge_by_family(IMEDParams, UnimodalIMEDParams)
+judge_by_rewards(EmpiricalIMEDParams)
 
 
-@implements(index, IMEDParams, EmpiricalIMEDParams)
+@implements(index, IMEDParams, EmpiricalIMEDParams, UnimodalIMEDParams)
 def imed_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
     """N_k times the evidence plus log N_k, with its sign turned."""
     n = state.pulls[arm]
     return -(n * evidence(policy, state, arm, best_mean)[0] + math.log(n))
+
+
+@implements(select, UnimodalIMEDParams)
+def least_index_nearby(policy: UnimodalIMEDParams, state: Tally, rng: np.random.Generator) -> int:
+    """The arm with the least index among the leader and its neighbours."""
+    n_arms = state.pulls.size
+    total, best_mean = overview(state)
+    leader, fewest, ties = 0, -math.inf, 0
+    for arm in range(n_arms):
+        if state.means[arm] == best_mean:
+            leader, fewest, ties = larger(leader, fewest, ties, arm, -float(state.pulls[arm]), rng)
+    best, largest, ties = leader, -math.inf, 0
+    for arm in range(max(leader - 1, 0), min(leader + 2, n_arms)):
+        value = imed_index(policy, state, arm, total, best_mean, rng)
+        best, largest, ties = larger(best, largest, ties, arm, value, rng)
+    return best

@@ -1,4 +1,4 @@
-"""Upper confidence bounds by ceilings: the index of an arm that is not pulled only grows with the clock.
+"""Upper confidence bounds by ceilings: the index of an arm that is not pulled never falls with the clock.
 
 So the index that it will have at a later time, by the policy's own formula, is a ceiling until then. While the arm
 pulled last surely lies above all other ceilings it is pulled again; an arm below the best index found is not looked
@@ -21,6 +21,7 @@ from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import incremental_index
+from dirichlet_bandits.policies.ucb.minimax import KLUCBPlusPlusParams, phi
 from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
 from dirichlet_bandits.types import Floats
 
@@ -30,7 +31,7 @@ def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats
     """The arm's index up to rounding, from what is kept of its rewards if that is needed."""
 
 
-@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams)
+@implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams)
 def index_itself(
     policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
@@ -70,6 +71,23 @@ def divergence_below(
     return state.pulls[arm] * divergence(policy.family, policy.sigma, mean, level) < math.log(total)
 
 
+@implements(surely_above, KLUCBPlusPlusParams)
+def divergence_below_phi(
+    policy: KLUCBPlusPlusParams,
+    state: Tally,
+    arm: int,
+    total: int,
+    level: float,
+    expansions: Floats,
+    rng: np.random.Generator,
+) -> bool:
+    """By N_k d(mu_k, level) < g(N_k), likewise."""
+    mean, level, n = state.means[arm], raised(level), state.pulls[arm]
+    if mean > level:
+        return True
+    return n * divergence(policy.family, policy.sigma, mean, level) < phi(policy.horizon / (state.pulls.size * n))
+
+
 @jit
 def make_ceilings(
     policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
@@ -105,7 +123,7 @@ def largest_index(
     return verbs.select(policy, state, rng) if raised(second) >= largest else best
 
 
-@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams, EmpiricalKLUCBParams)
 def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

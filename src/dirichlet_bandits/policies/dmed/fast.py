@@ -1,0 +1,85 @@
+"""DMED by tangents: who is not on the list is not looked at while the tangent of his evidence keeps him off it.
+
+The tangent of an arm's evidence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
+An arm with N_j tangent(m) > log(t / N_j) does not join the next list: the comparison that ``rule.py`` makes would come
+to the same. If the leader alone waits, and all other tangents stay above log(t / N_j) for the next pulls and all means
+of the leader from ``low`` on, every list of these pulls is the leader alone: it is pulled in a stretch. The list after
+the last of them, when the mean may have fallen below ``low``, is made as always. Nothing is random, so games are the
+same pull by pull.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.policies.dmed.rule import (
+    COMING,
+    WAITING,
+    DMEDParams,
+    EmpiricalDMEDParams,
+    Listed,
+    first_waiting,
+    may_be_best,
+    note,
+    turn_the_page,
+)
+from dirichlet_bandits.policies.evidence import coordinate
+from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
+from dirichlet_bandits.types import Floats, Ints
+
+
+@jit
+def relist_by_tangents(
+    policy: Any, memory: Any, lists: Ints, tangents: Tangents, expansions: Floats, pulled: int
+) -> tuple[int, float]:
+    """The lists after a pull, as ``relist`` makes them; the number of pulls, and the largest mean."""
+    lists[WAITING, pulled] = 0
+    total, best_mean = overview(memory)
+    c, level = coordinate(policy, best_mean), raised(math.log(total))
+    for arm in range(memory.pulls.size):
+        if not lists[WAITING, arm] and not lists[COMING, arm]:
+            if below(tangents, arm, memory.pulls[arm], c) > level:
+                continue
+            value = touch(policy, memory, tangents, expansions, arm, best_mean)
+            lists[COMING, arm] = may_be_best(policy, memory, arm, total, best_mean, value)
+    turn_the_page(lists)
+    return total, best_mean
+
+
+@jit
+def alone(lists: Ints, arm: int) -> bool:
+    """Whether nobody else is on a list."""
+    for other in range(lists.shape[1]):
+        if other != arm and (lists[WAITING, other] or lists[COMING, other]):
+            return False
+    return True
+
+
+@shortcut(DMEDParams, EmpiricalDMEDParams)
+def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) -> None:
+    """Work through the lists until the run is over."""
+    memory, lists, expansions = state.memory, state.lists, state.expansions
+    tangents = new_tangents(memory.pulls.size)
+    total, best_mean = overview(memory)
+    while not over(run):
+        arm = first_waiting(lists)
+        more, low = 1, 0.0
+        if memory.means[arm] == best_mean and alone(lists, arm):
+            more, low = calm(policy, tangents, memory, arm, total)
+        if more > 1:
+            memory = with_room(memory, arm)
+            stretch(run, memory, arm, low, math.inf, more)
+        else:
+            reward = pull(run, arm)
+            if over(run):
+                break
+            memory = note(policy, memory, arm, reward)
+        tangents.slope[arm] = math.nan
+        total, best_mean = relist_by_tangents(policy, memory, lists, tangents, expansions, arm)

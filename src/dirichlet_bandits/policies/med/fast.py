@@ -1,0 +1,124 @@
+"""MED by one clock: while the leader is pulled nobody asks what the others' weights are.
+
+A step of MED is drawn by rejection. Let r_k >= w_k = exp(-N_k D_k(m)) for every arm k but the leader, whose weight is
+1. Propose the leader with probability 1/(1 + r), r = sum r_k, and arm k with probability r_k/(1 + r). The leader is
+pulled if proposed; k is pulled with probability w_k/r_k, else there is another proposal in the same step. Whatever the
+r_k, whoever is pulled is k with probability proportional to w_k: that is MED. No sum of the true weights is needed.
+
+* The ceilings. The tangent of D_k at the last look lies below it (``policies/tangents.py``) and rises with the leader's
+  mean m, so r_k = exp(-N_k tangent(low)) holds for all m >= low until arm k is pulled.
+* The clock. As long as the r_k stay the same, proposals are coins of one probability r/(1 + r), independent of each
+  other and of all rewards, and a tail is a pull of the leader. To draw the number of the first head is to toss them in
+  advance.
+* The end. Before every pull, ring or no ring, it is asked whether m lies in [low, high]: a question about the leader's
+  rewards alone. If not, the coins that are left are thrown away without having been looked at.
+* A ring. The coin is spent. The arm's tangent is drawn anew, and the next proposal, in this step if the arm was not
+  pulled, has other ceilings; how they were found does not matter, see above.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.clocks import geometric
+from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED
+from dirichlet_bandits.numerics.kinf_series import make_expansions
+from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.policies.evidence import coordinate, mean_at
+from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
+from dirichlet_bandits.policies.tangents import Tangents, new_tangents, touch
+from dirichlet_bandits.types import Floats
+
+
+@jit
+def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
+    """A logarithm that the arm's weight does not exceed from the coordinate c on; 0 if nothing better is known."""
+    slope = tangents.slope[arm]
+    bound = n * (tangents.value[arm] + (slope * (c - tangents.at[arm]) if c != tangents.at[arm] else 0.0))
+    if not bound > 0.0:
+        return 0.0
+    return min(INDEX_SLACK * (1.0 + bound) - bound, 0.0) if bound < math.inf else -math.inf
+
+
+@jit
+def certify(
+    policy: Any, state: Any, tangents: Tangents, expansions: Floats, leader: int, ceilings: Floats
+) -> tuple[float, float]:
+    """Ceilings of all weights, and the interval of the leader's mean in which they hold.
+
+    The interval is as wide as lets rings in vain become a given share of all, or a given number in a hundred pulls.
+    """
+    pulls, means, m = state.pulls, state.means, state.means[leader]
+    c, second, width = coordinate(policy, m), -math.inf, math.inf
+    spared = RINGS_SPARED / pulls.size
+    for arm in range(pulls.size):
+        if arm != leader:
+            slope = tangents.slope[arm]
+            if math.isnan(slope) or (slope == math.inf and tangents.at[arm] != c):  # a vertical one tells nothing here
+                touch(policy, state, tangents, expansions, arm, m)
+            second = max(second, means[arm])
+            slope = pulls[arm] * tangents.slope[arm]
+            if slope > 0.0:
+                room = math.log(1.0 + RINGS_IN_VAIN + spared * math.exp(-log_ceiling(tangents, arm, pulls[arm], c)))
+                width = min(width, room / slope) if slope < math.inf else 0.0
+    low = min(max(mean_at(policy, c - width), second), m)
+    high = max(mean_at(policy, c + width), m)
+    least = coordinate(policy, low)
+    for arm in range(pulls.size):
+        ceilings[arm] = 0.0 if arm == leader else math.exp(log_ceiling(tangents, arm, pulls[arm], least))
+    return low, high
+
+
+@jit
+def proposed(ceilings: Floats, total: float, rng: np.random.Generator) -> int:
+    """An arm in proportion to the ceilings; the leader's is 0."""
+    u = rng.random() * total
+    arm = 0
+    for k in range(ceilings.size):
+        if ceilings[k] > 0.0:
+            arm = k
+            if u < ceilings[k]:
+                break
+            u -= ceilings[k]
+    return arm
+
+
+@shortcut(MEDParams, EmpiricalMEDParams)
+def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """Play to the horizon."""
+    n_arms = state.pulls.size
+    tangents, expansions, ceilings = new_tangents(n_arms), make_expansions(n_arms), np.zeros(n_arms)
+    pulls, means = state.pulls, state.means
+    while not over(run):
+        leader = means.argmax()
+        low, high = certify(policy, state, tangents, expansions, leader, ceilings)
+        least = coordinate(policy, low)
+        tangents.slope[leader] = math.nan
+        good = True
+        while good:
+            total = 0.0
+            for arm in range(n_arms):
+                total += ceilings[arm]
+            quiet = geometric(math.log(total / (1.0 + total)) if total > 0.0 else -math.inf, rng) - 1
+            while quiet > 0 and low <= means[leader] <= high and not over(run):
+                state = with_room(state, leader)
+                quiet -= stretch(run, state, leader, low, high, quiet)
+            if over(run) or quiet > 0 or not low <= means[leader] <= high:
+                break
+            arm = proposed(ceilings, total, rng)
+            value = touch(policy, state, tangents, expansions, arm, means[leader])
+            if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
+                reward = pull(run, arm)
+                if over(run):
+                    break
+                state = verbs.update(policy, state, arm, reward, rng)
+                value = touch(policy, state, tangents, expansions, arm, means[leader])
+            log_r = log_ceiling(tangents, arm, pulls[arm], least)
+            ceilings[arm] = math.exp(log_r)
+            good = means[arm] <= low and log_r + pulls[arm] * value <= CERTIFICATE_WORN

@@ -1,0 +1,53 @@
+"""Propensities of MED: the rule itself; of rewards with a bound incrementally, by power sums of the rewards."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.numerics.kinf_series import make_expansions
+from dirichlet_bandits.policies.evidence import evidence_near
+from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.med.rule import weight
+from dirichlet_bandits.types import Floats
+
+
+def all_weights(policy: Any, state: Any) -> Floats:
+    """exp(-N_k D_k) of every arm; an entry point."""
+    _, best_mean = overview(state)
+    weights = np.empty(state.pulls.size)
+    for arm in range(weights.size):
+        weights[arm] = weight(policy, state, arm, best_mean)
+    return weights
+
+
+def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floats:
+    """The same up to rounding, from what is kept of the rewards; an entry point."""
+    _, best_mean = overview(state)
+    weights = np.empty(state.pulls.size)
+    for arm in range(weights.size):
+        weights[arm] = math.exp(-state.pulls[arm] * evidence_near(policy, state, expansions, arm, best_mean)[0])
+    return weights
+
+
+def weight_propensities(policy: Policy, state: Any) -> Floats:
+    """The weights, divided by their sum."""
+    weights: Floats = specialised(all_weights, type(policy.params))(policy.params, state)
+    return weights / weights.sum()
+
+
+class IncrementalWeights:
+    """The same at a cost that does not grow with the rewards."""
+
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        self._policy = policy
+        self._weights: Callable[..., Floats] = specialised(all_incremental_weights, type(policy.params))
+        self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
+
+    def propensities(self, state: Any) -> Floats:
+        """From the kept power sums."""
+        weights = self._weights(self._policy.params, state, self._expansions)
+        return weights / weights.sum()

@@ -1,0 +1,108 @@
+"""Minimum Empirical Divergence: an arm is pulled as often as its rewards leave it a chance to be the best."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import keeps_rewards
+from dirichlet_bandits.engine.verbs import implements, select
+from dirichlet_bandits.numerics.divergences import Family
+from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge_by_rewards
+from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
+from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.validation import positive_number
+
+
+class MEDParams(NamedTuple):
+    """Code of the family and its standard deviation."""
+
+    family: int
+    sigma: float
+
+
+class EmpiricalMEDParams(NamedTuple):
+    """The bound."""
+
+    upper: float
+
+
+@dataclass(frozen=True)
+class MED(FamilyOrBoundPolicy):
+    """Minimum Empirical Divergence: arm k with probability proportional to exp(-N_k D_k), 1 for the best arm.
+
+    ``MED(family)``: D_k = d(mu_k, max mu) in a one-parameter family. In the Bernoulli one, which serves all rewards in
+    [0, 1], it is also known as KL-MS. ``MED(upper=...)``: D_k = Kinf(F_k, max mu; upper), without a model.
+    The rule is its own propensity, so a live study knows it at the price of a decision.
+
+    >>> MED("bernoulli")
+    MED(family='bernoulli', sigma=None, upper=None)
+    >>> from dirichlet_bandits import propensities
+    >>> propensities(MED(upper=1.0), [[0.0, 1.0], [0.0]])  # Kinf of one 0 from mean 1/2 is log 2
+    array([0.66666667, 0.33333333])
+
+    Reference: Honda and Takemura, An asymptotically optimal policy for finite support models in the multiarmed bandit
+    problem, Machine Learning 85, 2011; Qin, Jun and Zhang, Kullback-Leibler Maillard sampling for multi-armed
+    bandits with bounded rewards, NeurIPS 2023.
+    """
+
+    assumes: ClassVar[str] = "rewards of a known one-parameter family, or below a known bound"
+    reference: ClassVar[str] = "Honda and Takemura (2011); Qin, Jun and Zhang (2023)"
+
+    @property
+    def params(self) -> MEDParams | EmpiricalMEDParams:
+        if self.family is not None:
+            return MEDParams(*family_code(self.family, self.sigma))
+        return EmpiricalMEDParams(float(self.upper or 0.0))
+
+
+@dataclass(frozen=True)
+class MaillardSampling(Policy):
+    """MED with the Gaussian divergence: probability proportional to exp(-N_k (max mu - mu_k)^2 / (2 sigma^2)).
+
+    For rewards in an interval, sigma is half its length.
+
+    >>> MaillardSampling(sigma=0.5)
+    MaillardSampling(sigma=0.5)
+
+    Reference: Maillard, Apprentissage séquentiel, thesis, Lille 2013; Bian and Jun, Maillard sampling: Boltzmann
+    exploration done optimally, AISTATS 2022.
+    """
+
+    sigma: float
+    assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
+    reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
+
+    def __post_init__(self) -> None:
+        positive_number("sigma", self.sigma)
+
+    @property
+    def params(self) -> MEDParams:
+        return MEDParams(int(Family.GAUSSIAN), float(self.sigma))
+
+
+keeps_rewards(EmpiricalMEDParams)
+judge_by_family(MEDParams)
+judge_by_rewards(EmpiricalMEDParams)
+
+
+@jit
+def weight(policy: Any, state: Any, arm: int, best_mean: float) -> float:
+    """exp(-N_k D_k)"""
+    return math.exp(-state.pulls[arm] * evidence(policy, state, arm, best_mean)[0])
+
+
+@implements(select, MEDParams, EmpiricalMEDParams)
+def draw_by_weight(policy: Any, state: Any, rng: np.random.Generator) -> int:
+    """An arm in proportion to the weights, in one pass: each replaces the one before by its share of all so far."""
+    _, best_mean = overview(state)
+    chosen, total = 0, 0.0
+    for arm in range(state.pulls.size):
+        w = weight(policy, state, arm, best_mean)
+        total += w
+        if rng.random() * total < w:
+            chosen = arm
+    return chosen

@@ -1,0 +1,94 @@
+"""Tangents of the evidence: what an arm's evidence cannot be below, whoever leads, until the arm is pulled.
+
+The evidence against an arm, N_k d(mu_k, m) or N_k Kinf(F_k, m), is a convex function of the largest mean m (of its
+logarithm in the exponential family). Its tangent at the m of the last look lies below it, at every m and whoever
+leads, until the arm is pulled.
+
+Kinf is convex in its target because it is the least divergence under a linear constraint, and its slope is the
+optimal multiplier (Honda and Takemura, 2010). d(x, y) is y - x log y + const in the Poisson family, a sum of
+-log y and -log(1 - y) in the Bernoulli one, a parabola in the Gaussian one: convex; x/y + log y + const in the
+exponential one: convex in log y only.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.engine.run import BLOCK
+from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
+from dirichlet_bandits.policies.evidence import coordinate, evidence_near, mean_at, stretched
+from dirichlet_bandits.types import Floats
+
+
+class Tangents(NamedTuple):
+    """For each arm where the tangent touches, its value and its slope there; NaN where none is known.
+
+    Places are coordinates of means, see :func:`coordinate`.
+    """
+
+    at: Floats
+    value: Floats
+    slope: Floats
+
+
+@jit
+def new_tangents(n_arms: int) -> Tangents:
+    """None is known yet."""
+    return Tangents(np.full(n_arms, np.nan), np.full(n_arms, np.nan), np.full(n_arms, np.nan))
+
+
+@jit_inline
+def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+    """The evidence a reward at m, up to rounding; the arm's tangent is drawn anew."""
+    value, slope = evidence_near(policy, state, expansions, arm, m)
+    tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
+    tangents.slope[arm] = stretched(policy, slope, m)
+    return value
+
+
+@jit
+def look(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+    """N d + log N for the arm at m, up to rounding; its tangent is drawn anew."""
+    n = state.pulls[arm]
+    return n * touch(policy, state, tangents, expansions, arm, m) + math.log(n)
+
+
+@jit
+def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
+    """A number that the arm's N d + log N cannot be below; minus infinity if nothing is known."""
+    bound = n * (tangents.value[arm] + tangents.slope[arm] * (c - tangents.at[arm])) + math.log(n)
+    return -math.inf if math.isnan(bound) else bound
+
+
+@jit
+def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, level: float) -> float:
+    """A mean of the leader above which N d + log N is above a level for all other arms; infinite if there is none."""
+    pulls, means = state.pulls, state.means
+    safe = -math.inf
+    for arm in range(pulls.size):
+        if arm != leader:
+            slope = tangents.slope[arm]
+            if not 0.0 < slope < math.inf:  # unknown, flat, or vertical: nothing to hold on to
+                return math.inf
+            lift = (level - math.log(pulls[arm])) / pulls[arm] - tangents.value[arm]
+            least = mean_at(policy, tangents.at[arm] + lift / slope)
+            safe = max(safe, least, np.nextafter(means[arm], math.inf))
+    return safe
+
+
+@jit_inline
+def calm(policy: Any, tangents: Tangents, state: Any, leader: int, count: int) -> tuple[int, float]:
+    """So many pulls of a leader, while its mean is so high, leave N d + log N above log(count + pulls) for all others.
+
+    A block of pulls or fewer; one, and the mean as it is, if nothing can be promised.
+    """
+    more, m = BLOCK, state.means[leader]
+    while more > 1:
+        level = math.log(count + more) * (1.0 + INDEX_SLACK) + INDEX_SLACK
+        low = safe_mean(policy, tangents, state, leader, level)
+        if low <= m:
+            return more, low
+        more //= 16
+    return 1, m
