@@ -1,4 +1,4 @@
-"""Exact draws from gamma and beta laws out of one normal and one exponential variable, or a refusal.
+"""Exact draws of gamma and beta laws, and of fair coins, from one normal and one exponential variable, or a refusal.
 
 An accepted draw has the law, so after a refusal (one in twenty, or always where the law is far from normal) a draw
 from anywhere else will do. Accepting costs a few multiplications: what depends on the law alone is computed before.
@@ -68,3 +68,45 @@ def beta_or_nan(m: float, s: float, x: float, e: float) -> float:
         return math.nan
     divergence = m * math.log(m / p) + (1.0 - m) * math.log((1.0 - m) / (1.0 - p))
     return p if e > 0.25 * divergence / (s * s) - gauss else math.nan
+
+
+@jit
+def coins_frame(n: int) -> tuple[float, float]:
+    """The s and k of :func:`coins_or_nan`."""
+    root = math.sqrt(n + 1.0)
+    return 0.5 * math.sqrt(n + 1.0 + root), 0.5 / root
+
+
+@jit
+def coins_or_nan(n: float, s: float, k: float, x: float, e: float) -> float:
+    """The number of heads among n fair coins from a normal x and an exponential e, or NaN.
+
+    With M = (n + 1) / 2 and d the distance of the heads from n/2, one more head changes their probability by the factor
+    (M - c) / (M + c) = exp(-2 artanh(c/M)), c being d + 1/2. So it is proportional to exp(-d^2/M - r(d)), where r(d) is
+    the sum of 2 artanh(c/M) - 2 c/M over the steps from the middle to |d|. These terms are convex in c, so that
+    0 <= r(d) <= M z^4 / (6 (1 - z^2)) with z = |d|/M, which accepts most draws at once. The heads are the whole number
+    nearest to n/2 + s x. With 2 s^2 = M (1 + h) and k = 1 / (4 h M), x^2/2 <= k + d^2/M wherever in its cell the normal
+    variable fell, and exp(x^2/2 - k - d^2/M - r(d)) is a probability. Fewest are refused for h = 1/sqrt(2 M), k = h/2.
+
+    >>> s, k = coins_frame(10**12)
+    >>> round(coins_or_nan(1e12, s, k, x=1.0, e=1.0) / 1e12, 6)
+    0.500001
+
+    Reference: Devroye (1986), Non-uniform random variate generation, section X.4, rejects from a normal law as well.
+    """
+    heads = math.floor(0.5 * n + s * x + 0.5)
+    if not 0.0 <= heads <= n:
+        return math.nan
+    d, unit = abs(heads - 0.5 * n), 2.0 / (n + 1.0)
+    main = d * d * unit
+    zz = main * unit
+    left = e + 0.5 * x * x - k - main  # accepted if it is above r(d)
+    if left * 6.0 * (1.0 - zz) > main * zz:
+        return heads
+    if left <= 0.0:
+        return math.nan
+    c = 0.5 if n % 2.0 == 0.0 else 1.0
+    while c < d:
+        left -= 2.0 * (math.atanh(c * unit) - c * unit)
+        c += 1.0
+    return heads if left > 0.0 else math.nan

@@ -1,9 +1,11 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
+from dirichlet_bandits.policies.bootstrap import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.npts import NPTS
+from dirichlet_bandits.policies.perturbed import MBE, PHE, ReBoot
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
@@ -13,18 +15,24 @@ from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 
 __all__ = [
     "BDS",
+    "GIRO",
     "IMED",
     "KLUCB",
+    "MBE",
     "NPTS",
+    "PHE",
     "QDS",
     "RBSDA",
     "RDS",
     "RUCBLT",
     "UCB1",
     "BinarizedTS",
+    "BootstrapTS",
     "EmpiricalIMED",
     "EmpiricalKLUCB",
+    "OnlineBootstrapTS",
     "Policy",
+    "ReBoot",
     "ThompsonSampling",
     "propensities",
     "propensity_of",

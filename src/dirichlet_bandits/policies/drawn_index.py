@@ -1,0 +1,75 @@
+"""The loop of index policies whose index is one draw from a law of a few numbers, for simulations.
+
+An index is made of one normal and one exponential variable, or refused (:mod:`~dirichlet_bandits.numerics.draws`); an
+accepted one has the law of the policy's own index. The variables are drawn by the block. Where they are refused twice,
+the policy's own index takes their place. What a law needs is computed when a reward comes, not when an index is drawn.
+"""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.verbs import verb
+from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
+from dirichlet_bandits.policies.index import larger
+from dirichlet_bandits.types import Floats
+
+LAW_NUMBERS: Final = 5
+
+
+@verb
+def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
+    """Write the numbers, at most five, of which the arm's index is drawn into ``laws[arm]``."""
+
+
+@verb
+def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
+    """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN."""
+
+
+@jit
+def fill_noise(normal: Floats, exponential: Floats, rng: np.random.Generator) -> None:
+    """Fresh variables for a block of rounds."""
+    for i in range(normal.size):
+        normal[i] = rng.standard_normal()
+    for i in range(exponential.size):
+        exponential[i] = rng.standard_exponential()
+
+
+@jit
+def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """Pull the arm with the largest index until the run is over; to be registered by ``shortcut``."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    n_arms = counts.size
+    laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)
+    for arm in range(n_arms):
+        learn_law(policy, state, arm, laws)
+    normal, exponential = np.empty(ROUNDS_AT_ONCE * n_arms), np.empty(ROUNDS_AT_ONCE * n_arms)
+    used = normal.size
+    while not ended(marks):
+        if used + 2 * n_arms > normal.size:
+            fill_noise(normal, exponential, rng)
+            used = 0
+        for arm in range(n_arms):
+            values[arm] = index_or_nan(policy, laws, arm, normal[used + arm], exponential[used + arm])
+        used += n_arms
+        best, largest, ties = 0, -math.inf, 0
+        for arm in range(n_arms):
+            value = values[arm]
+            if math.isnan(value):
+                value = index_or_nan(policy, laws, arm, normal[used], exponential[used])
+                used += 1
+                if math.isnan(value):
+                    value = verbs.index(policy, state, arm, 0, 0.0, rng)
+            best, largest, ties = larger(best, largest, ties, arm, value, rng)
+        if drained(stock, best):
+            refill(run, best)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, best)
+        if due:
+            record(run)
+        verbs.update(policy, state, best, reward, rng)
+        learn_law(policy, state, best, laws)
