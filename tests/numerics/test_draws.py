@@ -73,9 +73,12 @@ def test_the_comparison_notices_a_wrong_squeeze(noise):
 @jit
 def coins(n, normal, exponential):
     s, k = coins_frame(n)
-    found = np.empty(normal.size)
+    found, rest, used = np.empty(normal.size), 0.0, 0
     for i in range(normal.size):
-        found[i] = coins_or_nan(float(n), s, k, normal[i], exponential[i])
+        if rest == 0.0:
+            rest = exponential[used]
+            used += 1
+        found[i], rest = coins_or_nan(float(n), s, k, normal[i], rest)
     return found
 
 

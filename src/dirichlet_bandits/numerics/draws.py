@@ -6,7 +6,9 @@ from anywhere else will do. Accepting costs a few multiplications: what depends 
 
 import math
 
-from dirichlet_bandits.compilation import jit
+import numpy as np
+
+from dirichlet_bandits.compilation import jit, shared
 
 _LEAST_VARIANCE = 0.09  # of a coin: with less, more than two in five draws would be refused
 
@@ -70,6 +72,12 @@ def beta_or_nan(m: float, s: float, x: float, e: float) -> float:
     return p if e > 0.25 * divergence / (s * s) - gauss else math.nan
 
 
+@shared
+def binomial(n: int, p: float, rng: np.random.Generator) -> int:
+    """Heads among n coins, as NumPy draws them: so long a function that all callers share it."""
+    return rng.binomial(n, p)
+
+
 @jit
 def coins_frame(n: int) -> tuple[float, float]:
     """The s and k of :func:`coins_or_nan`."""
@@ -78,35 +86,39 @@ def coins_frame(n: int) -> tuple[float, float]:
 
 
 @jit
-def coins_or_nan(n: float, s: float, k: float, x: float, e: float) -> float:
-    """The number of heads among n fair coins from a normal x and an exponential e, or NaN.
+def coins_or_nan(n: float, s: float, k: float, x: float, e: float) -> tuple[float, float]:
+    """The number of heads among n fair coins from a normal x and an exponential e, or NaN; and what is left of e.
 
     With M = (n + 1) / 2 and d the distance of the heads from n/2, one more head changes their probability by the factor
     (M - c) / (M + c) = exp(-2 artanh(c/M)), c being d + 1/2. So it is proportional to exp(-d^2/M - r(d)), where r(d) is
     the sum of 2 artanh(c/M) - 2 c/M over the steps from the middle to |d|. These terms are convex in c, so that
-    0 <= r(d) <= M z^4 / (6 (1 - z^2)) with z = |d|/M, which accepts most draws at once. The heads are the whole number
-    nearest to n/2 + s x. With 2 s^2 = M (1 + h) and k = 1 / (4 h M), x^2/2 <= k + d^2/M wherever in its cell the normal
-    variable fell, and exp(x^2/2 - k - d^2/M - r(d)) is a probability. Fewest are refused for h = 1/sqrt(2 M), k = h/2.
+    0 <= r(d) <= M z^4 / (6 (1 - z^2)) with z = |d|/M. The heads are the whole number nearest to n/2 + s x. With
+    2 s^2 = M (1 + h) and k = 1 / (4 h M), x^2/2 <= k + d^2/M wherever in its cell the normal variable fell, and
+    exp(x^2/2 - k - d^2/M - r(d)) is a probability, with which the heads are accepted. Fewest are refused for
+    h = 1/sqrt(2 M), k = h/2.
+
+    They are accepted if e is above minus the exponent. Most are because it is above a bound of that; what is left of e
+    above the bound is exponential again, and good for another draw. Nothing is left, 0, where e had to be looked at.
 
     >>> s, k = coins_frame(10**12)
-    >>> round(coins_or_nan(1e12, s, k, x=1.0, e=1.0) / 1e12, 6)
-    0.500001
+    >>> heads, left = coins_or_nan(1e12, s, k, x=1.0, e=1.0)
+    >>> round(heads / 1e12, 6), round(left, 6)
+    (0.500001, 0.999999)
 
     Reference: Devroye (1986), Non-uniform random variate generation, section X.4, rejects from a normal law as well.
     """
     heads = math.floor(0.5 * n + s * x + 0.5)
     if not 0.0 <= heads <= n:
-        return math.nan
-    d, unit = abs(heads - 0.5 * n), 2.0 / (n + 1.0)
+        return math.nan, e
+    d, unit = abs(heads - 0.5 * n), 8.0 * k * k  # 1/M
     main = d * d * unit
     zz = main * unit
-    left = e + 0.5 * x * x - k - main  # accepted if it is above r(d)
-    if left * 6.0 * (1.0 - zz) > main * zz:
-        return heads
-    if left <= 0.0:
-        return math.nan
+    left = e - (k + main - 0.5 * x * x)
+    after = left - main * zz * (1.0 + 2.0 * zz) / 6.0  # 1/(1 - y) <= 1 + 2 y for y up to 1/2
+    if after > 0.0 and zz <= 0.5:
+        return heads, after
     c = 0.5 if n % 2.0 == 0.0 else 1.0
-    while c < d:
+    while c < d and left > 0.0:
         left -= 2.0 * (math.atanh(c * unit) - c * unit)
         c += 1.0
-    return heads if left > 0.0 else math.nan
+    return (heads if left > 0.0 else math.nan), 0.0

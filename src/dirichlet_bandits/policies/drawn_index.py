@@ -1,8 +1,9 @@
 """The loop of index policies whose index is one draw from a law of a few numbers, for simulations.
 
 An index is made of one normal and one exponential variable, or refused (:mod:`~dirichlet_bandits.numerics.draws`); an
-accepted one has the law of the policy's own index. The variables are drawn by the block. Where they are refused twice,
-the policy's own index takes their place. What a law needs is computed when a reward comes, not when an index is drawn.
+accepted one has the law of the policy's own index. The variables are drawn by the block. An index may use up only part
+of an exponential variable: what is left of it, again exponential, serves the next one. Where an index is refused twice,
+the policy's own takes its place. What a law needs is computed when a reward comes, not when an index is drawn.
 """
 
 import math
@@ -28,14 +29,19 @@ def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
 
 @verb
 def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
-    """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN."""
+    """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN; and what is left of e."""
 
 
 @jit
-def fill_noise(normal: Floats, exponential: Floats, rng: np.random.Generator) -> None:
+def fill_normal(normal: Floats, rng: np.random.Generator) -> None:
     """Fresh variables for a block of rounds."""
     for i in range(normal.size):
         normal[i] = rng.standard_normal()
+
+
+@jit
+def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
+    """Fresh variables for a block of rounds, or more."""
     for i in range(exponential.size):
         exponential[i] = rng.standard_exponential()
 
@@ -49,19 +55,28 @@ def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generat
     for arm in range(n_arms):
         learn_law(policy, state, arm, laws)
     normal, exponential = np.empty(ROUNDS_AT_ONCE * n_arms), np.empty(ROUNDS_AT_ONCE * n_arms)
-    used = normal.size
+    used, spent, e = normal.size, exponential.size, 0.0
     while not ended(marks):
         if used + 2 * n_arms > normal.size:
-            fill_noise(normal, exponential, rng)
+            fill_normal(normal, rng)
             used = 0
+        if spent + 2 * n_arms > exponential.size:
+            fill_exponential(exponential, rng)
+            spent = 0
         for arm in range(n_arms):
-            values[arm] = index_or_nan(policy, laws, arm, normal[used + arm], exponential[used + arm])
+            if e == 0.0:
+                e = exponential[spent]
+                spent += 1
+            values[arm], e = index_or_nan(policy, laws, arm, normal[used + arm], e)
         used += n_arms
         best, largest, ties = 0, -math.inf, 0
         for arm in range(n_arms):
             value = values[arm]
             if math.isnan(value):
-                value = index_or_nan(policy, laws, arm, normal[used], exponential[used])
+                if e == 0.0:
+                    e = exponential[spent]
+                    spent += 1
+                value, e = index_or_nan(policy, laws, arm, normal[used], e)
                 used += 1
                 if math.isnan(value):
                     value = verbs.index(policy, state, arm, 0, 0.0, rng)

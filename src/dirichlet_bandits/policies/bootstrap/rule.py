@@ -10,6 +10,7 @@ from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.types import Floats, Ints
@@ -207,20 +208,24 @@ def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
     """How many of n draws with replacement are favourable, if so many values among all are."""
     if favourable == 0 or n == 0:
         return 0
-    return n if favourable == among else rng.binomial(n, favourable / among)
+    return n if favourable == among else binomial(n, favourable / among, rng)
 
 
 @jit
-def resampled_mean(state: Sorted, arm: int, size: int, ones: int, more: Floats, rng: np.random.Generator) -> float:
-    """Mean of so many draws from as many values: the inner rewards, ``more`` of their kind, so many ones, and zeros."""
-    inner, first = state.inner[arm], state.start[arm]
-    looked_up = inner + more.size
-    n = heads(size, looked_up, size, rng)
-    total = float(heads(size - n, ones, size - looked_up, rng))
+def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> float:
+    """Sum of n draws from the arm's rewards between the bounds."""
+    first, inner, total = state.start[arm], state.inner[arm], 0.0
     for _ in range(n):
-        place = int(rng.random() * looked_up)
-        total += state.pool[first + place] if place < inner else more[place - inner]
-    return total / size
+        total += state.pool[first + int(rng.random() * inner)]
+    return total
+
+
+@jit
+def resampled_mean(state: Sorted, arm: int, size: int, ones: int, rng: np.random.Generator) -> float:
+    """Mean of so many draws from as many values: the inner rewards, so many ones, and zeros."""
+    inner = state.inner[arm]
+    n = heads(size, inner, size, rng)
+    return (heads(size - n, ones, size - inner, rng) + inner_sum(state, arm, n, rng)) / size
 
 
 @implements(index, GIROParams)
@@ -230,21 +235,26 @@ def garbage_in_reward_out(
     """The bootstrap mean of rewards and pseudo-rewards."""
     n = state.pulls[arm]
     m = pseudo_rewards(policy.a, n)
-    return resampled_mean(state, arm, n + 2 * m, state.ones[arm] + m, np.empty(0), rng)
+    return resampled_mean(state, arm, n + 2 * m, state.ones[arm] + m, rng)
 
 
 @implements(index, BootstrapTSParams)
 def bootstrap_with_a_prior(
     policy: BootstrapTSParams, state: Sorted, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The bootstrap mean of rewards and artificial rewards."""
-    size, ones = state.pulls[arm] + policy.artificial, state.ones[arm]
-    artificial = np.empty(0 if policy.coins else policy.artificial)
-    for i in range(artificial.size):
-        artificial[i] = rng.random()
+    """The bootstrap mean of rewards and artificial rewards, of which some are drawn, perhaps more than once."""
+    more, ones = policy.artificial, state.ones[arm]
+    size = state.pulls[arm] + more
     if policy.coins:
-        ones += rng.binomial(policy.artificial, 0.5)
-    return resampled_mean(state, arm, size, ones, artificial, rng)
+        return resampled_mean(state, arm, size, ones + binomial(more, 0.5, rng), rng)
+    drawn = heads(size, more, size, rng)
+    n = heads(size - drawn, state.inner[arm], size - more, rng)
+    found = heads(size - drawn - n, ones, size - more - state.inner[arm], rng) + inner_sum(state, arm, n, rng)
+    for left in range(more, 0, -1):
+        times = heads(drawn, 1, left, rng)
+        drawn -= times
+        found += times * rng.random()
+    return found / size
 
 
 class Replicates(NamedTuple):

@@ -1,4 +1,4 @@
-"""PHE and ReBoot with cheap indices: the same laws from one normal and one exponential variable an arm.
+"""PHE and ReBoot with cheap indices: the same laws from one normal variable an arm, and a few exponential ones.
 
 The loop, and why the law stays the same, is that of :mod:`~dirichlet_bandits.policies.drawn_index`; PHE's coins come
 from a normal variable by rejection (:func:`~dirichlet_bandits.numerics.draws.coins_or_nan`, with its proof).
@@ -24,9 +24,10 @@ def learn_coins(policy: PHEParams, state: Tally, arm: int, laws: Floats) -> None
 
 
 @implements(index_or_nan, PHEParams)
-def perturbed_or_nan(policy: PHEParams, laws: Floats, arm: int, x: float, e: float) -> float:
+def perturbed_or_nan(policy: PHEParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
     """The mean of rewards and coins."""
-    return (laws[arm, 3] + coins_or_nan(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, e)) / laws[arm, 4]
+    heads, left = coins_or_nan(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, e)
+    return (laws[arm, 3] + heads) / laws[arm, 4], left
 
 
 @implements(learn_law, ReBootParams)
@@ -36,9 +37,9 @@ def learn_residuals(policy: ReBootParams, state: Spread, arm: int, laws: Floats)
 
 
 @implements(index_or_nan, ReBootParams)
-def residuals_or_nan(policy: ReBootParams, laws: Floats, arm: int, x: float, e: float) -> float:
-    """Never refused."""
-    return laws[arm, 0] + laws[arm, 1] * x
+def residuals_or_nan(policy: ReBootParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
+    """Never refused, and all of e is left."""
+    return laws[arm, 0] + laws[arm, 1] * x, e
 
 
 shortcut(PHEParams, ReBootParams)(play_drawn_indices)

@@ -9,6 +9,7 @@ import numpy as np
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
@@ -190,7 +191,7 @@ def perturbed_mean(
     """The mean of rewards and fair coins; sums of whole numbers are exact, so ties are what they are on paper."""
     n = state.pulls[arm]
     m = pseudo_rewards(policy.a, n)
-    return (state.sums[arm] + state.carry[arm] + rng.binomial(m, 0.5)) / (n + m)
+    return (state.sums[arm] + state.carry[arm] + binomial(m, 0.5, rng)) / (n + m)
 
 
 @jit

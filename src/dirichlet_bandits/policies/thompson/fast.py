@@ -26,15 +26,15 @@ def learn_posterior(policy: ThompsonParams, state: Tally, arm: int, laws: Floats
 
 
 @implements(index_or_nan, ThompsonParams)
-def posterior_or_nan(policy: ThompsonParams, laws: Floats, arm: int, x: float, e: float) -> float:
-    """Beta, normal, inverse gamma or gamma."""
+def posterior_or_nan(policy: ThompsonParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
+    """Beta, normal, inverse gamma or gamma; e is used up."""
     if policy.family == Family.GAUSSIAN:
-        return laws[arm, 0] + laws[arm, 1] * x
+        return laws[arm, 0] + laws[arm, 1] * x, 0.0
     if policy.family == Family.BERNOULLI:
-        return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e)
+        return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
     if policy.family == Family.EXPONENTIAL:
-        return laws[arm, 2] / gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e)
-    return laws[arm, 2] * gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e)
+        return laws[arm, 2] / gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
+    return laws[arm, 2] * gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
 
 
 @implements(learn_law, BinarizedTSParams)
@@ -45,9 +45,9 @@ def learn_coins(policy: BinarizedTSParams, state: Tally, arm: int, laws: Floats)
 
 
 @implements(index_or_nan, BinarizedTSParams)
-def coins_or_nan(policy: BinarizedTSParams, laws: Floats, arm: int, x: float, e: float) -> float:
-    """Beta."""
-    return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e)
+def coins_or_nan(policy: BinarizedTSParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
+    """Beta; e is used up."""
+    return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
 
 
 shortcut(ThompsonParams, BinarizedTSParams)(play_drawn_indices)
