@@ -4,11 +4,13 @@ The loop, and why the law stays the same, is that of :mod:`~dirichlet_bandits.po
 from a normal variable by rejection (:func:`~dirichlet_bandits.numerics.draws.coins_or_nan`, with its proof).
 """
 
+import numpy as np
+
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut
-from dirichlet_bandits.numerics.draws import coins_frame, coins_or_nan
+from dirichlet_bandits.numerics.draws import coins_frame, coins_or_nan, settled_coins
 from dirichlet_bandits.policies.bounded import pseudo_rewards
-from dirichlet_bandits.policies.drawn_index import index_or_nan, learn_law, play_drawn_indices
+from dirichlet_bandits.policies.drawn_index import index_or_nan, learn_law, play_drawn_indices, settled_index
 from dirichlet_bandits.policies.perturbed.rule import PHEParams, ReBootParams, Spread, residual_deviation
 from dirichlet_bandits.types import Floats
 
@@ -28,6 +30,12 @@ def perturbed_or_nan(policy: PHEParams, laws: Floats, arm: int, x: float, e: flo
     """The mean of rewards and coins."""
     heads, left = coins_or_nan(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, e)
     return (laws[arm, 3] + heads) / laws[arm, 4], left
+
+
+@implements(settled_index, PHEParams)
+def settled_mean(policy: PHEParams, laws: Floats, arm: int, x: float, rng: np.random.Generator) -> float:
+    """The same where the coins were left open."""
+    return (laws[arm, 3] + settled_coins(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, rng)) / laws[arm, 4]
 
 
 @implements(learn_law, ReBootParams)
