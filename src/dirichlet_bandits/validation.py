@@ -78,6 +78,18 @@ def positive_number(name: str, x: object) -> float:
     return number
 
 
+def true_or_false(name: str, x: object) -> bool:
+    """The argument, if it is a bool.
+
+    >>> true_or_false("binary", 1)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'binary' must be True or False (got 1)
+    """
+    if not isinstance(x, bool):
+        raise ArgumentError(name, "True or False", x)
+    return x
+
+
 def finite_array(name: str, values: ArrayLike) -> Floats:
     """The argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
 

@@ -5,7 +5,15 @@ import pytest
 from scipy import stats
 
 from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.numerics.draws import beta_frame, beta_or_nan, gamma_frame, gamma_or_nan
+from dirichlet_bandits.numerics.draws import (
+    beta_frame,
+    beta_or_nan,
+    coins_frame,
+    coins_or_nan,
+    gamma_frame,
+    gamma_or_nan,
+    settled_coins,
+)
 
 ALARM = 1e-6
 
@@ -61,3 +69,32 @@ def test_the_comparison_notices_a_wrong_squeeze(noise):
     normal, _ = noise
     m, s = beta_frame(12.0, 80.0)
     assert stats.kstest(m + s * normal, stats.beta(12.0, 80.0).cdf).pvalue < ALARM
+
+
+@jit
+def coins(n, draws, rng):
+    s, unit = coins_frame(n)
+    found, e, open_cases = np.empty(draws), 0.0, 0
+    for i in range(draws):
+        x = rng.standard_normal()
+        if e == 0.0:
+            e = rng.standard_exponential()
+        found[i], e = coins_or_nan(float(n), s, unit, x, e)
+        if np.isnan(found[i]):
+            found[i] = settled_coins(float(n), s, unit, x, rng)
+            open_cases += 1
+    return found, open_cases
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 101, 1000, 30_000])
+def test_accepted_heads_are_binomial(n):
+    """Chi-square over all numbers of heads that are expected at least ten times; few draws are refused."""
+    drawn, open_cases = coins(n, 1_000_000, np.random.default_rng(n))
+    assert 1 < open_cases < drawn.size / n**0.8
+    found = drawn[~np.isnan(drawn)].astype(int)
+    assert found.size > drawn.size * (1.0 - 1.0 / (n + 1.0))
+    expected = found.size * stats.binom(n, 0.5).pmf(np.arange(n + 1))
+    counts, usual = np.bincount(found, minlength=n + 1), expected >= 10
+    table = np.append(counts[usual], counts[~usual].sum()), np.append(expected[usual], expected[~usual].sum())
+    table = [column[table[1] > 0] for column in table]
+    assert stats.chisquare(*table).pvalue > ALARM

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.history import rewards
 from tests.policies.twins import PAIRS
 
 N_ARMS = 3
@@ -11,14 +11,15 @@ N_ARMS = 3
 
 def contents(state):
     """All that a state holds; the unused end of a pool of rewards holds nothing."""
-    if isinstance(state, History):
+    if hasattr(state, "pool"):
         pool = [rewards(state, arm) for arm in range(N_ARMS)]
         state = (*state._replace(pool=np.empty(0)), *pool)
     return [copy for part in state for copy in contents(part)] if isinstance(state, tuple) else [np.array(state)]
 
 
 def draw(pair, rng):
-    return float(rng.random() if pair.rewards == "unit" else rng.exponential())
+    draws = {"unit": rng.random, "positive": rng.exponential, "binary": lambda: rng.integers(2)}
+    return float(draws[pair.rewards]())
 
 
 @pytest.mark.parametrize("name", PAIRS)

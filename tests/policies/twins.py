@@ -21,9 +21,11 @@ class World(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A policy fit for a world, its twin, and what it asks of the rewards: ``unit`` is [0, 1], ``positive`` above 0.
+    """A policy fit for a world, its twin, and what it asks of the rewards: ``unit`` is [0, 1], ``binary`` 0 or 1,
+    ``positive`` above 0.
 
-    ``moves``: in another world, moved or stretched, it pulls the same arms.
+    ``toss``: what is kept of a reward, by the policy as by the twin, is drawn at random. ``moves``: in another world,
+    moved or stretched, it pulls the same arms. ``live``: its propensities are known.
     """
 
     make: Callable[[World], db.Policy]
@@ -31,6 +33,7 @@ class Example(NamedTuple):
     rewards: str = "unit"
     toss: Any = None
     moves: bool = True
+    live: bool = True
 
     @property
     def policy(self) -> db.Policy:
@@ -72,6 +75,33 @@ PAIRS = {
     ),
     "BinarizedTS": Example(
         lambda w: db.BinarizedTS(w.lower, w.upper), partial(naive.binarized_ts, lower=0, upper=1), "unit", toss
+    ),
+}
+PAIRS |= {
+    "PHE": Example(lambda w: db.PHE(lower=w.lower, upper=w.upper), naive.phe),
+    "PHE .5": Example(lambda w: db.PHE(0.5, w.lower, w.upper), partial(naive.phe, a=0.5)),
+    "ReBoot": Example(lambda w: db.ReBoot(sigma=0.4 * w.unit), partial(naive.reboot, sigma=0.4)),
+    "MBE": Example(lambda w: db.MBE(lower=w.lower, upper=w.upper), naive.mbe),
+    "GIRO": Example(lambda w: db.GIRO(lower=w.lower, upper=w.upper), naive.giro, live=False),
+    "GIRO binary": Example(
+        lambda w: db.GIRO(0.3, w.lower, w.upper, binary=True), partial(naive.giro, a=0.3), "binary", moves=False
+    ),
+    "BootstrapTS": Example(
+        lambda w: db.BootstrapTS(4, w.lower, w.upper), partial(naive.bootstrap_ts, artificial=4), live=False
+    ),
+    "BootstrapTS binary": Example(
+        lambda w: db.BootstrapTS(3, w.lower, w.upper, binary=True),
+        partial(naive.bootstrap_ts, artificial=3, coins=True),
+        "binary",
+        moves=False,
+    ),
+    "OnlineBootstrapTS": Example(
+        lambda w: db.OnlineBootstrapTS(6, "double-or-nothing", w.lower, w.upper),
+        naive.online_bootstrap_ts,
+        toss=naive.double_or_nothing,
+    ),
+    "OnlineBootstrapTS poisson": Example(
+        lambda w: db.OnlineBootstrapTS(6, "poisson", w.lower, w.upper), naive.online_bootstrap_ts, toss=naive.poisson
     ),
 }
 for family, rewards in (("bernoulli", "unit"), ("exponential", "positive"), ("poisson", "positive")):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.numerics.tolerances import (
     PANEL_AGREEMENT,
@@ -43,6 +44,16 @@ class Variable(NamedTuple):
 def constant(value: float) -> Variable:
     """The variable that is always equal to this value."""
     return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)))
+
+
+def gaussian(mean: float, deviation: float) -> Variable:
+    """A normal variable."""
+
+    def tails(v: Floats) -> tuple[Floats, Floats]:
+        z = (v - mean) / deviation
+        return scipy.special.ndtr(z), scipy.special.ndtr(-z)
+
+    return Variable(mean, deviation, tails)
 
 
 def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
@@ -106,8 +117,8 @@ def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, 
     below, above = _tails(variables, edges[:, None], np.ones((len(variables), edges.size), bool))
     below, above = below[:, :, 0], above[:, :, 0]
     rise = np.where(below[:, 1:] < 0.5, np.diff(below), -np.diff(above))
-    most = rise * _product_of_others(below[:, 1:])
-    least = (rise * _product_of_others(below[:, :-1])).sum(axis=1, keepdims=True)
+    most = rise * product_of_others(below[:, 1:])
+    least = (rise * product_of_others(below[:, :-1])).sum(axis=1, keepdims=True)
     counts = most > PANEL_NEGLIGIBLE * least
     keep = counts.any(axis=0)
     asked = counts | (above[:, :-1] > PANEL_NEGLIGIBLE)
@@ -120,7 +131,7 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: F
     half = 0.5 * (right - left)[:, None]
     v = 0.5 * (left + right)[:, None] + half * nodes
     below, above = _tails(variables, v, asked)
-    others = _product_of_others(below)
+    others = product_of_others(below)
     upper_half = below[:, :, :1] >= 0.5
     height = np.where(upper_half, above, below)
     density = np.where(upper_half, -1.0, 1.0) * (height @ slope.T)  # in units of the half width, which cancels
@@ -141,7 +152,7 @@ def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floa
     return below, above
 
 
-def _product_of_others(below: Floats) -> Floats:
+def product_of_others(below: Floats) -> Floats:
     """For each k the product over j != k: from the left and from the right, as a factor may be 0."""
     ones = np.ones_like(below[:1])
     before = np.cumprod(np.concatenate([ones, below[:-1]]), axis=0)

@@ -1,11 +1,13 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
+from dirichlet_bandits.policies.bootstrap import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.dmed import DMED
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED, UnimodalIMED
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.med import MED, MaillardSampling
 from dirichlet_bandits.policies.npts import NPTS
+from dirichlet_bandits.policies.perturbed import MBE, PHE, ReBoot
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
@@ -16,22 +18,28 @@ from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, 
 __all__ = [
     "BDS",
     "DMED",
+    "GIRO",
     "IMED",
     "KLUCB",
+    "MBE",
     "MED",
     "NPTS",
+    "PHE",
     "QDS",
     "RBSDA",
     "RDS",
     "RUCBLT",
     "UCB1",
     "BinarizedTS",
+    "BootstrapTS",
     "EmpiricalIMED",
     "EmpiricalKLUCB",
     "KLUCBPlusPlus",
     "KLUCBSwitch",
     "MaillardSampling",
+    "OnlineBootstrapTS",
     "Policy",
+    "ReBoot",
     "ThompsonSampling",
     "UnimodalIMED",
     "propensities",

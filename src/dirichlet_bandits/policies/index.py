@@ -15,6 +15,7 @@ from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import specialised, verb
 from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities
 from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
@@ -89,12 +90,21 @@ def index_propensities(policy: Policy, state: Any) -> Floats:
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:
     """Propensities where indices are drawn at random: the probability that each is the largest.
 
-    A sum that is not 1 within 1e-9 is left as it is, with a warning.
+    See :func:`normalised`.
     """
-    chances = argmax_probabilities(indices)
+    return normalised(argmax_probabilities(indices))
+
+
+def discrete_index_propensities(indices: Sequence[Discrete]) -> Floats:
+    """The same where each index has finitely many values: arms that tie for the largest share it."""
+    return normalised(discrete_argmax_probabilities(indices))
+
+
+def normalised(chances: Floats) -> Floats:
+    """Propensities that sum to 1. A sum that is not 1 within 1e-9 is left as it is, with a warning."""
     total = float(chances.sum())
     if not abs(total - 1.0) <= PROPENSITY_DEFECT:
-        warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=2)
+        warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=3)
         return chances
     return chances / total
 

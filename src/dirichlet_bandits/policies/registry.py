@@ -29,6 +29,7 @@ class Propensities(NamedTuple):
     from_state: Rule | None = None
     from_histories: Rule | None = None
     incremental: Callable[[Policy, int], Incremental] | None = None
+    obstacle: Callable[[Any], str] | None = None
 
 
 POLICIES: dict[str, type[Policy]] = {}
@@ -40,16 +41,18 @@ def register(
     probability: Rule,
     from_histories: Rule | None = None,
     incremental: Callable[[Policy, int], Incremental] | None = None,
+    obstacle: Callable[[Any], str] | None = None,
 ) -> None:
     """Make policies of one family known to the library.
 
     ``probability(policy, state)`` gives the propensities. ``from_histories(policy, list of arrays)`` does so where
     ``update`` draws random numbers, so that rewards alone do not make a state. ``incremental(policy, n_arms)`` makes an
-    object whose ``propensities(state)`` are the same, at a cost that does not grow with the state.
+    object whose ``propensities(state)`` are the same, at a cost that does not grow with the state. ``obstacle(policy)``
+    says what a policy would have to be for its propensities to be known, and why; nothing if it is.
     """
     for policy in policies:
         POLICIES[policy.__name__] = policy
-        _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental)
+        _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle)
 
 
 def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -> Callable[[Rule], Rule]:
@@ -77,4 +80,12 @@ def propensities_of(policy: Any) -> Propensities:
     if known.from_state is None:
         expected = ", ".join(sorted(policy_class.__name__ for policy_class in _PROPENSITIES))
         raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
+    if known.obstacle is not None and (expected := known.obstacle(policy)):
+        raise ArgumentError("policy", expected, policy)
     return known
+
+
+def not_from_histories(policy: Policy, histories: Any) -> Floats:
+    """The rule for histories of a policy that draws random numbers for its rewards, over which nobody can average."""
+    expected = "one that draws nothing for its rewards (state_propensities knows those of a state)"
+    raise ArgumentError("policy", expected, policy)

@@ -13,7 +13,7 @@ import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.compilation import entry_point
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.numerics.argmax import Variable, constant
+from dirichlet_bandits.numerics.argmax import Variable, constant, gaussian
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.thompson.rule import BinarizedTS, ThompsonSampling, coin_posterior, posterior
 from dirichlet_bandits.types import Floats
@@ -24,7 +24,7 @@ _NO_CHANCE: Final = 1e-300
 
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Posteriors of the means."""
-    law = {"bernoulli": _beta, "gaussian": _normal, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
+    law = {"bernoulli": _beta, "gaussian": gaussian, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
     origin = state.means[0] if policy.family == "gaussian" else 0.0  # a location: far from 0 digits would be lost
     pairs = zip(state.pulls, state.means - origin, strict=True)
     return random_index_propensities([law(*posterior(policy.params, int(n), float(mean))) for n, mean in pairs])
@@ -39,14 +39,6 @@ def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
 def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats]) -> Floats:
     """Averaged over the coins: the heads of an arm are a sum of independent coins, its index a mixture of Betas."""
     return random_index_propensities([_mixture((x - policy.lower) / (policy.upper - policy.lower)) for x in histories])
-
-
-def _normal(mean: float, deviation: float) -> Variable:
-    def tails(v: Floats) -> tuple[Floats, Floats]:
-        z = (v - mean) / deviation
-        return scipy.special.ndtr(z), scipy.special.ndtr(-z)
-
-    return Variable(mean, deviation, tails)
 
 
 def _beta(a: float, b: float) -> Variable:

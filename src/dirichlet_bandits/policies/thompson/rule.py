@@ -9,11 +9,9 @@ import numpy as np
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.tally import Tally, count
 from dirichlet_bandits.engine.verbs import implements, index, update
-from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import Family
+from dirichlet_bandits.policies.bounded import BoundedPolicy
 from dirichlet_bandits.policies.families import FamilyPolicy
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import finite_number
 
 
 class ThompsonParams(NamedTuple):
@@ -53,7 +51,7 @@ class ThompsonSampling(FamilyPolicy):
 
 
 @dataclass(frozen=True)
-class BinarizedTS(Policy):
+class BinarizedTS(BoundedPolicy):
     """Bernoulli Thompson Sampling for bounded rewards: each reward x tosses a coin that shows 1 with probability
     (x - lower) / (upper - lower), and only the coins are remembered.
 
@@ -68,18 +66,9 @@ class BinarizedTS(Policy):
     assumes: ClassVar[str] = "rewards between known bounds"
     reference: ClassVar[str] = "Agrawal and Goyal (2012)"
 
-    def __post_init__(self) -> None:
-        finite_number("lower", self.lower)
-        if not finite_number("upper", self.upper) > self.lower:
-            raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
-
     @property
     def params(self) -> BinarizedTSParams:
         return BinarizedTSParams(float(self.lower), float(self.upper))
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return float(self.lower), float(self.upper)
 
 
 @jit

@@ -1,0 +1,77 @@
+"""Random variables with finitely many values: binomial laws, and which of several variables is the largest.
+
+Probabilities are sums of positive terms, each right to a few units in its last place however small it is.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.numerics.argmax import product_of_others
+from dirichlet_bandits.types import Floats
+
+_LOG_UNDERFLOW: Final = 690.0  # exp(-690) is 1e-300: what is rarer is left out
+
+
+class Discrete(NamedTuple):
+    """Values, in any order, some of them perhaps equal, and their probabilities."""
+
+    values: Floats
+    chances: Floats
+
+
+def binomial_law(n: int, p: float) -> tuple[int, Floats]:
+    """Probabilities of consecutive numbers of heads among n coins, and the first of these numbers.
+
+    By Bernstein's inequality the others have probabilities below 1e-300 together. From the mode on, each probability
+    follows from its neighbour's.
+
+    >>> binomial_law(3, 0.5)
+    (0, array([0.125, 0.375, 0.375, 0.125]))
+
+    Reference: Bernstein's inequality, for instance in Boucheron, Lugosi and Massart (2013), section 2.8.
+    """
+    if p <= 0.0 or p >= 1.0:
+        return (0 if p <= 0.0 else n), np.ones(1)
+    third = _LOG_UNDERFLOW / 3.0
+    reach = third + math.sqrt(third**2 + 2.0 * _LOG_UNDERFLOW * n * p * (1.0 - p))
+    first, last = max(math.floor(n * p - reach), 0), min(math.ceil(n * p + reach), n)
+    mode = min(max(int((n + 1) * p), first), last)
+    odds = p / (1.0 - p)
+    up, down = np.arange(mode, last), np.arange(mode, first, -1)
+    rising, falling = np.cumprod((n - up) / (up + 1.0) * odds), np.cumprod(down / (n - down + 1.0) / odds)
+    chances = np.concatenate([falling[::-1], [1.0], rising])
+    return first, chances / chances.sum()
+
+
+def discrete_argmax_probabilities(variables: Sequence[Discrete]) -> Floats:
+    """Probability that each of these independent variables is the largest, or is drawn from those that tie for it.
+
+    Ties are broken as if by independent uniform variables: among variables of value v the largest of these wins, so
+
+        P(k) = sum over v of  P(X_k = v)  integral over u in [0, 1] of  prod_{j != k} (P(X_j < v) + u P(X_j = v)),
+
+    a polynomial in u, which Gauss's rule integrates exactly.
+
+    >>> coin, dice = Discrete(np.array([0.0, 1.0]), np.full(2, 1 / 2)), Discrete(np.arange(1.0, 7.0), np.full(6, 1 / 6))
+    >>> discrete_argmax_probabilities([coin, coin, dice]).round(12)
+    array([0.048611111111, 0.048611111111, 0.902777777778])
+
+    Reference: the formula above.
+    """
+    points = np.unique(np.concatenate([x.values for x in variables]))
+    points = points[points >= max(x.values.min() for x in variables)]  # nothing less can be the largest
+    at, below = np.zeros((len(variables), points.size)), np.empty((len(variables), points.size))
+    for k, (values, chances) in enumerate(variables):
+        high = values >= points[0]
+        np.add.at(at[k], np.searchsorted(points, values[high]), chances[high])
+        below[k] = np.concatenate([[0.0], np.cumsum(at[k])[:-1]]) + chances[~high].sum()
+    tied = (at > 0.0).sum(axis=0) > 1
+    found = (at[:, ~tied] * product_of_others(below[:, ~tied])).sum(axis=1)
+    at, below = at[:, tied], below[:, tied]
+    nodes, weights = np.polynomial.legendre.leggauss((len(variables) + 1) // 2)
+    for node, weight in zip(0.5 + 0.5 * nodes, 0.5 * weights, strict=True):
+        found += weight * (at * product_of_others(below + node * at)).sum(axis=1)
+    return np.asarray(found)

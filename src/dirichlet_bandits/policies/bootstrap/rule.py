@@ -1,0 +1,301 @@
+"""Bootstrap means: GIRO and bootstrap Thompson Sampling on the rewards themselves, and on online replicates."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import History, append, new_history
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.numerics.draws import binomial
+from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.interface import choice
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import positive_number, true_or_false, whole_number
+
+_WEIGHTS: Final = {"double-or-nothing": 0, "poisson": 1}
+
+
+class GIROParams(NamedTuple):
+    """Pseudo-rewards of each kind for each reward, and the interval of the rewards."""
+
+    a: float
+    lower: float
+    upper: float
+
+
+class BootstrapTSParams(NamedTuple):
+    """Artificial rewards, whether they are coins, and the interval of the rewards."""
+
+    artificial: int
+    coins: bool
+    lower: float
+    upper: float
+
+
+class OnlineBootstrapTSParams(NamedTuple):
+    """Replicates, the code of their weights, and the interval of the rewards."""
+
+    replicates: int
+    weights: int
+    lower: float
+    upper: float
+
+
+class ResamplingPolicy(BoundedPolicy):
+    """A policy that resamples its rewards, with a field ``binary``: each reward is one of the two bounds."""
+
+    binary: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        true_or_false("binary", self.binary)
+
+    def check_reward(self, reward: float) -> None:
+        """Refuse a reward that is not finite, outside the bounds, or between them if all are to be binary."""
+        super().check_reward(reward)
+        if self.binary and reward not in self.reward_bounds:
+            raise RewardError(f"{self!r} expects rewards {self.lower:g} or {self.upper:g} (got {reward!r})")
+
+
+@dataclass(frozen=True)
+class GIRO(ResamplingPolicy):
+    """Garbage In, Reward Out: the bootstrap mean of the rewards and of pseudo-rewards at both bounds.
+
+    The history of an arm with n rewards has ceil(a n) times each bound besides; the index is the mean of as many values
+    drawn from it with replacement, anew at every step. The analysis wants a > 1/sqrt(2); smaller ones often do better.
+
+    With ``binary`` all rewards are to be one of the bounds. Then, on the scale on which these are 0 and 1, the index is
+    Binomial(N, (S + ceil(a n)) / N) / N, N = n + 2 ceil(a n), and propensities are known. For other rewards it has as
+    many values as there are samples: a live study is refused.
+
+    >>> GIRO()
+    GIRO(a=1.0, lower=0.0, upper=1.0, binary=False)
+
+    Reference: Kveton, Szepesvari, Vaswani, Wen, Ghavamzadeh and Lattimore, ICML 2019.
+    """
+
+    a: float = 1.0
+    lower: float = 0.0
+    upper: float = 1.0
+    binary: bool = False
+    assumes: ClassVar[str] = "rewards between known bounds; live studies: one of the two bounds"
+    reference: ClassVar[str] = "Kveton, Szepesvari, Vaswani, Wen, Ghavamzadeh and Lattimore (2019)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive_number("a", self.a)
+
+    @property
+    def params(self) -> GIROParams:
+        return GIROParams(float(self.a), float(self.lower), float(self.upper))
+
+
+@dataclass(frozen=True)
+class BootstrapTS(ResamplingPolicy):
+    """Bootstrap Thompson Sampling: the bootstrap mean of the rewards and of a few artificial ones.
+
+    The index of an arm with n rewards is the mean of n + M values, drawn with replacement from its rewards and from
+    ``artificial`` = M more, which come from a prior and are drawn anew at every step. The prior is uniform between the
+    bounds; with ``binary``, where all rewards are to be one of the bounds, it is a fair coin. Without artificial ones
+    the regret would be linear.
+
+    With ``binary`` propensities are known: the index is a mixture of binomial variables. For other rewards it has as
+    many values as there are samples: a live study is refused.
+
+    >>> BootstrapTS()
+    BootstrapTS(artificial=10, lower=0.0, upper=1.0, binary=False)
+
+    Reference: Osband and Van Roy (2015), Bootstrapped Thompson sampling and deep exploration.
+    """
+
+    artificial: int = 10
+    lower: float = 0.0
+    upper: float = 1.0
+    binary: bool = False
+    assumes: ClassVar[str] = "rewards between known bounds; live studies: one of the two bounds"
+    reference: ClassVar[str] = "Osband and Van Roy (2015)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("artificial", self.artificial, at_least=1)
+
+    @property
+    def params(self) -> BootstrapTSParams:
+        return BootstrapTSParams(int(self.artificial), bool(self.binary), float(self.lower), float(self.upper))
+
+
+@dataclass(frozen=True)
+class OnlineBootstrapTS(BoundedPolicy):
+    """Bootstrap Thompson Sampling that forgets the rewards: each arm shows one of its replicates, chosen at random.
+
+    Each of the J ``replicates`` of an arm is a weighted mean of its rewards; a new reward enters it with a weight of
+    its own, 0 or 1 with equal probabilities (``"double-or-nothing"``: doubling would cancel) or Poisson(1). Every
+    replicate starts with both bounds, each of weight 1. A pull costs O(J), however many rewards there were.
+
+    >>> OnlineBootstrapTS(replicates=1000)
+    OnlineBootstrapTS(replicates=1000, weights='double-or-nothing', lower=0.0, upper=1.0)
+
+    Reference: Eckles and Kaptein (2014), Thompson sampling with the online bootstrap.
+    """
+
+    replicates: int = 100
+    weights: Literal["double-or-nothing", "poisson"] = "double-or-nothing"
+    lower: float = 0.0
+    upper: float = 1.0
+    assumes: ClassVar[str] = "rewards between known bounds; no guarantee"
+    reference: ClassVar[str] = "Eckles and Kaptein (2014)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("replicates", self.replicates, at_least=1)
+        choice("weights", self.weights, _WEIGHTS)
+
+    @property
+    def params(self) -> OnlineBootstrapTSParams:
+        code = _WEIGHTS[self.weights]
+        return OnlineBootstrapTSParams(int(self.replicates), code, float(self.lower), float(self.upper))
+
+
+class Sorted(NamedTuple):
+    """A history that has each arm's rewards between the bounds first: so many are ``inner``, and ``ones`` are the upper
+    bound. Only inner rewards are looked up when a sample is drawn."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    pool: Floats
+    start: Ints
+    room: Ints
+    used: Ints
+    inner: Ints
+    ones: Ints
+
+
+@implements(init, GIROParams, BootstrapTSParams)
+def new_sorted(policy: Any, n_arms: int) -> Sorted:
+    """No rewards yet."""
+    pulls, means, sums, carry, lows, highs, pool, start, room, used = new_history(n_arms)
+    inner, ones = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return Sorted(pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones)
+
+
+@implements(update, GIROParams, BootstrapTSParams)
+def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.Generator) -> Sorted:
+    """Remember the reward, as a share of the way from bound to bound; one between them changes places with another."""
+    pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones = state
+    x = rescaled(policy, reward)
+    history = History(pulls, means, sums, carry, lows, highs, pool, start, room, used)
+    history = append(history, arm, x, x)
+    if 0.0 < x < 1.0:
+        first = start[arm]
+        history.pool[first + pulls[arm] - 1] = history.pool[first + inner[arm]]
+        history.pool[first + inner[arm]] = x
+        inner[arm] += 1
+    elif x >= 1.0:
+        ones[arm] += 1
+    return Sorted(pulls, means, sums, carry, lows, highs, history.pool, start, room, used, inner, ones)
+
+
+@jit
+def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
+    """How many of n draws with replacement are favourable, if so many values among all are."""
+    if favourable == 0 or n == 0:
+        return 0
+    return n if favourable == among else binomial(n, favourable / among, rng)
+
+
+@jit
+def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> float:
+    """Sum of n draws from the arm's rewards between the bounds."""
+    first, inner, total = state.start[arm], state.inner[arm], 0.0
+    for _ in range(n):
+        total += state.pool[first + int(rng.random() * inner)]
+    return total
+
+
+@jit
+def resampled_mean(state: Sorted, arm: int, size: int, ones: int, rng: np.random.Generator) -> float:
+    """Mean of so many draws from as many values: the inner rewards, so many ones, and zeros."""
+    inner = state.inner[arm]
+    n = heads(size, inner, size, rng)
+    return (heads(size - n, ones, size - inner, rng) + inner_sum(state, arm, n, rng)) / size
+
+
+@implements(index, GIROParams)
+def garbage_in_reward_out(
+    policy: GIROParams, state: Sorted, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The bootstrap mean of rewards and pseudo-rewards."""
+    n = state.pulls[arm]
+    m = pseudo_rewards(policy.a, n)
+    return resampled_mean(state, arm, n + 2 * m, state.ones[arm] + m, rng)
+
+
+@implements(index, BootstrapTSParams)
+def bootstrap_with_a_prior(
+    policy: BootstrapTSParams, state: Sorted, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The bootstrap mean of rewards and artificial rewards, of which some are drawn, perhaps more than once."""
+    more, ones = policy.artificial, state.ones[arm]
+    size = state.pulls[arm] + more
+    if policy.coins:
+        return resampled_mean(state, arm, size, ones + binomial(more, 0.5, rng), rng)
+    drawn = heads(size, more, size, rng)
+    n = heads(size - drawn, state.inner[arm], size - more, rng)
+    found = heads(size - drawn - n, ones, size - more - state.inner[arm], rng) + inner_sum(state, arm, n, rng)
+    for left in range(more, 0, -1):
+        times = heads(drawn, 1, left, rng)
+        drawn -= times
+        found += times * rng.random()
+    return found / size
+
+
+class Replicates(NamedTuple):
+    """A tally, and for each arm the weighted sums of its replicates and the sums of their weights."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    totals: Floats
+    weights: Floats
+
+
+@implements(init, OnlineBootstrapTSParams)
+def new_replicates(policy: OnlineBootstrapTSParams, n_arms: int) -> Replicates:
+    """Both bounds in every replicate, and no rewards yet."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    shape = (n_arms, policy.replicates)
+    return Replicates(pulls, means, sums, carry, lows, highs, np.ones(shape), np.full(shape, 2.0))
+
+
+@implements(update, OnlineBootstrapTSParams)
+def enter_replicates(
+    policy: OnlineBootstrapTSParams, state: Replicates, arm: int, reward: float, rng: np.random.Generator
+) -> Replicates:
+    """Count the reward, with a weight of its own in each replicate."""
+    x = rescaled(policy, reward)
+    count(state, arm, x)
+    for j in range(policy.replicates):
+        weight = 1.0 * (rng.random() < 0.5) if policy.weights == 0 else 1.0 * rng.poisson(1.0)
+        state.totals[arm, j] += weight * x
+        state.weights[arm, j] += weight
+    return state
+
+
+@implements(index, OnlineBootstrapTSParams)
+def some_replicate(
+    policy: OnlineBootstrapTSParams, state: Replicates, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The mean of a replicate chosen at random."""
+    j = int(rng.random() * policy.replicates)
+    return state.totals[arm, j] / state.weights[arm, j]

@@ -1,0 +1,44 @@
+"""Rewards between known bounds: what policies share that take them to [0, 1] before they remember them."""
+
+import math
+from typing import Any
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.validation import finite_number
+
+
+class BoundedPolicy(Policy):
+    """A policy with the fields ``lower`` and ``upper``, the bounds of every reward."""
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        finite_number("lower", self.lower)
+        if not finite_number("upper", self.upper) > self.lower:
+            raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return float(self.lower), float(self.upper)
+
+
+@jit
+def rescaled(policy: Any, reward: float) -> float:
+    """The reward on the scale on which the bounds are 0 and 1."""
+    return (reward - policy.lower) / (policy.upper - policy.lower)
+
+
+@jit
+def pseudo_rewards(a: float, n: int) -> int:
+    """How many pseudo-rewards go with n rewards, a for each of them: ceil(a n), whatever a n is rounded to.
+
+    >>> pseudo_rewards(1.1, 10), pseudo_rewards(1.1, 11), pseudo_rewards(0.1, 3)
+    (11, 13, 1)
+
+    Reference: Kveton, Szepesvari, Ghavamzadeh and Boutilier, IJCAI 2019, section 3.
+    """
+    return math.ceil(a * n - QUANTILE_SLACK)

@@ -1,0 +1,108 @@
+"""The loop of index policies whose index is one draw from a law of a few numbers, for simulations.
+
+An index is made of one normal and one exponential variable, or refused (:mod:`~dirichlet_bandits.numerics.draws`); an
+accepted one has the law of the policy's own index. The variables are drawn by the block. An index may use up only part
+of an exponential variable: what is left of it, again exponential, serves the next one. It may also leave it open
+whether an index is refused, to be settled where it does not slow the others down. Where an index is refused twice, the
+policy's own takes its place. What a law needs is computed when a reward comes, not when an index is drawn.
+"""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.verbs import implements, verb
+from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
+from dirichlet_bandits.policies.index import larger
+from dirichlet_bandits.types import Floats
+
+LAW_NUMBERS: Final = 5
+
+
+@verb
+def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
+    """Write the numbers, at most five, of which the arm's index is drawn into ``laws[arm]``."""
+
+
+@verb
+def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
+    """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN; and what is left of e."""
+
+
+@verb
+def settled_index(policy: Any, laws: Floats, arm: int, x: float, rng: Any) -> Any:
+    """The index where ``index_or_nan`` said NaN for this x, or NaN if that was a refusal."""
+
+
+@implements(settled_index)
+def refused(policy: Any, laws: Floats, arm: int, x: float, rng: np.random.Generator) -> float:
+    """It was, unless a policy says otherwise."""
+    return math.nan
+
+
+@jit
+def fill_normal(normal: Floats, rng: np.random.Generator) -> None:
+    """Fresh variables for a block of rounds."""
+    for i in range(normal.size):
+        normal[i] = rng.standard_normal()
+
+
+@jit
+def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
+    """Fresh variables for a block of rounds, or more."""
+    for i in range(exponential.size):
+        exponential[i] = rng.standard_exponential()
+
+
+@jit
+def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
+    """Pull the arm with the largest index until the run is over; to be registered by ``shortcut``."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    n_arms = counts.size
+    laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)
+    for arm in range(n_arms):
+        learn_law(policy, state, arm, laws)
+    normal, exponential = np.empty(ROUNDS_AT_ONCE * n_arms), np.empty(ROUNDS_AT_ONCE * n_arms)
+    used, spent, e = normal.size, exponential.size, 0.0
+    while not ended(marks):
+        if used + 2 * n_arms > normal.size:
+            fill_normal(normal, rng)
+            used = 0
+        if spent + 2 * n_arms > exponential.size:
+            fill_exponential(exponential, rng)
+            spent = 0
+        for arm in range(n_arms):
+            if e == 0.0:
+                e = exponential[spent]
+                spent += 1
+            values[arm], e = index_or_nan(policy, laws, arm, normal[used + arm], e)
+        used += n_arms
+        best, largest, ties, again = 0, -math.inf, 0, 0
+        for arm in range(n_arms):
+            value = values[arm]
+            if math.isnan(value):
+                value = settled_index(policy, laws, arm, normal[used - n_arms + arm], rng)
+            if math.isnan(value):
+                if e == 0.0:
+                    e = exponential[spent]
+                    spent += 1
+                x = normal[used + again]
+                again += 1
+                value, e = index_or_nan(policy, laws, arm, x, e)
+                if math.isnan(value):
+                    value = settled_index(policy, laws, arm, x, rng)
+                if math.isnan(value):
+                    value = verbs.index(policy, state, arm, 0, 0.0, rng)
+            best, largest, ties = larger(best, largest, ties, arm, value, rng)
+        used += again
+        if drained(stock, best):
+            refill(run, best)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, best)
+        if due:
+            record(run)
+        verbs.update(policy, state, best, reward, rng)
+        learn_law(policy, state, best, laws)

@@ -1,0 +1,250 @@
+"""Perturbed means: PHE, ReBoot and MBE, whose index costs the same however many rewards there are."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
+from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.numerics.draws import binomial
+from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import positive_number
+
+
+class PHEParams(NamedTuple):
+    """Pseudo-rewards for each reward, and the interval of the rewards."""
+
+    a: float
+    lower: float
+    upper: float
+
+
+class ReBootParams(NamedTuple):
+    """Size of the two pseudo-residuals."""
+
+    sigma: float
+
+
+class MBEParams(NamedTuple):
+    """Weight of the pseudo-rewards, deviation of all weights, and the interval of the rewards."""
+
+    scale: float
+    deviation: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class PHE(BoundedPolicy):
+    """Perturbed-History Exploration: the mean of all rewards and of as many fair coins, times a.
+
+    With n rewards of sum S, on the scale on which the bounds are 0 and 1,
+
+        index = (S + U) / (n + m),  m = ceil(a n),  U ~ Binomial(m, 1/2), drawn anew at every step.
+
+    Logarithmic regret for a > 1; smaller ones often do better. Slow where several means are near one of the bounds.
+
+    >>> PHE()
+    PHE(a=1.1, lower=0.0, upper=1.0)
+
+    Reference: Kveton, Szepesvari, Ghavamzadeh and Boutilier, IJCAI 2019.
+    """
+
+    a: float = 1.1
+    lower: float = 0.0
+    upper: float = 1.0
+    assumes: ClassVar[str] = "rewards between known bounds"
+    reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh and Boutilier (2019)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive_number("a", self.a)
+
+    @property
+    def params(self) -> PHEParams:
+        return PHEParams(float(self.a), float(self.lower), float(self.upper))
+
+
+@dataclass(frozen=True)
+class ReBoot(Policy):
+    """Residual bootstrap: the mean, moved by its residuals and by two pseudo-residuals, reweighted at random.
+
+    With n rewards of mean m and residuals e_i = X_i - m, and e = sigma sqrt(n + 2) and -e as two more,
+
+        index = m + (1/(n + 2)) sum_{i <= n+2} w_i e_i,  w_i ~ N(0, 1), drawn anew at every step:
+
+    a draw of N(m, (sum_i (X_i - m)^2 + 2 (n + 2) sigma^2) / (n + 2)^2). For Gaussian rewards the regret is logarithmic
+    if sigma is large enough: 1.5 times their standard deviation is used in comparisons.
+
+    >>> ReBoot(sigma=1.5)
+    ReBoot(sigma=1.5)
+
+    Reference: Wang, Yu, Hao and Cheng (2020), Residual bootstrap exploration for bandit algorithms.
+    """
+
+    sigma: float
+    assumes: ClassVar[str] = "Gaussian rewards, roughly; sigma above their standard deviation"
+    reference: ClassVar[str] = "Wang, Yu, Hao and Cheng (2020)"
+
+    def __post_init__(self) -> None:
+        positive_number("sigma", self.sigma)
+
+    @property
+    def params(self) -> ReBootParams:
+        return ReBootParams(float(self.sigma))
+
+
+@dataclass(frozen=True)
+class MBE(BoundedPolicy):
+    """Multiplier Bootstrap-based Exploration: rewards, and the two bounds beside each, reweighted at random.
+
+    On the scale on which the bounds are 0 and 1, with independent weights w_i, u_i, v_i ~ N(1, variance) drawn anew at
+    every step,
+
+        index = sum_i (w_i X_i + scale u_i) / sum_i (w_i + scale u_i + scale v_i)
+
+    if the sum of the weights is positive. If it is not, which is rare but for the first few rewards, the weights say
+    nothing of the arm, and it is pulled: its index is infinite. Numerator and denominator are jointly normal, so two
+    normal variables draw an index.
+
+    >>> MBE()
+    MBE(scale=0.5, variance=0.5, lower=0.0, upper=1.0)
+
+    Reference: Wan, Wei, Kveton and Song, ICML 2023.
+    """
+
+    scale: float = 0.5
+    variance: float = 0.5
+    lower: float = 0.0
+    upper: float = 1.0
+    assumes: ClassVar[str] = "rewards between known bounds"
+    reference: ClassVar[str] = "Wan, Wei, Kveton and Song (2023)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive_number("scale", self.scale)
+        positive_number("variance", self.variance)
+
+    @property
+    def params(self) -> MBEParams:
+        return MBEParams(float(self.scale), math.sqrt(self.variance), float(self.lower), float(self.upper))
+
+
+class Spread(NamedTuple):
+    """A tally, and the sum of squared distances of each arm's rewards from their mean."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    squares: Floats
+
+
+@implements(init, ReBootParams, MBEParams)
+def new_spread(policy: Any, n_arms: int) -> Spread:
+    """No pulls yet."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    return Spread(pulls, means, sums, carry, lows, highs, np.zeros(n_arms))
+
+
+@jit
+def spread(state: Spread, arm: int, reward: float) -> None:
+    """Count a reward, and what it adds to the squares (Welford, 1962)."""
+    before = state.means[arm]
+    count(state, arm, reward)
+    if state.pulls[arm] > 1:
+        state.squares[arm] += (reward - before) * (reward - state.means[arm])
+
+
+@implements(update, PHEParams)
+def count_rescaled(policy: PHEParams, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
+    """Count the reward as a share of the way from bound to bound."""
+    count(state, arm, rescaled(policy, reward))
+    return state
+
+
+@implements(update, ReBootParams)
+def spread_reward(policy: ReBootParams, state: Spread, arm: int, reward: float, rng: np.random.Generator) -> Spread:
+    """Count the reward and its square."""
+    spread(state, arm, reward)
+    return state
+
+
+@implements(update, MBEParams)
+def spread_rescaled(policy: MBEParams, state: Spread, arm: int, reward: float, rng: np.random.Generator) -> Spread:
+    """Count the reward, as a share of the way from bound to bound, and its square."""
+    spread(state, arm, rescaled(policy, reward))
+    return state
+
+
+@implements(index, PHEParams)
+def perturbed_mean(
+    policy: PHEParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The mean of rewards and fair coins; sums of whole numbers are exact, so ties are what they are on paper."""
+    n = state.pulls[arm]
+    m = pseudo_rewards(policy.a, n)
+    return (state.sums[arm] + state.carry[arm] + binomial(m, 0.5, rng)) / (n + m)
+
+
+@jit
+def residual_deviation(policy: ReBootParams, state: Spread, arm: int) -> float:
+    """Standard deviation of the index of ReBoot."""
+    n = state.pulls[arm] + 2.0
+    return math.sqrt(state.squares[arm] + 2.0 * n * policy.sigma * policy.sigma) / n
+
+
+@implements(index, ReBootParams)
+def residual_bootstrap(
+    policy: ReBootParams, state: Spread, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The mean, moved by reweighted residuals."""
+    return state.means[arm] + residual_deviation(policy, state, arm) * rng.standard_normal()
+
+
+class Ratio(NamedTuple):
+    """MBE's numerator A and denominator D, both divided by n: mean and variance of D; the c for which D and the excess
+    A - c D are independent; mean and variance of the excess. The index is c + excess / D."""
+
+    weight: float
+    weight_variance: float
+    centre: float
+    excess: float
+    excess_variance: float
+
+
+@jit
+def weighted_ratio(policy: MBEParams, n: int, mean: float, squares: float) -> Ratio:
+    """The normal law of numerator and denominator.
+
+    c = Cov(A, D) / Var D is the mean of all values, their weights being squared. So A - c D has variance
+    s^2 sum_j b_j^2 (x_j - c)^2 over rewards (b = 1) and bounds (b = scale): nothing cancels.
+    """
+    b, s = policy.scale, policy.deviation
+    bb = b * b
+    c = (mean + bb) / (1.0 + 2.0 * bb)
+    return Ratio(
+        1.0 + 2.0 * b,
+        s * s * (1.0 + 2.0 * bb) / n,
+        c,
+        (mean - c) + b * (1.0 - 2.0 * c),
+        s * s * (squares / n + (mean - c) * (mean - c) + bb * ((1.0 - c) * (1.0 - c) + c * c)) / n,
+    )
+
+
+@implements(index, MBEParams)
+def multiplier_bootstrap(
+    policy: MBEParams, state: Spread, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The ratio of two normal variables."""
+    law = weighted_ratio(policy, state.pulls[arm], state.means[arm], state.squares[arm])
+    weights = law.weight + math.sqrt(law.weight_variance) * rng.standard_normal()
+    excess = law.excess + math.sqrt(law.excess_variance) * rng.standard_normal()
+    return law.centre + excess / weights if weights > 0.0 else math.inf
