@@ -25,7 +25,7 @@ def url(request, tmp_path):
     return None if request.param == "memory" else f"sqlite:///{tmp_path}/studies.db"
 
 
-@pytest.mark.parametrize("name", list(PAIRS))
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.exact])
 def test_every_policy_lives_and_replays(name):
     policy = PAIRS[name].policy
     study = db.create_study("s", arms=ARMS, policy=policy, seed=5)

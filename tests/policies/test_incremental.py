@@ -16,6 +16,7 @@ from dirichlet_bandits.policies.propensity import IncrementalPropensities, updat
 
 TOP = 40.0
 DUELS = [db.RDS(), db.RDS("log2"), db.BDS(upper=TOP), db.BDS(rho=4, gamma=0.5), db.RBSDA(), db.QDS(), db.QDS(2, 0.4)]
+DUELS += [db.RBSDA("sqrt-log"), db.LBSDA("cbrt-log"), db.LDSSDA(), db.SSMC()]
 INDICES = [db.EmpiricalIMED(TOP), db.EmpiricalKLUCB(TOP)]
 SHAPES = {
     "gamma": lambda rng, arm: float(min(rng.gamma(2.0, 1.0 + 0.02 * arm), TOP)),
@@ -48,7 +49,7 @@ def test_kept_are_those_computed_anew(policy, shape):
             agree(keeper, policy, state)
 
 
-@pytest.mark.parametrize("policy", [*DUELS[:1], db.QDS(), db.RBSDA(), *INDICES, db.NPTS(TOP)], ids=repr)
+@pytest.mark.parametrize("policy", [*DUELS[:1], db.QDS(), db.RBSDA(), db.SSMC(), *INDICES, db.NPTS(TOP)], ids=repr)
 def test_a_leader_that_changes(policy):
     """What was kept of arms that led for a while, and blocks of another leader."""
     rng = np.random.default_rng(2)

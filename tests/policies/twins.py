@@ -23,7 +23,8 @@ class World(NamedTuple):
 class Example(NamedTuple):
     """A policy fit for a world, its twin, and what it asks of the rewards: ``unit`` is [0, 1], ``positive`` above 0.
 
-    ``moves``: in another world, moved or stretched, it pulls the same arms.
+    ``moves``: in another world, moved or stretched, it pulls the same arms. ``exact``: it has exact propensities, and
+    so live studies.
     """
 
     make: Callable[[World], db.Policy]
@@ -31,6 +32,7 @@ class Example(NamedTuple):
     rewards: str = "unit"
     toss: Any = None
     moves: bool = True
+    exact: bool = True
 
     @property
     def policy(self) -> db.Policy:
@@ -52,6 +54,15 @@ PAIRS = {
     "QDS": Example(lambda w: db.QDS(rho=4, alpha=0.3), partial(naive.qds, rho=4, alpha=0.3)),
     "NPTS": Example(lambda w: db.NPTS(upper=w.upper), partial(naive.npts, upper=1.0)),
     "RBSDA": Example(lambda w: db.RBSDA(), naive.rbsda),
+    "RBSDA forced": Example(lambda w: db.RBSDA("sqrt-log"), partial(naive.rbsda, forced="sqrt-log")),
+    "LBSDA": Example(lambda w: db.LBSDA(), naive.lbsda),
+    "LBSDA forced": Example(lambda w: db.LBSDA("cbrt-log"), partial(naive.lbsda, forced="cbrt-log")),
+    "LDSSDA": Example(lambda w: db.LDSSDA(), naive.ldssda),
+    "LDSSDA forced": Example(lambda w: db.LDSSDA("sqrt-log"), partial(naive.ldssda, forced="sqrt-log")),
+    "SSMC": Example(lambda w: db.SSMC(), naive.ssmc),
+    "WRSDA": Example(lambda w: db.WRSDA(), naive.wrsda, exact=False),
+    "WRSDA forced": Example(lambda w: db.WRSDA("sqrt-log"), partial(naive.wrsda, forced="sqrt-log"), exact=False),
+    "BESA": Example(lambda w: db.BESA(), naive.besa, exact=False),
     "UCB1": Example(lambda w: db.UCB1(sigma=0.5 * w.unit), partial(naive.ucb1, sigma=0.5)),
     "RUCBLT log2": Example(lambda w: db.RUCBLT(), naive.rucblt, moves=False),
     "RUCBLT log": Example(lambda w: db.RUCBLT("log"), partial(naive.rucblt, f="log"), moves=False),

@@ -7,20 +7,25 @@ from dirichlet_bandits.policies.npts import NPTS
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
-from dirichlet_bandits.policies.subsampling import RBSDA
+from dirichlet_bandits.policies.subsampling import BESA, LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 
 __all__ = [
     "BDS",
+    "BESA",
     "IMED",
     "KLUCB",
+    "LBSDA",
+    "LDSSDA",
     "NPTS",
     "QDS",
     "RBSDA",
     "RDS",
     "RUCBLT",
+    "SSMC",
     "UCB1",
+    "WRSDA",
     "BinarizedTS",
     "EmpiricalIMED",
     "EmpiricalKLUCB",

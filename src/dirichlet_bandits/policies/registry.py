@@ -33,6 +33,7 @@ class Propensities(NamedTuple):
 
 POLICIES: dict[str, type[Policy]] = {}
 _PROPENSITIES: dict[type, Propensities] = {}
+_INSTEAD: dict[type, str] = {}
 
 
 def register(
@@ -50,6 +51,21 @@ def register(
     for policy in policies:
         POLICIES[policy.__name__] = policy
         _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental)
+
+
+def register_without_propensities(*policies: type[Policy], instead: str) -> None:
+    """Make policies known that simulations take and live studies do not: nobody knows how probable their decisions are.
+
+    ``instead`` completes the message of whoever refuses them: "'policy' must be ...".
+    """
+    for policy in policies:
+        POLICIES[policy.__name__] = policy
+        _INSTEAD[policy] = instead
+
+
+def has_propensities(policy_class: type[Policy]) -> bool:
+    """Whether a policy of the library can decide in live studies."""
+    return policy_class not in _INSTEAD
 
 
 def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -> Callable[[Rule], Rule]:
@@ -74,6 +90,8 @@ def propensities_of(policy: Any) -> Propensities:
     known = _PROPENSITIES.get(type(policy), Propensities())
     if known.from_state is None and isinstance(policy, Policy) and has_own(win_probability, type(policy.params)):
         known = known._replace(from_state=round_propensities)
+    if known.from_state is None and type(policy) in _INSTEAD:
+        raise ArgumentError("policy", _INSTEAD[type(policy)], policy)
     if known.from_state is None:
         expected = ", ".join(sorted(policy_class.__name__ for policy_class in _PROPENSITIES))
         raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
