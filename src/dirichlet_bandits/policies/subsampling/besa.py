@@ -10,8 +10,9 @@ from dirichlet_bandits.engine.history import History, keeps_rewards
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.subsampling.subsets import subset_mean
-from dirichlet_bandits.types import Ints
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.seeding import further_words
+from dirichlet_bandits.types import Floats, Ints, Words
 
 
 class BESAParams(NamedTuple):
@@ -49,26 +50,29 @@ keeps_rewards(BESAParams)
 
 
 @jit
-def better_of(state: History, one: int, other: int, moves: Ints, rng: np.random.Generator) -> int:
-    """The winner of a duel; the rewards stay in their order if ``moves`` has room."""
-    few, many = (one, other) if state.pulls[one] <= state.pulls[other] else (other, one)
-    n = state.pulls[few]
-    difference = state.means[few] - subset_mean(state, many, n, moves, rng)
-    if difference == 0.0 and n == state.pulls[many]:
-        return few if rng.random() < 0.5 else many
-    return few if difference >= 0.0 else many
+def tournament(state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> int:
+    """The winner among all arms, in an order drawn anew; ``arms`` is a place to write it down.
 
-
-@jit
-def tournament(state: History, arms: Ints, moves: Ints, rng: np.random.Generator) -> int:
-    """The winner among all arms, in an order drawn anew; ``arms`` is a place to write it down."""
+    ``pool`` is the state's, or a copy: rewards change their places.
+    """
+    pulls, means, sums, carry, lows, highs, _, start, _, _ = state
     left = arms.size
     for arm in range(left):
         arms[arm] = arm
     shuffle(arms, rng)
     while left > 1:
         for pair in range(left // 2):
-            arms[pair] = better_of(state, arms[2 * pair], arms[2 * pair + 1], moves, rng)
+            few, many = arms[2 * pair], arms[2 * pair + 1]
+            if pulls[few] > pulls[many]:
+                few, many = many, few
+            n, size, mean = pulls[few], pulls[many], means[few]
+            if n == size:
+                lead = mean - means[many]
+                wins = lead > 0.0 or (lead == 0.0 and rng.random() < 0.5)
+            else:
+                total, low, high = sums[many] + carry[many], lows[many], highs[many]
+                wins = lead_over_subset(mean, n, pool, start[many], size, total, low, high, words) >= 0.0
+            arms[pair] = few if wins else many
         if left % 2 == 1:
             arms[left // 2] = arms[left - 1]
         left = (left + 1) // 2
@@ -78,7 +82,4 @@ def tournament(state: History, arms: Ints, moves: Ints, rng: np.random.Generator
 @implements(select, BESAParams)
 def select_winner(policy: BESAParams, state: History, rng: np.random.Generator) -> int:
     """The winner of the tournament."""
-    most = 1
-    for arm in range(state.pulls.size):
-        most = max(most, state.pulls[arm])
-    return tournament(state, np.empty(state.pulls.size, np.int64), np.empty(most, np.int64), rng)
+    return tournament(state, state.pool.copy(), np.empty(state.pulls.size, np.int64), further_words(rng), rng)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import History, append, reserve
+from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
@@ -29,7 +29,8 @@ from dirichlet_bandits.policies.subsampling.blocks import (
 )
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import BlockParams, SubsetParams, reaches_a_block
-from dirichlet_bandits.policies.subsampling.subsets import subset_mean
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Floats, Ints
 
 _LEADER, _OWN, _SEEN = range(3)  # of a challenger: whose blocks, of how many rewards, how many rewards of the leader
@@ -110,17 +111,20 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
 def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, means = state.pulls, state.means
+    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     n_arms, r = pulls.size, round_number(state.pulls)
-    winners, unmoved = np.empty(n_arms, np.int64), np.empty(0, np.int64)
+    winners, words = np.empty(n_arms, np.int64), further_words(rng)
     while not ended(marks):
         leader = leader_of(pulls, means, rng)
-        n_leader = pulls[leader]
+        n_leader, here = pulls[leader], first[leader]
+        total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
         level = exploration_level(policy.forced, r)
         n_winners = 0
         for arm in range(n_arms):
             n = pulls[arm]
-            if n < n_leader and (n < level or means[arm] >= subset_mean(state, leader, n, unmoved, rng)):
+            if n < n_leader and (
+                n < level or lead_over_subset(means[arm], n, pool, here, n_leader, total, low, high, words) >= 0.0
+            ):
                 winners[n_winners] = arm
                 n_winners += 1
         if n_winners == 0:
@@ -138,19 +142,28 @@ def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.
             reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
             if due:
                 record(run)
-            state = append(state, arm, reward, reward)
+            if pulls[arm] == room[arm]:
+                state = reserve(state, arm, 1)
+                pool = state.pool
+            pool[first[arm] + pulls[arm]] = reward
+            count(state, arm, reward)
 
 
 @shortcut(BESAParams)
 def play_tournaments(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Tournaments until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    arms, unmoved = np.empty(counts.size, np.int64), np.empty(0, np.int64)
+    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
+    arms, words = np.empty(counts.size, np.int64), further_words(rng)
     while not ended(marks):
-        arm = tournament(state, arms, unmoved, rng)
+        arm = tournament(borrowed(state), borrowed(pool), borrowed(arms), borrowed(words), rng)
         if drained(stock, arm):
             refill(run, arm)
         reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
         if due:
             record(run)
-        state = append(state, arm, reward, reward)
+        if pulls[arm] == room[arm]:
+            state = reserve(state, arm, 1)
+            pool = state.pool
+        pool[first[arm] + pulls[arm]] = reward
+        count(state, arm, reward)

@@ -23,7 +23,8 @@ from dirichlet_bandits.policies.subsampling.forced import (
     exploration_level,
     round_number,
 )
-from dirichlet_bandits.policies.subsampling.subsets import subset_mean
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.seeding import further_words
 
 _FAMILY = "all arms in one exponential family, which need not be known"
 
@@ -200,8 +201,14 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
     """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
     if wins_untried(policy, state, challenger):
         return True
-    n = state.pulls[challenger]
-    return state.means[challenger] >= subset_mean(state, leader, n, np.empty(n, np.int64), rng)
+    mean, n, y, words = (
+        state.means[challenger],
+        state.pulls[challenger],
+        rewards(state, leader).copy(),
+        further_words(rng),
+    )
+    total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
+    return lead_over_subset(mean, n, y, 0, y.size, total, low, high, words) >= 0.0
 
 
 implements(select, BlockParams, SubsetParams)(duel_round)
