@@ -99,8 +99,14 @@ def rbsda(histories, rng, forced=None):
     return subsampling(histories, rng, block, forced)
 
 
-def wrsda(histories, rng, forced=None):
-    return subsampling(histories, rng, lambda n, y, r: rng.choice(y, n, replace=False), forced)
+def wrsda(histories, rng, forced=None, ties="challenger"):
+    def subset(n, y, r):
+        drawn = rng.choice(y, n, replace=False)
+        return (
+            drawn if ties == "challenger" or rng.random() < 0.5 else np.nextafter(drawn, np.inf)
+        )  # then a tie is lost
+
+    return subsampling(histories, rng, subset, forced)
 
 
 def lbsda(histories, rng, forced=None):
@@ -123,13 +129,13 @@ def ssmc(histories, rng, forced="sqrt-log"):
     return subsampling(histories, rng, lowest, forced)
 
 
-def besa(histories, rng):
+def besa(histories, rng, ties="fewer"):
     def better(a, b):
         n = min(len(histories[a]), len(histories[b]))
         one, other = (np.mean(rng.choice(histories[k], n, replace=False)) for k in (a, b))
         if one != other:
             return a if one > other else b
-        fewest = [k for k in (a, b) if len(histories[k]) == n]
+        fewest = [k for k in (a, b) if len(histories[k]) == n or ties == "random"]
         return pick(fewest, rng)
 
     arms = list(rng.permutation(len(histories)))

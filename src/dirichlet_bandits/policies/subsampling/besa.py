@@ -1,7 +1,7 @@
 """Best Empirical Sampled Average: a knock-out tournament on equal sample sizes."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -9,16 +9,16 @@ from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import implements, select
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Floats, Ints, Words
 
 
 class BESAParams(NamedTuple):
-    """Nothing to tune; the compiler wants a field."""
+    """The probability that the arm with fewer rewards wins a tie."""
 
-    unused: float = 0.0
+    tie: float
 
 
 @dataclass(frozen=True)
@@ -27,30 +27,35 @@ class BESA(Policy):
 
     Two arms with m <= n rewards: all m rewards of the one, m of the other drawn without replacement; the larger mean
     wins, a tie goes to the arm with fewer rewards, then to any. With more arms the winners of pairs meet again, in an
-    order drawn for each pull; an odd one out passes. The winner of all is pulled.
+    order drawn for each pull; an odd one out passes. The winner of all is pulled. ``ties="random"`` gives every tie to
+    any of the two.
 
     With more than two arms, or skewed rewards, the regret may be linear: a warning example. Live studies do not take
     this policy: see :class:`WRSDA`.
 
     >>> BESA()
-    BESA()
+    BESA(ties='fewer')
 
     Reference: Baransi, Maillard and Mannor, Sub-sampling for multi-armed bandits, ECML-PKDD 2014.
     """
 
+    ties: Literal["fewer", "random"] = "fewer"
     assumes: ClassVar[str] = "two arms whose laws are balanced; for simulations: no exact propensities"
     reference: ClassVar[str] = "Baransi, Maillard and Mannor (2014)"
 
+    def __post_init__(self) -> None:
+        choice("ties", self.ties, {"fewer": 0, "random": 1})
+
     @property
     def params(self) -> BESAParams:
-        return BESAParams()
+        return BESAParams(0.5 if self.ties == "random" else 1.0)
 
 
 keeps_rewards(BESAParams)
 
 
 @jit
-def tournament(state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> int:
+def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> int:
     """The winner among all arms, in an order drawn anew; ``arms`` is a place to write it down.
 
     ``pool`` is the state's, or a copy: rewards change their places.
@@ -67,11 +72,10 @@ def tournament(state: History, pool: Floats, arms: Ints, words: Words, rng: np.r
                 few, many = many, few
             n, size, mean = pulls[few], pulls[many], means[few]
             if n == size:
-                lead = mean - means[many]
-                wins = lead > 0.0 or (lead == 0.0 and rng.random() < 0.5)
+                wins = wins_by(mean - means[many], 0.5, rng)
             else:
                 total, low, high = sums[many] + carry[many], lows[many], highs[many]
-                wins = lead_over_subset(mean, n, pool, start[many], size, total, low, high, words) >= 0.0
+                wins = wins_by(lead_over_subset(mean, n, pool, start[many], size, total, low, high, words), tie, rng)
             arms[pair] = few if wins else many
         if left % 2 == 1:
             arms[left // 2] = arms[left - 1]
@@ -82,4 +86,5 @@ def tournament(state: History, pool: Floats, arms: Ints, words: Words, rng: np.r
 @implements(select, BESAParams)
 def select_winner(policy: BESAParams, state: History, rng: np.random.Generator) -> int:
     """The winner of the tournament."""
-    return tournament(state, state.pool.copy(), np.empty(state.pulls.size, np.int64), further_words(rng), rng)
+    pool, arms = state.pool.copy(), np.empty(state.pulls.size, np.int64)
+    return tournament(policy.tie, state, pool, arms, further_words(rng), rng)

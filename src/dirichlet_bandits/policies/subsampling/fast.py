@@ -8,8 +8,6 @@ Subsets. Rewards drawn without replacement have the same law in whatever order t
 the shuffle put them. Rewards are in one law for all time, their order carries nothing.
 """
 
-from typing import Any
-
 import numpy as np
 
 from dirichlet_bandits.compilation import borrowed, jit
@@ -29,7 +27,7 @@ from dirichlet_bandits.policies.subsampling.blocks import (
 )
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import BlockParams, SubsetParams, reaches_a_block
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Floats, Ints
 
@@ -123,7 +121,10 @@ def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.
         for arm in range(n_arms):
             n = pulls[arm]
             if n < n_leader and (
-                n < level or lead_over_subset(means[arm], n, pool, here, n_leader, total, low, high, words) >= 0.0
+                n < level
+                or wins_by(
+                    lead_over_subset(means[arm], n, pool, here, n_leader, total, low, high, words), policy.tie, rng
+                )
             ):
                 winners[n_winners] = arm
                 n_winners += 1
@@ -150,13 +151,13 @@ def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.
 
 
 @shortcut(BESAParams)
-def play_tournaments(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
+def play_tournaments(policy: BESAParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Tournaments until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
     arms, words = np.empty(counts.size, np.int64), further_words(rng)
     while not ended(marks):
-        arm = tournament(borrowed(state), borrowed(pool), borrowed(arms), borrowed(words), rng)
+        arm = tournament(policy.tie, borrowed(state), borrowed(pool), borrowed(arms), borrowed(words), rng)
         if drained(stock, arm):
             refill(run, arm)
         reward, due = draw(buffer, stock, times, marks, sums, counts, arm)

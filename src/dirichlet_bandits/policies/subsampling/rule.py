@@ -1,13 +1,14 @@
 """Sub-sampling duels: the challenger's mean against that of as many of the leader's rewards."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
+from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.policies.subsampling.blocks import (
     Block,
@@ -23,9 +24,10 @@ from dirichlet_bandits.policies.subsampling.forced import (
     exploration_level,
     round_number,
 )
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
 
+_TIES = {"challenger": 0, "random": 1}
 _FAMILY = "all arms in one exponential family, which need not be known"
 
 
@@ -37,9 +39,10 @@ class BlockParams(NamedTuple):
 
 
 class SubsetParams(NamedTuple):
-    """The function of forced exploration."""
+    """The function of forced exploration, and the probability that the challenger wins a tie."""
 
     forced: int
+    tie: float
 
 
 @dataclass(frozen=True)
@@ -136,21 +139,27 @@ class WRSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against rewards of the leader drawn without replacement.
 
     The challenger with n rewards wins iff its mean is at least that of n of the leader's rewards, all choices of n
-    being equally probable. ``forced`` as in :class:`RBSDA`. The exact probability of a win would take a count of those
-    choices, so live studies, which record propensities, do not take this policy.
+    being equally probable. ``forced`` as in :class:`RBSDA`. ``ties="random"``: equal means are decided by a coin, as in
+    the authors' program. The exact probability of a win would take a count of all choices, so live studies, which
+    record propensities, do not take this policy.
 
     >>> WRSDA()
-    WRSDA(forced=None)
+    WRSDA(forced=None, ties='challenger')
 
     Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
     """
 
+    ties: Literal["challenger", "random"] = "challenger"
     assumes: ClassVar[str] = f"{_FAMILY}; for simulations: no exact propensities"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice("ties", self.ties, _TIES)
+
     @property
     def params(self) -> SubsetParams:
-        return SubsetParams(self._growth())
+        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0)
 
 
 @implements(init, BlockParams)
@@ -208,7 +217,7 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
         further_words(rng),
     )
     total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
-    return lead_over_subset(mean, n, y, 0, y.size, total, low, high, words) >= 0.0
+    return wins_by(lead_over_subset(mean, n, y, 0, y.size, total, low, high, words), policy.tie, rng)
 
 
 implements(select, BlockParams, SubsetParams)(duel_round)

@@ -77,3 +77,9 @@ def lead_over_subset(
     bar = n * (mean - low) + ROUNDING * n * (high - low)
     distance = draw_to_front(pool, first, size, n, low, bar, words)
     return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
+
+
+@jit
+def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
+    """Whether a duel is won, ``tie`` being the probability to win one without a lead."""
+    return lead > 0.0 or (lead == 0.0 and (tie == 1.0 or rng.random() < tie))
