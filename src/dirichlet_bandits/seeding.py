@@ -74,6 +74,41 @@ def start_stream(rng: np.random.Generator, words: Words, seed: Words) -> None:
         rng.random()
 
 
+@jit
+def further_words(rng: np.random.Generator) -> Words:
+    """The four mixed words of one more SFC64, started by a stream's next draws.
+
+    For loops in which a call of the generator costs more than what is done with its number: :func:`mixed` is compiled
+    into them.
+    """
+    words = np.empty(STATE_WORDS - 1, np.uint64)
+    for i in range(SEED_WORDS):
+        words[i] = np.uint64(rng.random() * 9007199254740992.0)  # 2^53: all that a draw has
+    words[SEED_WORDS] = 1
+    a, b, c, counter = words[0], words[1], words[2], words[3]
+    for _ in range(_WARM_UP):
+        _, a, b, c, counter = mixed(a, b, c, counter)
+    words[0], words[1], words[2], words[3] = a, b, c, counter
+    return words
+
+
+@jit
+def mixed(a: np.uint64, b: np.uint64, c: np.uint64, counter: np.uint64) -> tuple[np.uint64, ...]:
+    """SFC64's next word, and its state after that.
+
+    >>> stream = new_stream()
+    >>> start_stream(*stream, np.array([1, 2, 3], np.uint64))
+    >>> word, *_ = mixed(*stream.words[:4])
+    >>> bool(int(word) >> 11 == stream.rng.random() * 2**53)
+    True
+
+    Reference: Doty-Humphrey, PractRand (2014); :class:`numpy.random.SFC64`.
+    """
+    word = a + b + counter
+    rotated = (c << np.uint64(24)) | (c >> np.uint64(40))
+    return word, b ^ (b >> np.uint64(11)), c + (c << np.uint64(3)), rotated + word, counter + np.uint64(1)
+
+
 def study_words(root: np.random.SeedSequence) -> Words:
     """The three words from which all numbered streams of a live study are derived."""
     return root.generate_state(SEED_WORDS, np.uint64).astype(np.uint64)

@@ -78,12 +78,71 @@ def qds(histories, rng, rho, alpha):
     return dirichlet_sampling(histories, rng, lambda x, m: bonus_of_excess(x, m, rho), truncate)
 
 
-def rbsda(histories, rng):
+GROWTH = {"sqrt-log": lambda r: math.sqrt(math.log(r)), "cbrt-log": lambda r: math.log(r) ** (1 / 3), None: lambda r: 0}
+
+
+def subsampling(histories, rng, subsample, forced=None):
+    """Duels of the challenger's mean with that of ``subsample(n, leader's rewards, r)``, in round r."""
+    r = 1 + sum(len(h) - 1 for h in histories)
+
     def wins(x, y):
-        start = int(rng.integers(len(y) - len(x) + 1))
-        return np.mean(x) >= np.mean(y[start : start + len(x)])
+        return len(x) < GROWTH[forced](r) or np.mean(x) >= np.mean(subsample(len(x), y, r))
 
     return duels(histories, wins, rng)
+
+
+def rbsda(histories, rng, forced=None):
+    def block(n, y, r):
+        start = int(rng.integers(len(y) - n + 1))
+        return y[start : start + n]
+
+    return subsampling(histories, rng, block, forced)
+
+
+def wrsda(histories, rng, forced=None, ties="challenger"):
+    def subset(n, y, r):
+        drawn = rng.choice(y, n, replace=False)
+        return (
+            drawn if ties == "challenger" or rng.random() < 0.5 else np.nextafter(drawn, np.inf)
+        )  # then a tie is lost
+
+    return subsampling(histories, rng, subset, forced)
+
+
+def lbsda(histories, rng, forced=None):
+    return subsampling(histories, rng, lambda n, y, r: y[-n:], forced)
+
+
+def ldssda(histories, rng, forced=None):
+    def block(n, y, r):
+        u = int(format(r, "b")[::-1], 2) / 2 ** len(format(r, "b"))
+        start = math.ceil(u * (len(y) - n))
+        return y[start : start + n]
+
+    return subsampling(histories, rng, block, forced)
+
+
+def ssmc(histories, rng, forced="sqrt-log"):
+    def lowest(n, y, r):
+        return min((y[start : start + n] for start in range(len(y) - n + 1)), key=np.mean)
+
+    return subsampling(histories, rng, lowest, forced)
+
+
+def besa(histories, rng, ties="fewer"):
+    def better(a, b):
+        n = min(len(histories[a]), len(histories[b]))
+        one, other = (np.mean(rng.choice(histories[k], n, replace=False)) for k in (a, b))
+        if one != other:
+            return a if one > other else b
+        fewest = [k for k in (a, b) if len(histories[k]) == n or ties == "random"]
+        return pick(fewest, rng)
+
+    arms = list(rng.permutation(len(histories)))
+    while len(arms) > 1:
+        odd = arms[len(arms) - len(arms) % 2 :]
+        arms = [better(a, b) for a, b in zip(arms[::2], arms[1::2], strict=False)] + odd
+    return [int(arms[0])]
 
 
 def npts(histories, rng, upper):

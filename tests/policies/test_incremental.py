@@ -16,6 +16,7 @@ from dirichlet_bandits.policies.propensity import IncrementalPropensities, updat
 
 TOP = 40.0
 DUELS = [db.RDS(), db.RDS("log2"), db.BDS(upper=TOP), db.BDS(rho=4, gamma=0.5), db.RBSDA(), db.QDS(), db.QDS(2, 0.4)]
+DUELS += [db.RBSDA("sqrt-log"), db.LBSDA("cbrt-log"), db.LDSSDA(), db.SSMC()]
 INDICES = [db.EmpiricalIMED(TOP), db.EmpiricalKLUCB(TOP)]
 WEIGHTS = [db.MED(upper=TOP)]
 SHAPES = {
@@ -49,7 +50,9 @@ def test_kept_are_those_computed_anew(policy, shape):
             agree(keeper, policy, state)
 
 
-@pytest.mark.parametrize("policy", [*DUELS[:1], db.QDS(), db.RBSDA(), *INDICES, *WEIGHTS, db.NPTS(TOP)], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [db.RDS(), db.QDS(), db.RBSDA(), db.SSMC(), *INDICES, *WEIGHTS, db.NPTS(TOP)], ids=repr
+)
 def test_a_leader_that_changes(policy):
     """What was kept of arms that led for a while, and blocks of another leader."""
     rng = np.random.default_rng(2)

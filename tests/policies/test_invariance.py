@@ -9,7 +9,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.policies.subsampling.rule import block_mean, running_sum
+from dirichlet_bandits.policies.subsampling.blocks import block_mean, running_sum
 from tests.policies.twins import PAIRS, World
 
 VALUES = [np.arange(9) / 8, np.append(np.arange(9), [7, 8, 8]) / 8, np.arange(3, 7) / 8]

@@ -35,7 +35,7 @@ def test_arms_never_pulled_come_first_in_random_order(name):
     assert len(orders) == 6
 
 
-@pytest.mark.parametrize("name", ["RDS sqrt-log", "QDS", "NPTS", "UCB1", "RBSDA"])
+@pytest.mark.parametrize("name", ["RDS sqrt-log", "QDS", "NPTS", "UCB1", "RBSDA", "LBSDA", "SSMC", "WRSDA", "BESA"])
 def test_select_leaves_the_state_alone_and_ties_are_shared(name):
     policy = PAIRS[name].policy
     state = told(policy, [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
@@ -100,6 +100,8 @@ def test_history_keeps_every_reward_in_order_and_little_else():
         (lambda: db.KLUCB("cauchy"), "'family' must be one of 'bernoulli'"),
         (lambda: db.KLUCB("gaussian"), "'sigma' must be a finite number"),
         (lambda: db.IMED("poisson", sigma=1.0), "'sigma' must be left out"),
+        (lambda: db.RBSDA(forced="log"), r"'forced' must be one of 'sqrt-log', 'cbrt-log' \(got 'log'\)"),
+        (lambda: db.SSMC(forced=1), "'forced' must be one of 'sqrt-log', 'cbrt-log'"),
         (lambda: db.BinarizedTS(1.0, 0.0), "'upper' must be greater than lower"),
     ],
 )

@@ -14,18 +14,20 @@ import pytest
 from scipy import special, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.engine.verbs import implements, index
+from dirichlet_bandits.engine.verbs import has_own, implements, index
 from dirichlet_bandits.numerics.argmax import gaussian
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
+from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.policies.rounds import win_probability
 from dirichlet_bandits.policies.thompson import probability as posteriors
 from tests import naive
 from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS
 
 ALARM = 1e-6
-ROUNDS = {"BDS known", "BDS detectable", "RDS sqrt-log", "RDS log", "RDS log2", "QDS", "RBSDA"}
+ROUNDS = {name for name, pair in PAIRS.items() if has_own(win_probability, type(pair.policy.params))}
 RNG = np.random.default_rng(5)
 HISTORIES = {
     "unit": {
@@ -87,7 +89,17 @@ def test_frequencies_of_select(name, case):
 
 def test_every_policy_has_a_propensity():
     covered = {type(PAIRS[name].policy) for name, _ in CASES}
-    assert covered == set(POLICIES.values())
+    assert covered == {policy for policy in POLICIES.values() if has_propensities(policy)}
+
+
+@pytest.mark.parametrize("policy", [db.WRSDA(), db.BESA()], ids=repr)
+def test_who_has_none_is_refused_with_the_reason_and_before_anything_is_written(policy, tmp_path):
+    reason = "'policy' must be a policy with exact propensities: .* count of all subsets"
+    with pytest.raises(db.ArgumentError, match=reason):
+        db.propensities(policy, [[0.5], [0.25, 1.0]])
+    with pytest.raises(db.ArgumentError, match=reason):
+        db.create_study("s", arms=["a", "b"], policy=policy, storage=f"sqlite:///{tmp_path}/studies.db")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("case", ["one observation each", "one against many", "tied leaders"])

@@ -1,8 +1,9 @@
 """The quick ways of the classical policies have the law of the plain loop.
 
-Upper confidence bounds must play the same games pull by pull, and have the same law where ties are broken at random.
-Thompson Sampling and RB-SDA are compared by chi-square, Kolmogorov and Smirnov's test and moments; seeds are fixed
-and differ between fast and plain runs. A correct program with other seeds would fail one comparison in a million.
+Upper confidence bounds, and duels with given blocks, must play the same games pull by pull, and have the same law where
+ties are broken at random. Thompson Sampling and random sub-samples are compared by chi-square, Kolmogorov and Smirnov's
+test and moments; seeds are fixed and differ between fast and plain runs. A correct program with other seeds would fail
+one comparison in a million.
 """
 
 import numpy as np
@@ -19,8 +20,10 @@ RANDOMISED = {
     "TS poisson": lambda upper: db.ThompsonSampling("poisson"),
     "BinarizedTS": lambda upper: db.BinarizedTS(0.0, upper),
     "RBSDA": lambda upper: db.RBSDA(),
+    "WRSDA": lambda upper: db.WRSDA("sqrt-log"),
+    "BESA": lambda upper: db.BESA(),
 }
-OPTIMISTIC = {
+DETERMINISTIC = {
     "UCB1": db.UCB1(sigma=0.5),
     "RUCBLT": db.RUCBLT(),
     "KLUCB bernoulli": db.KLUCB("bernoulli"),
@@ -28,6 +31,9 @@ OPTIMISTIC = {
     "KLUCB exponential": db.KLUCB("exponential"),
     "KLUCB poisson": db.KLUCB("poisson"),
     "EmpiricalKLUCB": db.EmpiricalKLUCB(upper=1.0),
+    "LBSDA": db.LBSDA(),
+    "LDSSDA": db.LDSSDA("sqrt-log"),
+    "SSMC": db.SSMC(),
 }
 LEADERS_CHANGE = db.Bandit([db.Beta(3.0, 3.0), db.Beta(3.2, 3.0), db.Beta(2.0, 3.0)])
 
@@ -49,19 +55,19 @@ def test_random_policies_in_long_runs(name):
     check_equal(fast, plain)
 
 
-@pytest.mark.parametrize("name", OPTIMISTIC)
-def test_optimistic_policies_play_the_same_games(name):
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_deterministic_policies_play_the_same_games(name):
     """Rewards without ties: pull by pull, also where the leader changes often."""
     horizon, runs = (300, 10) if name == "EmpiricalKLUCB" else (3000, 40)
     settings = {"horizon": horizon, "replications": runs, "seed": 80, "record": np.arange(1, horizon + 1)}
-    fast, plain = (db.simulate(LEADERS_CHANGE, OPTIMISTIC[name], fast=way, **settings) for way in (True, False))
+    fast, plain = (db.simulate(LEADERS_CHANGE, DETERMINISTIC[name], fast=way, **settings) for way in (True, False))
     np.testing.assert_array_equal(fast.regret, plain.regret)
     np.testing.assert_array_equal(fast.pulls, plain.pulls)
 
 
 @pytest.mark.parametrize("problem", SMALL)
-@pytest.mark.parametrize("name", OPTIMISTIC)
-def test_optimistic_policies_break_ties_alike(name, problem):
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_deterministic_policies_break_ties_alike(name, problem):
     bandit = db.Bandit([db.Empirical(values) for values in SMALL[problem]])
-    fast, plain = (counts(bandit, OPTIMISTIC[name], 30, 4000, seed=90 + way, fast=way) for way in (True, False))
+    fast, plain = (counts(bandit, DETERMINISTIC[name], 30, 4000, seed=90 + way, fast=way) for way in (True, False))
     assert chi_square(np.minimum(fast, 20), np.minimum(plain, 20)) > ALARM

@@ -178,6 +178,9 @@ def test_sound_compiled_policy():
         db.ThompsonSampling("exponential"),
         db.BinarizedTS(lower=2.0, upper=3.0),
         db.RBSDA(),
+        db.SSMC(),
+        db.WRSDA("sqrt-log"),
+        db.BESA(),
     ],
     ids=repr,
 )

@@ -37,6 +37,7 @@ def compile(
     from dirichlet_bandits.arms import Bandit, Bernoulli
     from dirichlet_bandits.live.precompile import compile_live
     from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.registry import has_propensities
     from dirichlet_bandits.simulation.precompile import compile_simulation, in_processes
 
     for name in policies or ():
@@ -47,7 +48,9 @@ def compile(
     jobs: list[partial[None]] = []
     for name in chosen:
         policy = _any_policy(POLICIES[name])
-        jobs += [partial(compile_simulation, bandit, policy), partial(compile_live, policy)]
+        jobs.append(partial(compile_simulation, bandit, policy))
+        if has_propensities(POLICIES[name]):
+            jobs.append(partial(compile_live, policy))
     started = time.perf_counter()
     in_processes(jobs, workers=workers, progress=False if quiet else None, what="parts")
     seconds = time.perf_counter() - started

@@ -1,7 +1,7 @@
-"""Experiments that come with the package, as data files beside this one: those of the paper, and an example."""
+"""Experiments that come with the package, as data files beside this one: those of two papers, and an example."""
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 
@@ -11,10 +11,42 @@ if TYPE_CHECKING:
 
 REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
 SHIPPED = (*REGRET, "kinf", "qds-condition")
+SUBSAMPLING = (
+    "bernoulli-high",
+    "bernoulli-middle",
+    "bernoulli-ten",
+    "gaussian",
+    "clipped-narrow",
+    "clipped-wide",
+    "exponential",
+)
+
+
+class Paper(NamedTuple):
+    """A paper whose experiments come with the package: their names, and what a report of them says at its head."""
+
+    names: tuple[str, ...]
+    title: str
+    reference: str
+
+
+PAPERS = {
+    "dirichlet": Paper(
+        SHIPPED,
+        "Dirichlet Sampling: the paper's experiments, run again",
+        "Baudry, Saux and Maillard, From Optimality to Robustness: Dirichlet Sampling Strategies in Stochastic "
+        "Bandits, NeurIPS 2021",
+    ),
+    "sda": Paper(
+        SUBSAMPLING,
+        "Sub-sampling duels: the paper's experiments, run again",
+        "Baudry, Kaufmann and Maillard, Sub-sampling for Efficient Non-Parametric Bandit Exploration, NeurIPS 2020",
+    ),
+}
 
 
 def shipped(name: str) -> "Experiment | Study":
-    """An experiment of the paper.
+    """An experiment of a paper.
 
     >>> shipped("robustness").policies["RDS log"]
     RDS(rho='log')
@@ -23,20 +55,21 @@ def shipped(name: str) -> "Experiment | Study":
     from dirichlet_bandits.experiments.studies import parse_study
 
     text = shipped_text(name)
-    return parse(text, f"{name}.toml") if name in REGRET else parse_study(text, f"{name}.toml")
+    return parse_study(text, f"{name}.toml") if name in ("kinf", "qds-condition") else parse(text, f"{name}.toml")
 
 
 def shipped_text(name: str) -> str:
-    """The TOML file of an experiment of the paper, to copy and change.
+    """The TOML file of an experiment of a paper, to copy and change.
 
     >>> shipped_text("coins")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'name' must be one of 'yields', 'yields-spring', 'mixtures', \
-'sensitivity', 'robustness', 'kinf', 'qds-condition' (got 'coins')
+'sensitivity', 'robustness', 'kinf', 'qds-condition', 'bernoulli-high', 'bernoulli-middle', 'bernoulli-ten', \
+'gaussian', 'clipped-narrow', 'clipped-wide', 'exponential' (got 'coins')
     """
-    if name not in SHIPPED:
-        raise ArgumentError("name", one_of(SHIPPED), name)
-    return _text(f"paper/{name}.toml")
+    if name not in (*SHIPPED, *SUBSAMPLING):
+        raise ArgumentError("name", one_of((*SHIPPED, *SUBSAMPLING)), name)
+    return _text(f"{'paper' if name in SHIPPED else 'sda'}/{name}.toml")
 
 
 def example_text() -> str:

@@ -57,16 +57,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of a printed table: regret at the horizon."""
+    """A row of a printed table: regret at the horizon; papers do not always print quantiles."""
 
     mean: float
     std: float
-    q05: float
-    q95: float
+    q05: float | None = None
+    q95: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("mean", "std", "q05", "q95"):
-            finite_number(name, getattr(self, name))
+            if name in ("mean", "std") or getattr(self, name) is not None:
+                finite_number(name, getattr(self, name))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,11 @@ def describe(policy: Policy) -> dict[str, Any]:
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
     undisturbed(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
-    return {"policy": type(policy).__name__, **dataclasses.asdict(policy)}
+    given = dataclasses.asdict(policy)
+    for field in dataclasses.fields(policy):
+        if field.metadata.get("later") and given[field.name] == field.default:
+            del given[field.name]  # so the studies of before, which know nothing of it, are still the same
+    return {"policy": type(policy).__name__, **given}
 
 
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:

@@ -11,16 +11,19 @@ from dirichlet_bandits.policies.perturbed import MBE, PHE, ReBoot
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
-from dirichlet_bandits.policies.subsampling import RBSDA
+from dirichlet_bandits.policies.subsampling import BESA, LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, KLUCBPlusPlus, KLUCBSwitch
 
 __all__ = [
     "BDS",
+    "BESA",
     "DMED",
     "GIRO",
     "IMED",
     "KLUCB",
+    "LBSDA",
+    "LDSSDA",
     "MBE",
     "MED",
     "NPTS",
@@ -29,7 +32,9 @@ __all__ = [
     "RBSDA",
     "RDS",
     "RUCBLT",
+    "SSMC",
     "UCB1",
+    "WRSDA",
     "BinarizedTS",
     "BootstrapTS",
     "EmpiricalIMED",

@@ -1,4 +1,4 @@
-"""Functions that grow slowly without bound: what RDS and R-UCB-LT use where a constant is not known."""
+"""Functions that grow slowly without bound: what RDS, R-UCB-LT and sub-sampling use where a constant is not known."""
 
 import math
 from enum import IntEnum
@@ -7,11 +7,12 @@ from dirichlet_bandits.compilation import jit
 
 
 class Growth(IntEnum):
-    """Which function: sqrt(log x), log x or (log x)^2."""
+    """Which function: sqrt(log x), log x, (log x)^2 or the cubic root of log x."""
 
     SQRT_LOG = 0
     LOG = 1
     LOG2 = 2
+    CBRT_LOG = 3
 
 
 GROWTHS = {"sqrt-log": int(Growth.SQRT_LOG), "log": int(Growth.LOG), "log2": int(Growth.LOG2)}
@@ -27,4 +28,6 @@ def slow_growth(growth: int, x: float) -> float:
     log = math.log(x)
     if growth == Growth.SQRT_LOG:
         return math.sqrt(log)
+    if growth == Growth.CBRT_LOG:
+        return log ** (1.0 / 3.0)
     return log if growth == Growth.LOG else log * log

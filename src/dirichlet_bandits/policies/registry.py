@@ -38,7 +38,7 @@ _PROPENSITIES: dict[type, Propensities] = {}
 
 def register(
     *policies: type[Policy],
-    probability: Rule,
+    probability: Rule | None = None,
     from_histories: Rule | None = None,
     incremental: Callable[[Policy, int], Incremental] | None = None,
     obstacle: Callable[[Any], str] | None = None,
@@ -48,11 +48,17 @@ def register(
     ``probability(policy, state)`` gives the propensities. ``from_histories(policy, list of arrays)`` does so where
     ``update`` draws random numbers, so that rewards alone do not make a state. ``incremental(policy, n_arms)`` makes an
     object whose ``propensities(state)`` are the same, at a cost that does not grow with the state. ``obstacle(policy)``
-    says what a policy would have to be for its propensities to be known, and why; nothing if it is.
+    says what a policy would have to be for its propensities to be known, and why; nothing if it is. Live studies refuse
+    a policy with an obstacle, simulations do not.
     """
     for policy in policies:
         POLICIES[policy.__name__] = policy
         _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle)
+
+
+def has_propensities(policy_class: type[Policy]) -> bool:
+    """Whether policies of this class can decide in live studies."""
+    return _PROPENSITIES[policy_class].from_state is not None
 
 
 def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -> Callable[[Rule], Rule]:
@@ -77,11 +83,13 @@ def propensities_of(policy: Any) -> Propensities:
     known = _PROPENSITIES.get(type(policy), Propensities())
     if known.from_state is None and isinstance(policy, Policy) and has_own(win_probability, type(policy.params)):
         known = known._replace(from_state=round_propensities)
-    if known.from_state is None:
-        expected = ", ".join(sorted(policy_class.__name__ for policy_class in _PROPENSITIES))
-        raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
     if known.obstacle is not None and (expected := known.obstacle(policy)):
         raise ArgumentError("policy", expected, policy)
+    if known.from_state is None:
+        expected = ", ".join(
+            sorted(kind.__name__ for kind, known in _PROPENSITIES.items() if known.from_state is not None)
+        )
+        raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
     return known
 
 

@@ -203,8 +203,10 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
     printed = experiment.paper.printed if experiment.paper else {}
     if printed:
         for key, heading in _PRINTED.items():
-            frame[f"paper_{key}"] = [getattr(printed.get(policy), key, float("nan")) for policy in frame["policy"]]
-            headers.append(heading)
+            values = [getattr(printed.get(policy), key, None) for policy in frame["policy"]]
+            if any(value is not None for value in values):
+                frame[f"paper_{key}"] = [float("nan") if value is None else value for value in values]
+                headers.append(heading)
     return Table(name, frame, headers, caption)
 
 

@@ -14,6 +14,7 @@ from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.live import Study, create_study
 from dirichlet_bandits.live.description import parse_policy
 from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.service import charts
 from dirichlet_bandits.service.api import export_file
 from dirichlet_bandits.service.bodies import MOST_TRIALS
@@ -201,7 +202,8 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
 def _studies(
     request: Request, studies: Registry, typed: dict[str, str], status: int = 200, error: str | None = None
 ) -> Response:
-    values = {"names": studies.storage.names(), "policies": list(POLICIES), "typed": typed, "error": error}
+    policies = [name for name, policy in POLICIES.items() if has_propensities(policy)]
+    values = {"names": studies.storage.names(), "policies": policies, "typed": typed, "error": error}
     return _page(request, "studies.html", status, **values)
 
 

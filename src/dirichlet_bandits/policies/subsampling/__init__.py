@@ -1,13 +1,22 @@
-"""Sub-sampling duels: RB-SDA (Baudry, Kaufmann and Maillard, NeurIPS 2020)."""
+"""Duels on sub-samples: SDA (Baudry, Kaufmann and Maillard, NeurIPS 2020), its limited memory, SSMC and BESA."""
 
 from functools import partial
 
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.rounds import IncrementalDuels, round_propensities
-from dirichlet_bandits.policies.subsampling import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.subsampling.probability import new_counts
-from dirichlet_bandits.policies.subsampling.rule import RBSDA
+from dirichlet_bandits.policies.subsampling import fast as _fast  # noqa: F401 - registers the shortcuts
+from dirichlet_bandits.policies.subsampling.besa import BESA
+from dirichlet_bandits.policies.subsampling.probability import UNCOUNTABLE, new_counts
+from dirichlet_bandits.policies.subsampling.rule import LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 
-register(RBSDA, probability=round_propensities, incremental=partial(IncrementalDuels, memory=new_counts))
+register(
+    RBSDA,
+    LBSDA,
+    LDSSDA,
+    SSMC,
+    probability=round_propensities,
+    incremental=partial(IncrementalDuels, memory=new_counts),
+)
+register(WRSDA, BESA, obstacle=lambda policy: UNCOUNTABLE)
 
-__all__ = ["RBSDA"]
+__all__ = ["BESA", "LBSDA", "LDSSDA", "RBSDA", "SSMC", "WRSDA"]

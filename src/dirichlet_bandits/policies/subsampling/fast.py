@@ -1,16 +1,37 @@
-"""Random-Block Subsampling Duelling with nothing but the duels: two running sums and a uniform variable each."""
+"""Sub-sampling with nothing but the duels: two running sums and a uniform variable for a block, a shuffle for a subset.
+
+Blocks. A duel with a given block costs the same however long the histories are. SSMC asks for all blocks: as long as
+leader and challenger stay and the challenger is not pulled, blocks that it did not reach once it never will, so only
+those that new rewards of the leader end are looked at. A challenger that does reach one is pulled at once.
+
+Subsets. Rewards drawn without replacement have the same law in whatever order the rewards lie, so they are left where
+the shuffle put them. Rewards are in one law for all time, their order carries nothing.
+"""
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.policies.subsampling.rule import RBSDAParams, block_mean, block_start, running_sum
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.policies.subsampling.besa import BESAParams, tournament
+from dirichlet_bandits.policies.subsampling.blocks import (
+    Block,
+    block_mean,
+    block_start,
+    running_sum,
+    van_der_corput,
+)
+from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
+from dirichlet_bandits.policies.subsampling.rule import BlockParams, SubsetParams, reaches_a_block
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
+from dirichlet_bandits.seeding import further_words
+from dirichlet_bandits.types import Floats, Ints
+
+_LEADER, _OWN, _SEEN = range(3)  # of a challenger: whose blocks, of how many rewards, how many rewards of the leader
 
 
 @jit
@@ -20,32 +41,52 @@ def fill_uniform(uniform: Floats, rng: np.random.Generator) -> None:
         uniform[i] = rng.random()
 
 
-@shortcut(RBSDAParams)
-def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Generator) -> None:
+@jit
+def new_blocks_from(looked: Ints, leader: int, n: int, n_leader: int) -> int:
+    """How many of the leader's rewards were there when its blocks of n were last looked at; takes note of this time."""
+    seen = looked[_SEEN] if looked[_LEADER] == leader and looked[_OWN] == n else 0
+    looked[_LEADER], looked[_OWN], looked[_SEEN] = leader, n, n_leader
+    return seen
+
+
+@shortcut(BlockParams)
+def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
-    n_arms = pulls.size
-    winners, uniform = np.empty(n_arms, np.int64), np.empty(ROUNDS_AT_ONCE * n_arms)
+    n_arms, block, r = pulls.size, policy.block, round_number(state.pulls)
+    winners, uniform = np.empty(n_arms, np.int64), np.zeros(ROUNDS_AT_ONCE * n_arms)
+    looked = np.full((n_arms, 3), -1)
     used = uniform.size
     while not ended(marks):
         if used == uniform.size:
-            fill_uniform(uniform, rng)
+            if block == Block.RANDOM:
+                fill_uniform(uniform, rng)
             used = 0
         leader = leader_of(pulls, means, rng)
         n_leader, here = pulls[leader], first[leader]
+        level = exploration_level(policy.forced, r)
+        place = van_der_corput(r) if block == Block.SEQUENCE else 0.0
         n_winners = 0
         for arm in range(n_arms):
-            n = pulls[arm]
+            n, mean = pulls[arm], means[arm]
             if n < n_leader:  # arms tied with the leader in observations do not duel
-                start = block_start(uniform[used + arm], n_leader, n)
-                if means[arm] >= block_mean(pool, here, start, n):
+                if n < level:
+                    wins = True
+                elif block == Block.ANY:
+                    seen = new_blocks_from(looked[arm], leader, n, n_leader)
+                    wins = reaches_a_block(pool, here, mean, n, seen, n_leader)
+                else:
+                    start = block_start(block, place + uniform[used + arm], n_leader, n)
+                    wins = mean >= block_mean(pool, here, start, n)
+                if wins:
                     winners[n_winners] = arm
                     n_winners += 1
         if n_winners == 0:
             winners[0] = leader
             n_winners = 1
         used += n_arms
+        r += n_winners
         if n_winners > 1:
             shuffle(winners[:n_winners], rng)
         for i in range(n_winners):
@@ -62,3 +103,68 @@ def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Ge
                 pool = state.pool
             pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
             count(state, arm, reward)
+
+
+@shortcut(SubsetParams)
+def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
+    """Rounds of duels until the run is over."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
+    n_arms, r = pulls.size, round_number(state.pulls)
+    winners, words = np.empty(n_arms, np.int64), further_words(rng)
+    while not ended(marks):
+        leader = leader_of(pulls, means, rng)
+        n_leader, here = pulls[leader], first[leader]
+        total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
+        level = exploration_level(policy.forced, r)
+        n_winners = 0
+        for arm in range(n_arms):
+            n = pulls[arm]
+            if n < n_leader and (
+                n < level
+                or wins_by(
+                    lead_over_subset(means[arm], n, pool, here, n_leader, total, low, high, words), policy.tie, rng
+                )
+            ):
+                winners[n_winners] = arm
+                n_winners += 1
+        if n_winners == 0:
+            winners[0] = leader
+            n_winners = 1
+        r += n_winners
+        if n_winners > 1:
+            shuffle(winners[:n_winners], rng)
+        for i in range(n_winners):
+            arm = winners[i]
+            if ended(marks):
+                break
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
+            if due:
+                record(run)
+            if pulls[arm] == room[arm]:
+                state = reserve(state, arm, 1)
+                pool = state.pool
+            pool[first[arm] + pulls[arm]] = reward
+            count(state, arm, reward)
+
+
+@shortcut(BESAParams)
+def play_tournaments(policy: BESAParams, state: History, run: Run, rng: np.random.Generator) -> None:
+    """Tournaments until the run is over."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
+    arms, words = np.empty(counts.size, np.int64), further_words(rng)
+    while not ended(marks):
+        arm = tournament(policy.tie, borrowed(state), borrowed(pool), borrowed(arms), borrowed(words), rng)
+        if drained(stock, arm):
+            refill(run, arm)
+        reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
+        if due:
+            record(run)
+        if pulls[arm] == room[arm]:
+            state = reserve(state, arm, 1)
+            pool = state.pool
+        pool[first[arm] + pulls[arm]] = reward
+        count(state, arm, reward)

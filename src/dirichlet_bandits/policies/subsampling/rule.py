@@ -1,88 +1,223 @@
-"""Random-Block Subsampling Duelling (Baudry, Kaufmann and Maillard, NeurIPS 2020)."""
+"""Sub-sampling duels: the challenger's mean against that of as many of the leader's rewards."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import History, append, new_history, rewards
+from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
-from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.rounds import duel_round
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.policies.subsampling.blocks import (
+    Block,
+    block_mean,
+    block_start,
+    remember_running_sum,
+    van_der_corput,
+)
+from dirichlet_bandits.policies.subsampling.forced import (
+    NOT_FORCED,
+    ForcedName,
+    SubsamplingPolicy,
+    exploration_level,
+    round_number,
+)
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
+from dirichlet_bandits.seeding import further_words
+
+_TIES = {"challenger": 0, "random": 1}
+_FAMILY = "all arms in one exponential family, which need not be known"
 
 
-class RBSDAParams(NamedTuple):
-    """Nothing to tune; the compiler wants a field."""
+class BlockParams(NamedTuple):
+    """Which block the challenger meets, and the function of forced exploration."""
 
-    unused: float = 0.0
+    block: int
+    forced: int
+
+
+class SubsetParams(NamedTuple):
+    """The function of forced exploration, and the probability that the challenger wins a tie."""
+
+    forced: int
+    tie: float
 
 
 @dataclass(frozen=True)
-class RBSDA(Policy):
+class RBSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against a random block of the leader's rewards.
 
     The challenger with n rewards wins iff its mean is at least that of n consecutive rewards of the leader,
     the block's start being uniform over all starts that leave it inside the history.
 
+    ``forced="sqrt-log"`` lets a challenger with fewer than sqrt(log r) rewards in round r win without a duel: with it
+    the policy is optimal for every one-parameter exponential family. ``"cbrt-log"``: the cubic root of log r.
+
     >>> RBSDA()
-    RBSDA()
+    RBSDA(forced=None)
 
     Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
     """
 
-    assumes: ClassVar[str] = "all arms in one exponential family, which need not be known"
+    assumes: ClassVar[str] = _FAMILY
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
 
     @property
-    def params(self) -> RBSDAParams:
-        return RBSDAParams()
+    def params(self) -> BlockParams:
+        return BlockParams(int(Block.RANDOM), self._growth())
 
 
-@implements(init, RBSDAParams)
-def remember_running_sums(policy: RBSDAParams, n_arms: int) -> History:
+@dataclass(frozen=True)
+class LBSDA(SubsamplingPolicy):
+    """Duels of equal sample sizes: the challenger's mean against the leader's last rewards.
+
+    The challenger with n rewards wins iff its mean is at least that of the last n rewards of the leader. Nothing is
+    random but ties for the lead. ``forced`` as in :class:`RBSDA`; the authors take ``"cbrt-log"``.
+
+    >>> LBSDA(forced="cbrt-log")
+    LBSDA(forced='cbrt-log')
+
+    Reference: Baudry, Russac and Cappé, On limited-memory subsampling strategies for bandits, ICML 2021.
+    """
+
+    assumes: ClassVar[str] = _FAMILY
+    reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
+
+    @property
+    def params(self) -> BlockParams:
+        return BlockParams(int(Block.LAST), self._growth())
+
+
+@dataclass(frozen=True)
+class LDSSDA(SubsamplingPolicy):
+    """Duels of equal sample sizes: the challenger's mean against a block that moves through the leader's rewards.
+
+    The challenger with n rewards meets the leader's rewards s + 1, ..., s + n, s = ceil(u_r (N - n)), N being the
+    leader's number of rewards and u_r the r-th number of van der Corput's sequence, which fills [0, 1] evenly:
+    :class:`RBSDA` without chance. ``forced`` as there.
+
+    >>> LDSSDA()
+    LDSSDA(forced=None)
+
+    Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
+    """
+
+    assumes: ClassVar[str] = _FAMILY
+    reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
+
+    @property
+    def params(self) -> BlockParams:
+        return BlockParams(int(Block.SEQUENCE), self._growth())
+
+
+@dataclass(frozen=True)
+class SSMC(SubsamplingPolicy):
+    """Sub-sample mean comparison: the challenger's mean against all blocks of the leader's rewards.
+
+    The challenger with n rewards wins iff its mean is at least that of some n consecutive rewards of the leader.
+    ``forced`` as in :class:`RBSDA`; here the theory needs it.
+
+    >>> SSMC()
+    SSMC(forced='sqrt-log')
+
+    Reference: Chan, The multi-armed bandit problem: an efficient nonparametric solution, Annals of Statistics 2020.
+    """
+
+    forced: ForcedName | None = "sqrt-log"
+    assumes: ClassVar[str] = _FAMILY
+    reference: ClassVar[str] = "Chan (2020)"
+
+    @property
+    def params(self) -> BlockParams:
+        return BlockParams(int(Block.ANY), self._growth())
+
+
+@dataclass(frozen=True)
+class WRSDA(SubsamplingPolicy):
+    """Duels of equal sample sizes: the challenger's mean against rewards of the leader drawn without replacement.
+
+    The challenger with n rewards wins iff its mean is at least that of n of the leader's rewards, all choices of n
+    being equally probable. ``forced`` as in :class:`RBSDA`. ``ties="random"``: equal means are decided by a coin, as in
+    the authors' program. The exact probability of a win would take a count of all choices, so live studies, which
+    record propensities, do not take this policy.
+
+    >>> WRSDA()
+    WRSDA(forced=None, ties='challenger')
+
+    Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
+    """
+
+    ties: Literal["challenger", "random"] = "challenger"
+    assumes: ClassVar[str] = f"{_FAMILY}; for simulations: no exact propensities"
+    reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice("ties", self.ties, _TIES)
+
+    @property
+    def params(self) -> SubsetParams:
+        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0)
+
+
+@implements(init, BlockParams)
+def remember_running_sums(policy: BlockParams, n_arms: int) -> History:
     """A history of running sums: the mean of any block follows from two of them."""
     return new_history(n_arms)
 
 
-@implements(update, RBSDAParams)
-def remember(policy: RBSDAParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Store the running sum that this reward ends."""
-    return append(state, arm, reward, running_sum(state.pool, state.start[arm], state.pulls[arm], reward))
+implements(update, BlockParams)(remember_running_sum)
+keeps_rewards(SubsetParams)
 
 
 @jit
-def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
-    """What is stored for the reward after the n-th: the first reward itself, then sums of distances from it.
-
-    Rewards far from 0, and close to each other, would drown in sums of their own.
-    """
-    if n < 2:
-        return reward if n == 0 else reward - pool[first]
-    return pool[first + n - 1] + (reward - pool[first])
+def wins_untried(policy: Any, state: History, challenger: int) -> bool:
+    """Whether forced exploration spares the challenger its duel."""
+    if policy.forced == NOT_FORCED:
+        return False
+    return state.pulls[challenger] < exploration_level(policy.forced, round_number(state.pulls))
 
 
 @jit
-def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
-    """Mean of n consecutive rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
-    end = start + n - 1
-    distance = (pool[first + end] if end > 0 else 0.0) - (pool[first + start - 1] if start > 1 else 0.0)
-    # So written whole numbers and their halves give the mean that adding them up would give: ties stay ties.
-    return (n * pool[first] + distance) / n if distance != 0.0 else pool[first]
+def reaches_a_block(pool: Any, first: int, mean: float, n: int, seen: int, n_leader: int) -> bool:
+    """Whether the mean reaches that of a block of n rewards that ends after the leader's first ``seen``."""
+    for end in range(max(seen, n - 1), n_leader):  # noqa: SIM110 - compiled code has no generators
+        if mean >= block_mean(pool, first, end - n + 1, n):
+            return True
+    return False
 
 
-@jit
-def block_start(u: float, n_leader: int, n: int) -> int:
-    """Where the block of n rewards starts, from a uniform variable."""
-    return int(u * (n_leader - n + 1))
-
-
-@implements(duel, RBSDAParams)
-def block_duel(policy: RBSDAParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
+@implements(duel, BlockParams)
+def block_duel(policy: BlockParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
     """Whether the challenger's mean reaches that of as many consecutive rewards of the leader."""
-    running, n = rewards(state, leader), state.pulls[challenger]
-    return state.means[challenger] >= block_mean(running, 0, block_start(rng.random(), running.size, n), n)
+    if wins_untried(policy, state, challenger):
+        return True
+    running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
+    if policy.block == Block.ANY:
+        return reaches_a_block(running, 0, mean, n, 0, running.size)
+    u = 0.0
+    if policy.block == Block.RANDOM:
+        u = rng.random()
+    elif policy.block == Block.SEQUENCE:
+        u = van_der_corput(round_number(state.pulls))
+    return mean >= block_mean(running, 0, block_start(policy.block, u, running.size, n), n)
 
 
-implements(select, RBSDAParams)(duel_round)
+@implements(duel, SubsetParams)
+def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
+    """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
+    if wins_untried(policy, state, challenger):
+        return True
+    mean, n, y, words = (
+        state.means[challenger],
+        state.pulls[challenger],
+        rewards(state, leader).copy(),
+        further_words(rng),
+    )
+    total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
+    return wins_by(lead_over_subset(mean, n, y, 0, y.size, total, low, high, words), policy.tie, rng)
+
+
+implements(select, BlockParams, SubsetParams)(duel_round)

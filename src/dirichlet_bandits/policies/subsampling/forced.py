@@ -1,0 +1,53 @@
+"""Forced exploration: a challenger with too few rewards for this round wins without a duel."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.policies.growth import Growth, slow_growth
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.types import Ints
+
+ForcedName = Literal["sqrt-log", "cbrt-log"]
+NOT_FORCED: Final = -1
+_FORCED: Final = {"sqrt-log": int(Growth.SQRT_LOG), "cbrt-log": int(Growth.CBRT_LOG)}
+
+
+@dataclass(frozen=True)
+class SubsamplingPolicy(Policy):
+    """Duels on sub-samples; with ``forced`` a challenger that has fewer than f(r) rewards in round r wins anyway.
+
+    f(r) is sqrt(log r) or the cubic root of log r. See :func:`round_number` for r.
+    """
+
+    forced: ForcedName | None = field(default=None, metadata={"later": True})
+
+    def __post_init__(self) -> None:
+        self._growth()
+
+    def _growth(self) -> int:
+        return NOT_FORCED if self.forced is None else choice("forced", self.forced, _FORCED)
+
+
+@jit
+def round_number(pulls: Ints) -> int:
+    """The number r of the next round if every round after the first, which pulls all arms, had pulled one arm.
+
+    So it is with two arms. With K arms and several winners in some rounds the true number lies between r/K and r, and
+    functions that grow as slowly as f do not notice. In a live study rewards come in any order and rounds have no end,
+    but the number of rewards is always known: decisions depend on the rewards alone.
+
+    >>> import numpy as np
+    >>> round_number(np.array([5, 2]))
+    6
+    """
+    r = 1
+    for arm in range(pulls.size):
+        r += pulls[arm] - 1
+    return r
+
+
+@jit
+def exploration_level(forced: int, r: int) -> float:
+    """Challengers with fewer rewards win round r without a duel; nobody has fewer than 0."""
+    return 0.0 if forced == NOT_FORCED else slow_growth(forced, float(r))
