@@ -36,6 +36,7 @@ NAMES = {
     "QDSCondition",
     "crossing_bounds",
     "crossing_probability",
+    "CVaR",
     "CVaRKinfResult",
     "cvar",
     "cvar_crossing_probability",

@@ -8,6 +8,7 @@ from dirichlet_bandits.arms import Bandit as Bandit
 from dirichlet_bandits.arms import Bernoulli as Bernoulli
 from dirichlet_bandits.arms import Beta as Beta
 from dirichlet_bandits.arms import ClippedGaussian as ClippedGaussian
+from dirichlet_bandits.arms import CVaR as CVaR
 from dirichlet_bandits.arms import Empirical as Empirical
 from dirichlet_bandits.arms import Exponential as Exponential
 from dirichlet_bandits.arms import Gaussian as Gaussian

@@ -2,6 +2,9 @@
 
 from typing import Final
 
+TAIL_ERROR: Final = 1e-12
+"""Relative error asked of the integral over the lower tail of a law that is not ours: its CVaR is right to 1e-10."""
+
 NEWTON_STEP: Final = 1e-7
 """A relative Newton step below this is the last one: quadratic convergence leaves about its square, 1e-14."""
 

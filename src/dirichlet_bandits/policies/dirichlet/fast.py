@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import (
@@ -282,7 +283,7 @@ def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
     return new
 
 
-@shortcut(BDSParams, RDSParams, QDSParams)
+@shortcut(BDSParams, RDSParams, QDSParams, assumes=Assumption.REWARDS)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     play_rounds(policy, state, run, new_challengers(state.pulls.size), rng)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import BLOCK, Run, over, pull
@@ -134,7 +135,7 @@ def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, more: in
     return safe
 
 
-@shortcut(IMEDParams, EmpiricalIMEDParams)
+@shortcut(IMEDParams, EmpiricalIMEDParams, assumes=Assumption.REWARDS)
 def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the least index until the run is over."""
     n_arms = state.pulls.size

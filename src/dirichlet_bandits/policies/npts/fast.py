@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, append, rewards
@@ -301,7 +302,7 @@ def wait_by_clock(
     return state
 
 
-@shortcut(NPTSParams)
+@shortcut(NPTSParams, assumes=Assumption.REWARDS)
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     play_by_clock(policy, state, run, new_challengers(state.pulls.size, policy.upper), rng)

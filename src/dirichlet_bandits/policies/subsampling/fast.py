@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
@@ -20,7 +21,7 @@ def fill_uniform(uniform: Floats, rng: np.random.Generator) -> None:
         uniform[i] = rng.random()
 
 
-@shortcut(RBSDAParams)
+@shortcut(RBSDAParams, assumes=Assumption.REWARDS)
 def play_blocks(policy: RBSDAParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Rounds of duels until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
@@ -80,7 +81,7 @@ def fill_noise(normal: Floats, exponential: Floats, rng: np.random.Generator) ->
         exponential[i] = rng.standard_exponential()
 
 
-@shortcut(ThompsonParams, BinarizedTSParams)
+@shortcut(ThompsonParams, BinarizedTSParams, assumes=Assumption.REWARDS)
 def play_thompson(policy: Any, state: Tally, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest posterior draw until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History
@@ -105,7 +106,7 @@ def largest_index(
     return verbs.select(policy, state, rng) if raised(second) >= largest else best
 
 
-@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams)
+@shortcut(UCB1Params, RUCBLTParams, KLUCBParams, EmpiricalKLUCBParams, assumes=Assumption.REWARDS)
 def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
