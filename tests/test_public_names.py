@@ -68,6 +68,10 @@ NAMES = {
 POLICIES = {  # a new policy is one more name, and the registry knows it
     "BDS",
     "IMED",
+    "BCVTS",
+    "CVaRUCB",
+    "MCVTS",
+    "UUCB",
     "KLUCB",
     "NPTS",
     "QDS",

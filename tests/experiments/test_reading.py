@@ -231,7 +231,11 @@ def test_an_objective_goes_with_a_problem_and_with_arms():
     assert (maize.objective, maize.best) == (db.CVaR(0.2), "12 Apr")
     example = example_text().replace("# [objective]", "[objective]").replace("# name =", "name =")
     farms = parse(example.replace("# level =", "level =")).bandit
-    assert (farms.objective, farms.best, parse(example_text()).bandit.objective.name) == (db.CVaR(0.2), "manure", "mean")
+    assert (farms.objective, farms.best, parse(example_text()).bandit.objective.name) == (
+        db.CVaR(0.2),
+        "manure",
+        "mean",
+    )
     assert parse(PROBLEM + '[objective]\nname = "mean"\n').bandit.best == "28 Mar"
     for old, new, message in (
         ("CVaR", "VaR", "'objective.name' must be one of 'mean', 'CVaR' (got 'VaR')"),

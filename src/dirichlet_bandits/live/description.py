@@ -22,7 +22,10 @@ def describe(policy: Policy) -> dict[str, Any]:
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
     undisturbed(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
-    return {"policy": type(policy).__name__, **dataclasses.asdict(policy)}
+    fields = {
+        key: list(x) if isinstance(x, tuple) else x for key, x in dataclasses.asdict(policy).items()
+    }  # as in JSON
+    return {"policy": type(policy).__name__, **fields}
 
 
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:
@@ -48,8 +51,9 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("Magic")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'IMED', 'EmpiricalIMED', \
-'NPTS', 'RBSDA', 'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BCVTS', 'MCVTS', 'UUCB', 'CVaRUCB', 'BDS', 'RDS', \
+'QDS', 'IMED', 'EmpiricalIMED', 'NPTS', 'RBSDA', \
+'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:

@@ -76,16 +76,18 @@ def log_cvar_crossing(offsets: Floats, level: float) -> float:
     """
     if level >= 1.0:
         return log_crossing(offsets, np.empty(0))
-    return log_cvar_tails(offsets, log_binomial(offsets.size - 1, level))[1]
+    chances = log_binomial(offsets.size - 1, level)
+    return log_cvar_tails(offsets, chances, -math.inf, np.zeros((4, offsets.size)))[1]
 
 
 @shared
-def log_cvar_tails(offsets: Floats, log_chances: Floats) -> tuple[float, float]:
+def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Floats) -> tuple[float, float]:
     """log P(CVaR < 0) and log P(CVaR >= 0) of reweighted offsets in ascending order, by the law of n for them.
 
-    The smaller of the two is integrated, the other one follows from it.
+    The smaller of the two is integrated, the other one follows from it. One that is below exp(floor) may be told as 0.
+    ``work`` has four rows of the offsets' size, zeros for the first call: it remembers where to look for saddle points.
 
-    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5))
+    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, np.zeros((4, 2)))
     >>> round(math.exp(below), 12), round(math.exp(above), 12)
     (0.625, 0.375)
 
@@ -111,13 +113,13 @@ def log_cvar_tails(offsets: Floats, log_chances: Floats) -> tuple[float, float]:
     half = math.log(0.5)
     rare = math.log(sure) if sure > 0.0 else -math.inf
     if mean <= 0.0 or rare > half:
-        above = _log_sum(offsets, log_chances, first, 1.0, -math.inf)
+        above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
         if above <= half:
             return math.log1p(-math.exp(above)), above
-    below = _log_sum(offsets, log_chances, first, -1.0, rare)
+    below = _log_sum(offsets, log_chances, first, -1.0, rare, floor, work)
     if below <= half:
         return below, math.log1p(-math.exp(below))
-    above = _log_sum(offsets, log_chances, first, 1.0, -math.inf)
+    above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
     return below, above
 
 
@@ -130,7 +132,10 @@ def log_binomial(n: int, level: float) -> Floats:
 
     Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not by factorials.
     """
-    logs = np.empty(n + 1)
+    logs = np.full(n + 1, -math.inf)
+    if level >= 1.0:
+        logs[n] = 0.0
+        return logs
     mode = min(int((n + 1) * level), n)
     logs[mode] = 0.0
     odds = level / (1.0 - level)
@@ -148,7 +153,9 @@ def log_binomial(n: int, level: float) -> Floats:
 
 
 @jit
-def _log_sum(offsets: Floats, log_chances: Floats, first: int, sign: float, log_total: float) -> float:
+def _log_sum(
+    offsets: Floats, log_chances: Floats, first: int, sign: float, log_total: float, floor: float, work: Floats
+) -> float:
     """log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
 
     The probabilities grow with n if the sign is positive, and fall if it is not. So all n whose P(n) is not negligible
@@ -165,18 +172,18 @@ def _log_sum(offsets: Floats, log_chances: Floats, first: int, sign: float, log_
         low -= 1
     while high < last and log_chances[high + 1] > log_chances[top] + reach:
         high += 1
-    log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign))
+    log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
     while True:
         if sign > 0.0:
             low, start = high + 1, high + 1
         else:
             high, start = low - 1, low - 1
-        if not first <= start <= last:
+        if not first <= start <= last or log_chances[start] == -math.inf:
             return log_total
         # Away from the mode the P(n) fall faster and faster: a geometric series bounds the rest of them.
         neighbour = min(max(start + int(sign), 0), last)
         fall = math.exp(log_chances[neighbour] - log_chances[start]) if neighbour != start else 0.0
-        if fall < 1.0 and log_chances[start] - math.log(1.0 - fall) < log_total + reach:
+        if fall < 1.0 and log_chances[start] - math.log(1.0 - fall) < max(log_total + reach, floor):
             return log_total
         if sign > 0.0:
             high = low
@@ -186,7 +193,7 @@ def _log_sum(offsets: Floats, log_chances: Floats, first: int, sign: float, log_
             low = high
             while low > first and log_chances[low - 1] > log_chances[start] + reach:
                 low -= 1
-        log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign))
+        log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
 
 
 @jit
@@ -197,11 +204,12 @@ def _log_add(a: float, b: float) -> float:
 
 
 @jit
-def _log_group(offsets: Floats, log_chances: Floats, low: int, high: int, sign: float) -> float:
+def _log_group(
+    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+) -> float:
     """log of the sum over low <= n <= high; a group that does not agree about its line is cut in two."""
     starts, ends = np.empty(64, np.int64), np.empty(64, np.int64)
     starts[0], ends[0], waiting = low, high, 1
-    work = np.empty((3, offsets.size))
     log_total = -math.inf
     while waiting > 0:
         waiting -= 1
@@ -210,7 +218,7 @@ def _log_group(offsets: Floats, log_chances: Floats, low: int, high: int, sign: 
             alone = sign * offsets[: low + 1]
             log_total = _log_add(log_total, log_chances[low] + log_crossing(alone, np.empty(0)))
             continue
-        log_p, sound = _log_integral(offsets, log_chances, low, high, sign, work)
+        log_p, sound = _log_integral(offsets, log_chances, low, high, sign, floor, work)
         if sound:
             log_total = _log_add(log_total, log_p)
             continue
@@ -263,11 +271,14 @@ def _line(
 
 @shared
 def _log_integral(
-    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, work: Floats
+    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
 ) -> tuple[float, bool]:
     """log of the integral for the terms low <= n <= high, and whether it can be believed."""
     top = sign * offsets[high if sign > 0.0 else 0]
-    e, e_low, e_high = 1.0, 0.0, math.inf
+    known = 0 if sign > 0.0 else 1
+    e, e_low, e_high = work[3, known], 0.0, math.inf
+    if not e > 0.0:
+        e = 1.0
     height = width = 0.0
     for _ in range(NEWTON_LIMIT):
         height, slope, curvature = _line(offsets, log_chances, low, high, sign, top, e, work)
@@ -284,6 +295,9 @@ def _log_integral(
         e *= math.exp(min(max(step, -_LEAP), _LEAP))
         if not e_low < e < e_high:
             e = math.sqrt(e_low * e_high) if e_low > 0.0 and e_high < math.inf else e_high / 8.0
+    work[3, known] = e
+    if height < floor:  # Chernoff's bound
+        return -math.inf, True
     step = _STEP
     total, size = _line_sum(work, low, high, e, width, step, step)
     coarse = step * (0.5 + total)

@@ -1,5 +1,6 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
+from dirichlet_bandits.policies.cvar import BCVTS, MCVTS, UUCB, CVaRUCB
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.interface import Policy
@@ -12,16 +13,20 @@ from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
 
 __all__ = [
+    "BCVTS",
     "BDS",
     "IMED",
     "KLUCB",
+    "MCVTS",
     "NPTS",
     "QDS",
     "RBSDA",
     "RDS",
     "RUCBLT",
     "UCB1",
+    "UUCB",
     "BinarizedTS",
+    "CVaRUCB",
     "EmpiricalIMED",
     "EmpiricalKLUCB",
     "Policy",
