@@ -8,6 +8,7 @@ from dirichlet_bandits.arms import Bandit as Bandit
 from dirichlet_bandits.arms import Bernoulli as Bernoulli
 from dirichlet_bandits.arms import Beta as Beta
 from dirichlet_bandits.arms import ClippedGaussian as ClippedGaussian
+from dirichlet_bandits.arms import CVaR as CVaR
 from dirichlet_bandits.arms import Empirical as Empirical
 from dirichlet_bandits.arms import Exponential as Exponential
 from dirichlet_bandits.arms import Gaussian as Gaussian
@@ -33,6 +34,10 @@ from dirichlet_bandits.live import create_study as create_study
 from dirichlet_bandits.live import load_study as load_study
 from dirichlet_bandits.live import study_names as study_names
 from dirichlet_bandits.numerics.crossing import crossing_probability as crossing_probability
+from dirichlet_bandits.numerics.cvar import cvar as cvar
+from dirichlet_bandits.numerics.cvar_crossing import cvar_crossing_probability as cvar_crossing_probability
+from dirichlet_bandits.numerics.cvar_kinf import CVaRKinfResult as CVaRKinfResult
+from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf as cvar_kinf
 from dirichlet_bandits.numerics.kinf import KinfResult as KinfResult
 from dirichlet_bandits.numerics.kinf import kinf as kinf
 from dirichlet_bandits.policies import *  # noqa: F403 - the policies and their propensities, by their own __all__

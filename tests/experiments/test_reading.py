@@ -225,6 +225,29 @@ def test_mistakes_in_a_problem(old, new, message):
     assert str(caught.value).startswith(f"maize.toml: {message}")
 
 
+def test_an_objective_goes_with_a_problem_and_with_arms():
+    goal = '[objective]\nname = "CVaR"\nlevel = 0.2\n'
+    maize = parse(PROBLEM + goal).bandit
+    assert (maize.objective, maize.best) == (db.CVaR(0.2), "12 Apr")
+    example = example_text().replace("# [objective]", "[objective]").replace("# name =", "name =")
+    farms = parse(example.replace("# level =", "level =")).bandit
+    assert (farms.objective, farms.best, parse(example_text()).bandit.objective.name) == (
+        db.CVaR(0.2),
+        "manure",
+        "mean",
+    )
+    assert parse(PROBLEM + '[objective]\nname = "mean"\n').bandit.best == "28 Mar"
+    for old, new, message in (
+        ("CVaR", "VaR", "'objective.name' must be one of 'mean', 'CVaR' (got 'VaR')"),
+        ("0.2", "2", "'objective.level' must be a number above 0, at most 1 (got 2)"),
+        ("level = 0.2", "", "'objective.level' is missing: CVaR needs it"),
+        ("level", "share", "'objective.share' is not a parameter of CVaR (its parameters: level)"),
+    ):
+        with pytest.raises(db.FormatError) as caught:
+            parse(PROBLEM + goal.replace(old, new), source="maize.toml")
+        assert str(caught.value) == f"maize.toml: {message}"
+
+
 def test_example_explains_every_law():
     text = example_text()
     assert [law for law in LAWS if law not in text] == []

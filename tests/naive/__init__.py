@@ -6,6 +6,16 @@ from tests.naive.crossing import (
     crossing_integer_weights,
     crossing_integral,
 )
+from tests.naive.cvar import cvar, cvar_crossing, cvar_crossing_draws
 from tests.naive.kinf import kinf
 
-__all__ = ["crossing_closed_form", "crossing_draws", "crossing_integer_weights", "crossing_integral", "kinf"]
+__all__ = [
+    "crossing_closed_form",
+    "crossing_draws",
+    "crossing_integer_weights",
+    "crossing_integral",
+    "cvar",
+    "cvar_crossing",
+    "cvar_crossing_draws",
+    "kinf",
+]

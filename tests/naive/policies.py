@@ -149,6 +149,51 @@ def npts(histories, rng, upper):
     return largest([float(rng.dirichlet([1.0] * (len(h) + 1)) @ np.array([*h, upper])) for h in histories], rng)
 
 
+def cvar(values, weights, level):
+    """Of a discrete law: the smallest values first, until the level is reached."""
+    left, total = level, 0.0
+    for x, w in sorted(zip(values, weights, strict=True)):
+        taken = min(w, left)
+        total += taken * x
+        left -= taken
+    return total / level
+
+
+def bcvts(histories, rng, upper, level):
+    draws = [cvar([*h, upper], rng.dirichlet([1.0] * (len(h) + 1)), level) for h in histories]
+    return largest([round(index, 9) for index in draws], rng)  # ties are exact on paper
+
+
+def mcvts(histories, rng, support, level):
+    draws = []
+    for h in histories:
+        seen = [max(x for x in support if x <= reward) for reward in h]
+        draws.append(cvar(support, rng.dirichlet([1.0 + seen.count(x) for x in support]), level))
+    return largest([round(index, 9) for index in draws], rng)
+
+
+def uucb(histories, rng, upper, level):
+    t = sum(len(h) for h in histories)
+    indices = [
+        cvar(h, [1 / len(h)] * len(h), level) + upper / level * math.sqrt(math.log(t) / len(h)) for h in histories
+    ]
+    return largest([round(index, 9) for index in indices], rng)
+
+
+def cvar_ucb(histories, rng, upper, level, horizon=None):
+    t = horizon or sum(len(h) for h in histories)
+    indices = []
+    for h in histories:
+        b = math.sqrt(math.log(2 * t**2) / (2 * len(h)))
+        steps, weights, reached = sorted(h), [], 0.0
+        for i in range(len(steps)):
+            height = max((i + 1) / len(h) - b, 0.0)
+            weights.append(height - reached)
+            reached = height
+        indices.append(cvar([*steps, upper], [*weights, 1 - reached], level))
+    return largest([round(index, 9) for index in indices], rng)
+
+
 def ucb1(histories, rng, sigma):
     t = sum(len(h) for h in histories)
     return largest([np.mean(h) + sigma * math.sqrt(2 * math.log(t) / len(h)) for h in histories], rng)

@@ -44,6 +44,8 @@ def toss(reward, rng):
     return float(rng.random() < reward)
 
 
+GRID = (0.0, 0.25, 0.5, 1.0)  # the values of a small discrete problem
+
 PAIRS = {
     "BDS known": Example(lambda w: db.BDS(upper=w.upper), partial(naive.bds_known, upper=1.0)),
     "BDS detectable": Example(
@@ -54,6 +56,16 @@ PAIRS = {
     "RDS log2": Example(lambda w: db.RDS("log2"), partial(naive.rds, rho="log2")),
     "QDS": Example(lambda w: db.QDS(rho=4, alpha=0.3), partial(naive.qds, rho=4, alpha=0.3)),
     "NPTS": Example(lambda w: db.NPTS(upper=w.upper), partial(naive.npts, upper=1.0)),
+    "BCVTS 40 %": Example(lambda w: db.BCVTS(w.upper, 0.4), partial(naive.bcvts, upper=1.0, level=0.4)),
+    "BCVTS 90 %": Example(lambda w: db.BCVTS(w.upper, 0.9), partial(naive.bcvts, upper=1.0, level=0.9)),
+    "MCVTS": Example(
+        lambda w: db.MCVTS([w.lower + w.unit * x for x in GRID], 0.3), partial(naive.mcvts, support=GRID, level=0.3)
+    ),
+    "UUCB": Example(lambda w: db.UUCB(w.upper, 0.4), partial(naive.uucb, upper=1.0, level=0.4), moves=False),
+    "CVaRUCB": Example(lambda w: db.CVaRUCB(w.upper, 0.4), partial(naive.cvar_ucb, upper=1.0, level=0.4)),
+    "CVaRUCB horizon": Example(
+        lambda w: db.CVaRUCB(w.upper, 0.4, horizon=30), partial(naive.cvar_ucb, upper=1.0, level=0.4, horizon=30)
+    ),
     "RBSDA": Example(lambda w: db.RBSDA(), naive.rbsda),
     "RBSDA forced": Example(lambda w: db.RBSDA("sqrt-log"), partial(naive.rbsda, forced="sqrt-log")),
     "LBSDA": Example(lambda w: db.LBSDA(), naive.lbsda),

@@ -65,18 +65,29 @@ def test_two_objectives_do_not_mix_in_a_store(tmp_path):
         run(CAUTIOUS, store=tmp_path / "runs.zarr")
 
 
+class Late(db.Bandit):
+    """A test's own world, in which rewards are not told at once."""
+
+    guarantees = Assumption.ALL & ~Assumption.IMMEDIATE
+
+
 def test_where_the_world_is_not_as_assumed_the_plain_loop_runs():
-    fast, plain = run(CAUTIOUS, fast=True), run(CAUTIOUS, fast=False)
+    late = Late(ARMS, names=["safe", "bold"])
+    fast, plain = run(late, fast=True), run(late, fast=False)
     assert fast.data.identical(plain.data)
     assert not run(BANDIT, fast=True).data.identical(run(BANDIT, fast=False).data)  # there the shortcut is taken
     np.testing.assert_array_equal(plain.pulls, run(BANDIT, fast=False).pulls)
+    np.testing.assert_array_equal(run(CAUTIOUS).pulls, run(BANDIT).pulls)  # a shortcut that does not look at gaps
 
 
-def test_a_shortcut_assumes_everything_unless_it_says_less():
+def test_a_shortcut_assumes_all_of_rewards_unless_it_says_less_or_more():
     class Modest(NamedTuple):
         scale: float
 
     class Silent(NamedTuple):
+        scale: float
+
+    class Greedy(NamedTuple):
         scale: float
 
     def pull_nothing(policy, state, run, rng):
@@ -84,8 +95,10 @@ def test_a_shortcut_assumes_everything_unless_it_says_less():
 
     shortcut(Modest, assumes=Assumption.IMMEDIATE)(pull_nothing)
     shortcut(Silent)(pull_nothing)
-    late = Assumption.ALL & ~Assumption.IMMEDIATE
-    assert shortcut_holds(Modest, CAUTIOUS.guarantees)
-    assert not shortcut_holds(Silent, CAUTIOUS.guarantees)
-    assert not shortcut_holds(Modest, late)
-    assert shortcut_holds(Silent, Assumption.ALL)
+    shortcut(Greedy, assumes=Assumption.ALL)(pull_nothing)
+    late, dependent = Assumption.ALL & ~Assumption.IMMEDIATE, Assumption.ALL & ~Assumption.INDEPENDENT
+    holds = [[shortcut_holds(kind, world) for kind in (Modest, Silent, Greedy)] for world in (late, dependent)]
+    assert holds == [[False, False, False], [True, False, False]]
+    assert shortcut_holds(Silent, CAUTIOUS.guarantees)
+    assert not shortcut_holds(Greedy, CAUTIOUS.guarantees)
+    assert shortcut_holds(Greedy, Assumption.ALL)

@@ -13,12 +13,13 @@ from dirichlet_bandits.arms.laws import (
     Poisson,
     Uniform,
 )
-from dirichlet_bandits.arms.objective import Mean, Objective
+from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
 
 __all__ = [
     "Bandit",
     "Bernoulli",
     "Beta",
+    "CVaR",
     "ClippedGaussian",
     "Empirical",
     "Exponential",

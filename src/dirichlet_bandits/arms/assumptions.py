@@ -19,4 +19,7 @@ class Assumption(Flag):
     MEAN = auto()
     """The best arm is the one with the largest mean."""
 
-    ALL = INDEPENDENT | IMMEDIATE | MEAN
+    REWARDS = INDEPENDENT | IMMEDIATE
+    """All that is asked of rewards, whatever makes an arm good."""
+
+    ALL = REWARDS | MEAN

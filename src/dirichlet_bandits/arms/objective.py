@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from dirichlet_bandits.arms.tails import lower_tail_mean
+from dirichlet_bandits.numerics.cvar import level_of
+
 
 @runtime_checkable
 class Objective(Protocol):
@@ -35,3 +38,35 @@ class Mean:
 
     def value(self, law: Any) -> float:
         return float(law.mean())
+
+
+@dataclass(frozen=True)
+class CVaR:
+    """The average over the worst rewards, the share ``level`` of all: what one gets in bad years.
+
+    CVaR_a(F) = 1/a * integral over (0, a) of F^{-1}(u) du; a = 1 is the mean.
+
+    >>> from dirichlet_bandits.arms.laws import Empirical
+    >>> CVaR(0.5).value(Empirical([4, 1, 3, 2]))
+    1.5
+    >>> CVaR(0.2).label
+    'CVaR regret at 20 %'
+
+    Reference: Rockafellar and Uryasev (2000), Optimization of conditional value-at-risk.
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        level_of("level", self.level)
+
+    @property
+    def name(self) -> str:
+        return f"CVaR at {100 * self.level:.12g} %"
+
+    @property
+    def label(self) -> str:
+        return f"CVaR regret at {100 * self.level:.12g} %"
+
+    def value(self, law: Any) -> float:
+        return lower_tail_mean(law, float(self.level))

@@ -11,7 +11,15 @@ import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError, one_of
 
 # Compiled code depends on a policy's type, not on its parameters: any that are sound will do.
-_ANY = {"family": "gaussian", "sigma": 1.0, "lower": 0.0, "upper": 1.0, "binary": True}
+_ANY = {
+    "family": "gaussian",
+    "sigma": 1.0,
+    "lower": 0.0,
+    "upper": 1.0,
+    "binary": True,
+    "level": 0.5,
+    "support": (0.0, 1.0),
+}
 
 
 def compile(

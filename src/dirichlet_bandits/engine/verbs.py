@@ -114,7 +114,7 @@ def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Calla
 
 
 def shortcut(
-    *policy_types: type, assumes: Assumption = Assumption.ALL
+    *policy_types: type, assumes: Assumption = Assumption.REWARDS
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: let this function ``play`` for these policies, wherever the world is as it assumes."""
 
@@ -127,7 +127,7 @@ def shortcut(
 
 def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
     """Whether a policy's own way to play is exact in a world that guarantees this much; the plain loop always is."""
-    return _ASSUMED.get(policy_type, Assumption.ALL) in guarantees
+    return _ASSUMED.get(policy_type, Assumption.REWARDS) in guarantees
 
 
 def has_own(stub: Callable[..., Any], policy_type: type) -> bool:

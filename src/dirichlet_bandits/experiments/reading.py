@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dirichlet_bandits import arms as laws
-from dirichlet_bandits.arms import Bandit, Law
+from dirichlet_bandits.arms import Bandit, CVaR, Law, Mean, Objective
 from dirichlet_bandits.crops import maize_planting
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.experiments import fields
@@ -22,9 +22,10 @@ from dirichlet_bandits.policies import POLICIES, Policy
 LAWS: dict[str, type[Law]] = {
     name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
 }
-PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": maize_planting}
+PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": lambda dates="all": maize_planting(dates)}
+OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
-_TOP = ("title", *_SCALE, "arms", "problem", "policies", "plot", "figures", "paper", "claims")
+_TOP = ("title", *_SCALE, "arms", "problem", "objective", "policies", "plot", "figures", "paper", "claims")
 _PLOT = tuple(PlotSettings.__dataclass_fields__)
 
 T = TypeVar("T")
@@ -114,18 +115,21 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
 
 
 def _bandit(content: Mapping[str, Any]) -> Bandit:
-    """The bandit of the tables ``[[arms]]``, or the named ``[problem]``."""
-    problem = fields.one_table(content, "problem")
+    """The bandit of the tables ``[[arms]]``, or the named ``[problem]``, with the ``[objective]``."""
+    problem, goal = fields.one_table(content, "problem"), fields.one_table(content, "objective")
+    objective = None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
     if problem is not None:
         if "arms" in content:
             raise FieldError("'problem' names all the arms: no [[arms]] beside it")
-        return fields.choose("problem", "name", PROBLEMS, problem)
+        named = fields.choose("problem", "name", PROBLEMS, problem)
+        return named if objective is None else Bandit(named.arms, named.names, objective=objective)
     fields.required(content, ("arms",))
     tables = fields.tables(content, "arms", "law")
     if len(tables) < 2:
         raise FieldError(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
     chosen = [fields.choose(f"arms[{k}]", "law", LAWS, table) for k, table in enumerate(tables)]
-    return Bandit(chosen, fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))]))
+    called = fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))])
+    return Bandit(chosen, called, objective=objective)
 
 
 def _policies(tables: list[dict[str, Any]]) -> dict[str, Policy]:

@@ -26,7 +26,8 @@ def describe(policy: Policy) -> dict[str, Any]:
     for field in dataclasses.fields(policy):
         if field.metadata.get("later") and given[field.name] == field.default:
             del given[field.name]  # so the studies of before, which know nothing of it, are still the same
-    return {"policy": type(policy).__name__, **given}
+    as_in_json = {key: list(x) if isinstance(x, tuple) else x for key, x in given.items()}
+    return {"policy": type(policy).__name__, **as_in_json}
 
 
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:
@@ -52,8 +53,9 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("Magic")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'IMED', 'EmpiricalIMED', \
-'NPTS', 'RBSDA', 'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BCVTS', 'MCVTS', 'UUCB', 'CVaRUCB', 'BDS', 'RDS', \
+'QDS', 'IMED', 'EmpiricalIMED', 'NPTS', 'RBSDA', \
+'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:

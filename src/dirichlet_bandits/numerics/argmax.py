@@ -31,7 +31,8 @@ class Variable(NamedTuple):
     """A random variable: about where it lies, and P(X <= v) and P(X > v) for an array of rows of v.
 
     Neighbours in a row are close to each other. ``knots`` are points where the distribution function is not
-    smooth, ``rounding`` the relative error of both tails. A width of 0 makes it the constant ``centre``.
+    smooth, ``rounding`` the relative error of both tails. ``least`` is its smallest value, which it may have with
+    positive probability, unlike any other. A width of 0 makes it the constant ``centre``.
     """
 
     centre: float
@@ -39,11 +40,12 @@ class Variable(NamedTuple):
     tails: Tails
     knots: Floats = np.empty(0)
     rounding: float = float(np.finfo(np.float64).eps)
+    least: float = -np.inf
 
 
 def constant(value: float) -> Variable:
     """The variable that is always equal to this value."""
-    return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)))
+    return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)), least=value)
 
 
 def gaussian(mean: float, deviation: float) -> Variable:
@@ -57,7 +59,7 @@ def gaussian(mean: float, deviation: float) -> Variable:
 
 
 def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
-    """Probability that each of these independent variables is the largest; equal constants share theirs.
+    """Probability that each of these independent variables is the largest; equal least values share theirs.
 
     The sum is 1 up to the error of the quadrature, which a caller can so check.
 
@@ -73,13 +75,14 @@ def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
     """
     chances = np.zeros(len(variables))
     moving = [k for k, variable in enumerate(variables) if variable.width > 0.0]
-    fixed = [k for k, variable in enumerate(variables) if not variable.width > 0.0]
-    floor = max((variables[k].centre for k in fixed), default=-np.inf)
-    if fixed:  # the largest constants win unless a moving variable passes them
-        tied = [k for k in fixed if variables[k].centre == floor]
+    floor = max(variable.least for variable in variables)
+    if (
+        floor > -np.inf or not moving
+    ):  # below it there is no largest one; at it are those that have it for their least value
+        tied = [k for k, variable in enumerate(variables) if variable.least == floor]
         chances[tied] = np.prod([variables[k].tails(np.array([[floor]]))[0] for k in moving]) / len(tied)
     if moving:
-        chances[moving] = _integrals([variables[k] for k in moving], floor)
+        chances[moving] += _integrals([variables[k] for k in moving], floor)
     return chances
 
 

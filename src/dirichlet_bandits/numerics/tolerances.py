@@ -2,6 +2,9 @@
 
 from typing import Final
 
+TAIL_ERROR: Final = 1e-12
+"""Relative error asked of the integral over the lower tail of a law that is not ours: its CVaR is right to 1e-10."""
+
 NEWTON_STEP: Final = 1e-7
 """A relative Newton step below this is the last one: quadratic convergence leaves about its square, 1e-14."""
 
@@ -36,6 +39,13 @@ off by more than 1e-11; of 3e4 with Pareto data, three were off by 1.1e-10."""
 CLOCK_ERROR: Final = 1e-12
 """Estimated error with which a simulation believes a kept contour. Should it be a thousand times too small, as in
 the worst cases seen, a run with a thousand duels won would still have its law within a millionth."""
+
+MIXTURE_NEGLIGIBLE: Final = 1e-18
+"""Share of a mixture below which its remaining terms are left out: below the last bit."""
+
+MIXTURE_CANCELLATION: Final = 1e-3
+"""An integral for several terms of a mixture that is as small as this beside its integrand has lost three digits: it is
+cut in two."""
 
 CONTOUR_REACH: Final = 1e-15
 """A kept contour goes as far as the integrand is above this share of its value on the real axis."""

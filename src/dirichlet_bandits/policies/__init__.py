@@ -1,6 +1,7 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
 from dirichlet_bandits.policies.bootstrap import GIRO, BootstrapTS, OnlineBootstrapTS
+from dirichlet_bandits.policies.cvar import BCVTS, MCVTS, UUCB, CVaRUCB
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.dmed import DMED
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED, UnimodalIMED
@@ -16,6 +17,7 @@ from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, KLUCBPlusPlus, KLUCBSwitch
 
 __all__ = [
+    "BCVTS",
     "BDS",
     "BESA",
     "DMED",
@@ -25,6 +27,7 @@ __all__ = [
     "LBSDA",
     "LDSSDA",
     "MBE",
+    "MCVTS",
     "MED",
     "NPTS",
     "PHE",
@@ -34,9 +37,11 @@ __all__ = [
     "RUCBLT",
     "SSMC",
     "UCB1",
+    "UUCB",
     "WRSDA",
     "BinarizedTS",
     "BootstrapTS",
+    "CVaRUCB",
     "EmpiricalIMED",
     "EmpiricalKLUCB",
     "KLUCBPlusPlus",

@@ -6,10 +6,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import as_atoms, deviation, divergence_in_family, family_of
+from dirichlet_bandits.theory.risk import cvar_kinf_of
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, positive_number
 
@@ -26,7 +28,12 @@ class LowerBound(NamedTuple):
 
 
 def lower_bound(
-    bandit: Any, family: BoundFamily, *, sigma: float | None = None, upper: float | None = None
+    bandit: Any,
+    family: BoundFamily,
+    *,
+    sigma: float | None = None,
+    upper: float | None = None,
+    objective: Objective | None = None,
 ) -> LowerBound:
     """The constant c of the asymptotic lower bound c log(t) on the regret of any uniformly good policy.
 
@@ -37,7 +44,9 @@ def lower_bound(
     (discrete laws exactly, continuous ones by quadrature over their quantiles).
 
     ``bandit`` is a Bandit or a sequence of laws. ``sigma`` goes with "gaussian" (by default the arms' common
-    standard deviation), ``upper`` with "bounded" (by default the upper end of the arms' support).
+    standard deviation), ``upper`` with "bounded" (by default the upper end of the arms' support). ``objective`` is the
+    bandit's own, or else the mean; with a CVaR, which goes with "bounded", gaps are those of the CVaRs, and Kinf_k is
+    the smallest divergence to a law whose CVaR reaches the best one.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, Gaussian
     >>> bound = lower_bound(Bandit([Gaussian(0.0, 1.0), Gaussian(0.5, 1.0)]), "gaussian")
@@ -45,9 +54,13 @@ def lower_bound(
     (4.0, array([4., 0.]))
     >>> round(lower_bound([Bernoulli(0.4), Bernoulli(0.5)], "bounded").constant, 6)
     4.96635
+    >>> from dirichlet_bandits import CVaR
+    >>> round(lower_bound([Bernoulli(0.4), Bernoulli(0.5)], "bounded", objective=CVaR(0.8)).constant, 6)
+    6.207937
 
     Reference: Lai and Robbins (1985), Asymptotically efficient adaptive allocation rules; Burnetas and
-    Katehakis (1996), Optimal adaptive policies for sequential allocation problems.
+    Katehakis (1996), Optimal adaptive policies for sequential allocation problems; for a CVaR, Baudry, Gautron,
+    Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for support-aware CVaR bandits.
     """
     laws = getattr(bandit, "arms", bandit)
     arms = tuple(laws) if isinstance(laws, list | tuple) else ()
@@ -59,10 +72,14 @@ def lower_bound(
         raise ArgumentError("sigma", "left out unless family is 'gaussian'", sigma)
     if upper is not None and family != "bounded":
         raise ArgumentError("upper", "left out unless family is 'bounded'", upper)
-    means = np.array([finite_number(f"mean of arms[{k}]", arm.mean()) for k, arm in enumerate(arms)])
-    divergences = _bounded(arms, means, upper) if family == "bounded" else _parametric(arms, means, family, sigma)
-    gaps = means.max() - means
-    terms = np.zeros(means.size)
+    chosen = _objective(bandit, family, objective)
+    values = np.array([finite_number(f"{chosen.name} of arms[{k}]", chosen.value(arm)) for k, arm in enumerate(arms)])
+    if family == "bounded":
+        divergences = _bounded(arms, values, upper, chosen)
+    else:
+        divergences = _parametric(arms, values, family, sigma)
+    gaps = values.max() - values
+    terms = np.zeros(values.size)
     terms[gaps > 0.0] = gaps[gaps > 0.0] / divergences[gaps > 0.0]
     return LowerBound(float(terms.sum()), terms, divergences, family)
 
@@ -83,6 +100,16 @@ def evident_lower_bound(arms: Sequence[Any]) -> float | None:
     if family == "gaussian" and len({deviation(arm) for arm in arms}) > 1:
         return None
     return lower_bound(arms, family).constant  # type: ignore[arg-type] # one of the four
+
+
+def _objective(bandit: Any, family: str, objective: Objective | None) -> Mean | CVaR:
+    """What makes an arm good, if a bound is known for it."""
+    chosen = getattr(bandit, "objective", Mean()) if objective is None else objective
+    if not isinstance(chosen, Mean | CVaR):
+        raise ArgumentError("objective", "Mean() or CVaR(level)", chosen)
+    if isinstance(chosen, CVaR) and family != "bounded":
+        raise ArgumentError("family", "'bounded' where the objective is a CVaR", family)
+    return chosen
 
 
 def _parametric(arms: Sequence[Any], means: Floats, family: str, sigma: float | None) -> Floats:
@@ -106,16 +133,18 @@ def _is_coin(arm: Any) -> bool:
     return hasattr(arm, "atoms") and bool(np.isin(arm.atoms()[0], (0.0, 1.0)).all())
 
 
-def _bounded(arms: Sequence[Any], means: Floats, upper: float | None) -> Floats:
+def _bounded(arms: Sequence[Any], goods: Floats, upper: float | None, objective: Mean | CVaR) -> Floats:
     ends = [float(arm.support()[1]) if hasattr(arm, "support") else math.inf for arm in arms]
     bound = max(ends) if upper is None else finite_number("upper", upper)
     if bound == math.inf:
         raise ArgumentError("upper", "given, or else every arm's support bounded above", upper)
-    result = np.zeros(means.size)
+    result, target = np.zeros(goods.size), float(goods.max())
     for k, arm in enumerate(arms):
         values, chances = as_atoms(f"arms[{k}]", arm)
         if ends[k] > bound and values.max() > bound:
             raise ArgumentError(f"arms[{k}]", f"a law whose rewards do not exceed upper = {bound}", arm)
-        if means[k] < means.max():
-            result[k] = kinf(values, float(means.max()), bound, chances).value
+        if goods[k] < target and isinstance(objective, CVaR):
+            result[k] = cvar_kinf_of(f"arms[{k}]", arm, target, float(objective.level), bound)
+        elif goods[k] < target:
+            result[k] = kinf(values, target, bound, chances).value
     return result

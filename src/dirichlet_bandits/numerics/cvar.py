@@ -1,0 +1,75 @@
+"""The conditional value at risk: the average over the worst share of a sample, of reweighted samples too.
+
+    CVaR_a(F) = 1/a * integral over (0, a) of F^{-1}(u) du = max over q of  q - E(q - X)^+ / a,      a in (0, 1].
+
+Rewards are good, so the *lower* tail is the bad one; a = 1 is the mean.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
+
+
+def cvar(values: ArrayLike, level: float, weights: ArrayLike | None = None) -> float:
+    """Average of the worst values, as many as make up the share ``level`` of all weight; weights of 1 by default.
+
+    With x_1 <= ... <= x_m, weights p_i that sum to 1, and i the first value at which their sum reaches the level,
+
+    CVaR = (sum_{j < i} p_j x_j + (level - sum_{j < i} p_j) x_i) / level.
+
+    >>> cvar([4, 1, 3, 2], 0.5)
+    1.5
+    >>> cvar([4, 1, 3, 2], 0.375)  # the worst one and half of the next
+    1.3333333333333333
+    >>> cvar([4, 1], 0.5, weights=[3, 1])
+    2.5
+
+    Reference: Rockafellar and Uryasev (2000), Optimization of conditional value-at-risk.
+    """
+    x = finite_array("values", values)
+    a = level_of("level", level)
+    p = positive_weights("weights", weights, x.size)
+    order = np.argsort(x, kind="stable")
+    x = x[order]
+    p = p[order] if p.size else np.ones(x.size)
+    share = a * math.fsum(p)
+    before = np.cumsum(p) - p
+    i = int(np.searchsorted(before, share, side="left")) - 1  # before[i] < share <= before[i + 1]
+    result = math.fsum([*(p[:i] * x[:i]), (share - before[i]) * x[i]]) / share
+    return min(max(result, float(x[0])), float(x[i]))
+
+
+def level_of(name: str, level: object) -> float:
+    """The argument as a share above 0, at most 1.
+
+    >>> level_of("level", 0)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'level' must be a number above 0, at most 1 (got 0)
+    """
+    number = finite_number(name, level)
+    if not 0.0 < number <= 1.0:
+        raise ArgumentError(name, "a number above 0, at most 1", level)
+    return number
+
+
+@jit
+def ordered_cvar(x: Floats, level: float) -> float:
+    """CVaR of a sample in ascending order, each value equally likely, for compiled callers.
+
+    >>> ordered_cvar(np.array([1.0, 2.0, 3.0, 4.0]), 0.5)
+    1.5
+    """
+    share = level * x.size
+    whole = min(int(share), x.size - 1)
+    # Shortfalls from the quantile: equal values have exactly their own CVaR.
+    top = x[whole]
+    shortfall = 0.0
+    for i in range(whole):
+        shortfall += top - x[i]
+    return top - shortfall / share

@@ -1,0 +1,360 @@
+"""Does the CVaR of a sample with Dirichlet weights reach a threshold? A binomial mixture of crossing probabilities.
+
+Let w ~ Dirichlet(1, ..., 1) on m ordered values and n ~ Binomial(m - 1, level). Given n, the CVaR of the reweighted
+sample is the mean of the n + 1 smallest values with Dirichlet(1, ..., 1) weights of their own: the cumulated weights
+are the order statistics of m - 1 uniform variables; n of them lie below the level, where they are uniform again and cut
+the interval (0, level) into n + 1 pieces, the j-th of which carries the j-th value. Hence, with a_i = x_i - threshold,
+
+    p = sum_n P(n) p_n = 1/(2 pi i) * integral over Re s = c of  sum_n P(n) prod_{i <= n+1} (1 - s a_i)^(-1) / s  ds,
+
+one integral for all n: the product of n + 1 factors gets one factor more for the next n, so that a pass over the values
+gives the integrand at a node. The line crosses the real axis where the mixture has its saddle point. As in
+``crossing.py`` the trapezoid rule converges exponentially. Where terms of very different n disagree about the line, the
+sum would cancel: then each half of them is integrated on a line of its own.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.numerics.cvar import level_of
+from dirichlet_bandits.numerics.saddle import log_factor
+from dirichlet_bandits.numerics.tolerances import (
+    CONTOUR_AGREEMENT,
+    CONTOUR_HALVINGS,
+    CONTOUR_TAIL,
+    MIXTURE_CANCELLATION,
+    MIXTURE_NEGLIGIBLE,
+    NEWTON_LIMIT,
+    SADDLE_STEP,
+)
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_array, finite_number
+
+_NODES: Final = 16  # nodes computed together: one pass over the data
+_STEP: Final = 0.2  # first step, as in ``crossing.py``
+_FARTHEST: Final = 400.0
+_LEAP: Final = 2.0  # the most that the search for a saddle point moves at once, in the logarithm of e
+_GONE: Final = 1e-100  # a product as small as this has no say any more
+
+
+def cvar_crossing_probability(values: ArrayLike, threshold: float, level: float, log: bool = False) -> float:
+    """Probability that the CVaR of the values reaches the threshold, when their weights are Dirichlet(1, ..., 1).
+
+    p = sum over n of Binomial(m - 1, level)(n) * crossing_probability(n + 1 smallest values, threshold)
+
+    for m values, with a relative error of about 1e-12, however small p is. ``log=True`` gives log p, which cannot
+    underflow. At level 1 it is ``crossing_probability`` itself.
+
+    >>> round(cvar_crossing_probability([0, 1], 0.25, 0.5), 12)  # n = 1 with probability 1/2, and then 3/4
+    0.375
+    >>> round(cvar_crossing_probability([0] * 2000 + [1], 0.5, 1.0, log=True) / math.log(0.5), 9)
+    2000.0
+
+    Reference: Baudry, Gautron, Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for support-aware
+    CVaR bandits, for the reweighted CVaR; the head of this file for its law.
+    """
+    x = np.sort(finite_array("values", values))
+    offsets = x - finite_number("threshold", threshold)
+    result = float(_log_cvar_crossing(offsets, level_of("level", level)))
+    return result if log else math.exp(result)
+
+
+@shared
+def log_cvar_crossing(offsets: Floats, level: float) -> float:
+    """log P(CVaR of reweighted offsets >= 0), the offsets in ascending order.
+
+    >>> round(math.exp(log_cvar_crossing(np.array([-1.0, 3.0]), 0.5)), 12)
+    0.375
+
+    Reference: see :func:`cvar_crossing_probability`.
+    """
+    if level >= 1.0:
+        return log_crossing(offsets, np.empty(0))
+    chances = log_binomial(offsets.size - 1, level)
+    return log_cvar_tails(offsets, chances, -math.inf, np.zeros((4, offsets.size)))[1]
+
+
+@shared
+def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Floats) -> tuple[float, float]:
+    """log P(CVaR < 0) and log P(CVaR >= 0) of reweighted offsets in ascending order, by the law of n for them.
+
+    The smaller of the two is integrated, the other one follows from it. One that is below exp(floor) may be told as 0.
+    ``work`` has four rows of the offsets' size, zeros for the first call: it remembers where to look for saddle points.
+
+    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, np.zeros((4, 2)))
+    >>> round(math.exp(below), 12), round(math.exp(above), 12)
+    (0.625, 0.375)
+
+    Reference: see :func:`cvar_crossing_probability`.
+    """
+    m = offsets.size
+    if offsets[0] >= 0.0:
+        return -math.inf, 0.0
+    if offsets[m - 1] <= 0.0:
+        return 0.0, -math.inf
+    first = 0  # the fewest values with one above 0 among them
+    while offsets[first] <= 0.0:
+        first += 1
+    sure = 0.0  # P(n < first): all values that count are at most 0, and not all of them are 0
+    mean = 0.0
+    total = 0.0
+    for n in range(m):
+        chance = math.exp(log_chances[n])
+        total += offsets[n]
+        mean += chance * total / (n + 1.0)
+        if n < first:
+            sure += chance
+    half = math.log(0.5)
+    rare = math.log(sure) if sure > 0.0 else -math.inf
+    if mean <= 0.0 or rare > half:
+        above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
+        if above <= half:
+            return math.log1p(-math.exp(above)), above
+    below = _log_sum(offsets, log_chances, first, -1.0, rare, floor, work)
+    if below <= half:
+        return below, math.log1p(-math.exp(below))
+    above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
+    return below, above
+
+
+@shared
+def log_binomial(n: int, level: float) -> Floats:
+    """Logarithms of the probabilities of 0, 1, ..., n successes: ratios from the mode on, then normalised.
+
+    >>> np.exp(log_binomial(2, 0.5)).round(12)
+    array([0.25, 0.5 , 0.25])
+
+    Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not by factorials.
+    """
+    logs = np.full(n + 1, -math.inf)
+    if level >= 1.0:
+        logs[n] = 0.0
+        return logs
+    mode = min(int((n + 1) * level), n)
+    logs[mode] = 0.0
+    odds = level / (1.0 - level)
+    for k in range(mode, n):
+        logs[k + 1] = logs[k] + math.log((n - k) / (k + 1.0) * odds)
+    for k in range(mode, 0, -1):
+        logs[k - 1] = logs[k] + math.log(k / (n - k + 1.0) / odds)
+    total = 0.0
+    for k in range(n + 1):
+        total += math.exp(logs[k])
+    total = math.log(total)
+    for k in range(n + 1):
+        logs[k] -= total
+    return logs
+
+
+@jit
+def _log_sum(
+    offsets: Floats, log_chances: Floats, first: int, sign: float, log_total: float, floor: float, work: Floats
+) -> float:
+    """log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
+
+    The probabilities grow with n if the sign is positive, and fall if it is not. So all n whose P(n) is not negligible
+    beside the largest come first; then those on the side where the probabilities are larger, as far as they can count.
+    """
+    last = offsets.size - 1
+    top = first
+    for n in range(first, last + 1):
+        if log_chances[n] > log_chances[top]:
+            top = n
+    low = high = top
+    reach = math.log(MIXTURE_NEGLIGIBLE)
+    while low > first and log_chances[low - 1] > log_chances[top] + reach:
+        low -= 1
+    while high < last and log_chances[high + 1] > log_chances[top] + reach:
+        high += 1
+    log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
+    while True:
+        if sign > 0.0:
+            low, start = high + 1, high + 1
+        else:
+            high, start = low - 1, low - 1
+        if not first <= start <= last or log_chances[start] == -math.inf:
+            return log_total
+        # Away from the mode the P(n) fall faster and faster: a geometric series bounds the rest of them.
+        neighbour = min(max(start + int(sign), 0), last)
+        fall = math.exp(log_chances[neighbour] - log_chances[start]) if neighbour != start else 0.0
+        if fall < 1.0 and log_chances[start] - math.log(1.0 - fall) < max(log_total + reach, floor):
+            return log_total
+        if sign > 0.0:
+            high = low
+            while high < last and log_chances[high + 1] > log_chances[start] + reach:
+                high += 1
+        else:
+            low = high
+            while low > first and log_chances[low - 1] > log_chances[start] + reach:
+                low -= 1
+        log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
+
+
+@jit
+def _log_add(a: float, b: float) -> float:
+    """log(exp(a) + exp(b))."""
+    high = max(a, b)
+    return high if high == -math.inf else high + math.log1p(math.exp(min(a, b) - high))
+
+
+@jit
+def _log_group(
+    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+) -> float:
+    """log of the sum over low <= n <= high; a group that does not agree about its line is cut in two."""
+    starts, ends = np.empty(64, np.int64), np.empty(64, np.int64)
+    starts[0], ends[0], waiting = low, high, 1
+    log_total = -math.inf
+    while waiting > 0:
+        waiting -= 1
+        low, high = starts[waiting], ends[waiting]
+        if low == high:
+            alone = sign * offsets[: low + 1]
+            log_total = _log_add(log_total, log_chances[low] + log_crossing(alone, np.empty(0)))
+            continue
+        log_p, sound = _log_integral(offsets, log_chances, low, high, sign, floor, work)
+        if sound:
+            log_total = _log_add(log_total, log_p)
+            continue
+        middle = (low + high) // 2
+        starts[waiting], ends[waiting] = low, middle
+        starts[waiting + 1], ends[waiting + 1] = middle + 1, high
+        waiting += 2
+    return log_total
+
+
+@jit
+def _line(
+    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, top: float, e: float, work: Floats
+) -> tuple[float, float, float]:
+    """The mixture where a line crosses the real axis: its logarithm, slope and curvature of K(c) = log M(c) - log c.
+
+    In units of the largest offset, c = 1/(1 + e). ``work`` gets the b_i of ``saddle.py`` and the share of each n.
+    """
+    b, share, slope = work[0], work[1], work[2]
+    height = rest = first = 0.0
+    largest = -math.inf
+    for n in range(high + 1):
+        a = sign * offsets[n]
+        b[n] = a / top * (1.0 + e) / (e + (top - a) / top)
+        height, carry = two_sum(height, -log_factor(a, top, e))
+        rest += carry
+        first += b[n]
+        if n >= low:
+            share[n] = log_chances[n] + height + rest
+            slope[n] = first
+            largest = max(largest, share[n])
+    total = mean = 0.0
+    for n in range(low, high + 1):
+        share[n] = math.exp(share[n] - largest)
+        total += share[n]
+        mean += share[n] * slope[n]
+    mean /= total
+    spread = 0.0
+    for n in range(low, high + 1):
+        share[n] /= total
+        spread += share[n] * (slope[n] - mean) * (slope[n] - mean)
+    curvature = spread
+    left = 1.0  # the share of the terms in which the factor takes part
+    for n in range(high + 1):
+        curvature += left * b[n] * b[n]
+        if n >= low:
+            left -= share[n]
+    return largest + math.log(total), mean - (1.0 + e), curvature + (1.0 + e) * (1.0 + e)
+
+
+@shared
+def _log_integral(
+    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+) -> tuple[float, bool]:
+    """log of the integral for the terms low <= n <= high, and whether it can be believed."""
+    top = sign * offsets[high if sign > 0.0 else 0]
+    known = 0 if sign > 0.0 else 1
+    e, e_low, e_high = work[3, known], 0.0, math.inf
+    if not e > 0.0:
+        e = 1.0
+    height = width = 0.0
+    for _ in range(NEWTON_LIMIT):
+        height, slope, curvature = _line(offsets, log_chances, low, high, sign, top, e, work)
+        centre = 1.0 / (1.0 + e)
+        width = min(1.0 / math.sqrt(curvature), e * centre)
+        if abs(slope / curvature) <= SADDLE_STEP * width:
+            break
+        if slope > 0.0:
+            e_low = e
+        else:
+            e_high = e
+        # Newton in log e, where both the pole and 0 are far away.
+        step = slope / (curvature * e * centre * centre)
+        e *= math.exp(min(max(step, -_LEAP), _LEAP))
+        if not e_low < e < e_high:
+            e = math.sqrt(e_low * e_high) if e_low > 0.0 and e_high < math.inf else e_high / 8.0
+    work[3, known] = e
+    if height < floor:  # Chernoff's bound
+        return -math.inf, True
+    step = _STEP
+    total, size = _line_sum(work, low, high, e, width, step, step)
+    coarse = step * (0.5 + total)
+    if not coarse >= MIXTURE_CANCELLATION * step * (0.5 + size):
+        return math.nan, False
+    for _ in range(CONTOUR_HALVINGS):
+        fine = 0.5 * (coarse + step * _line_sum(work, low, high, e, width, 0.5 * step, step)[0])
+        step *= 0.5
+        settled = abs(fine - coarse) <= CONTOUR_AGREEMENT * abs(fine)
+        coarse = fine
+        if settled:
+            return height + math.log1p(e) + math.log(coarse * width / math.pi), True
+    return math.nan, False
+
+
+@jit
+def _line_sum(
+    work: Floats, low: int, high: int, e: float, width: float, first: float, step: float
+) -> tuple[float, float]:
+    """Sum of the integrand, relative to its value on the real axis, at x = first, first + step, and so on; and of its
+    modulus."""
+    b, share = work[0], work[1]
+    y, real, imag = np.empty(_NODES), np.empty(_NODES), np.empty(_NODES)
+    mixed_real, mixed_imag = np.empty(_NODES), np.empty(_NODES)
+    total = sizes = 0.0
+    x = first
+    while x <= _FARTHEST:
+        for j in range(_NODES):
+            y[j] = width * math.sinh(x + step * j)
+            real[j], imag[j], mixed_real[j], mixed_imag[j] = 1.0, 0.0, 0.0, 0.0
+        for n in range(high + 1):
+            p = share[n] if n >= low else 0.0
+            for j in range(_NODES):  # one factor more: divide by 1 - i y b
+                t = y[j] * b[n]
+                inverse = 1.0 / (1.0 + t * t)
+                r = (real[j] - imag[j] * t) * inverse
+                imag[j] = (imag[j] + real[j] * t) * inverse
+                real[j] = r
+                mixed_real[j] += p * r
+                mixed_imag[j] += p * imag[j]
+            if n % 16 == 15:  # numbers below the smallest normal one are slow
+                for j in range(_NODES):
+                    if abs(real[j]) + abs(imag[j]) < _GONE:
+                        real[j] = imag[j] = 0.0
+                if real[0] == 0.0 and imag[0] == 0.0:
+                    break
+        size = 0.0
+        for j in range(_NODES):
+            jacobian = math.cosh(x + step * j)
+            v = y[j] * (1.0 + e)
+            total += jacobian * (mixed_real[j] + mixed_imag[j] * v) / (1.0 + v * v)
+            size = jacobian * (abs(mixed_real[j]) + abs(mixed_imag[j])) / math.sqrt(1.0 + v * v)
+            sizes += size
+        if size <= CONTOUR_TAIL * abs(total):
+            break
+        x += step * _NODES
+    return total, sizes
+
+
+_log_cvar_crossing = entry_point(log_cvar_crossing)

@@ -1,0 +1,12 @@
+"""Policies for those who judge an arm by its bad rewards: B-CVTS, M-CVTS, U-UCB and CVaR-UCB."""
+
+from dirichlet_bandits.policies.cvar.probability import posterior_cvar_propensities, resampled_cvar_propensities
+from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, UUCB, CVaRUCB
+from dirichlet_bandits.policies.index import index_propensities
+from dirichlet_bandits.policies.registry import register
+
+register(BCVTS, probability=resampled_cvar_propensities)
+register(MCVTS, probability=posterior_cvar_propensities)
+register(UUCB, CVaRUCB, probability=index_propensities)
+
+__all__ = ["BCVTS", "MCVTS", "UUCB", "CVaRUCB"]

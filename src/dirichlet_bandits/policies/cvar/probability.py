@@ -1,0 +1,90 @@
+"""Which arm B-CVTS and M-CVTS pull: the law of the CVaR of a reweighted sample is a mixture of crossing probabilities.
+
+The index of M-CVTS has the law of that of a sample in which every value comes once more often than it was seen, as
+Dirichlet weights of integer parameters are sums of weights with parameters of 1. An index is equal to the smallest
+value with positive probability, when all weight that counts falls on it; arms may tie there.
+"""
+
+import functools
+import math
+from typing import Final
+
+import numpy as np
+
+from dirichlet_bandits.compilation import entry_point
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
+from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails
+from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
+from dirichlet_bandits.policies.index import random_index_propensities
+from dirichlet_bandits.types import Floats
+
+_UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
+_FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spline with knots that matter
+
+
+def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
+    """The rewards of each arm and the bound, less the very first reward: far from 0 digits would be lost."""
+    every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
+    origin = every[0][0]
+    return random_index_propensities(
+        [reweighted_cvar(np.append(x, policy.upper) - origin, float(policy.level)) for x in every]
+    )
+
+
+def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
+    """Every value once more often than it was seen."""
+    support = np.array(policy.support) - policy.support[0]
+    return random_index_propensities(
+        [reweighted_cvar(np.repeat(support, 1 + counts), float(policy.level)) for counts in state.counts]
+    )
+
+
+def reweighted_cvar(x: Floats, level: float) -> Variable:
+    """The CVaR of ordered values with Dirichlet(1, ..., 1) weights."""
+    if x[0] == x[-1]:
+        return constant(float(x[0]))
+    log_chances = _log_binomial(x.size - 1, level)
+    chances, sizes = np.exp(log_chances), np.arange(1.0, x.size + 1.0)
+    # Given n: the mean of n + 1 values, and their variance over n + 2.
+    means = np.cumsum(x) / sizes
+    spreads = np.maximum(np.cumsum(x * x) / sizes - means**2, 0.0) / (sizes + 1.0)
+    centre = float(chances @ means)
+    width = math.sqrt(float(chances @ (spreads + (means - centre) ** 2)))
+    if not width > 0.0:  # of values that differ in the last bits, or too rarely
+        width = float(x[-1] - x[0])
+    count = float(chances @ sizes)
+    knots = np.unique(x[: 2 * _FEW]) if count <= _FEW else x[:1]
+    tails: Tails = functools.partial(_tails, x, log_chances)
+    rounding = 100.0 * math.sqrt(x.size) * float(np.finfo(np.float64).eps)
+    return Variable(centre, width, tails, np.append(knots, x[-1]), rounding, float(x[0]))
+
+
+def _tails(x: Floats, log_chances: Floats, v: Floats) -> tuple[Floats, Floats]:
+    log_below, log_above = np.empty(v.shape), np.empty(v.shape)
+    _fill(x, log_chances, np.ascontiguousarray(v), log_below, log_above)
+    return np.exp(log_below), np.exp(log_above)
+
+
+@entry_point
+def _log_binomial(n: int, level: float) -> Floats:
+    """As :func:`log_binomial`; an entry point."""
+    return log_binomial(n, level)
+
+
+@entry_point
+def _fill(x: Floats, log_chances: Floats, v: Floats, log_below: Floats, log_above: Floats) -> None:
+    """Logarithms of P(index <= v) and P(index > v) at each v; an entry point."""
+    offsets, work = np.empty(x.size), np.zeros((4, x.size))
+    for row in range(v.shape[0]):
+        for j in range(v.shape[1]):
+            if v[row, j] == x[0]:  # the smallest value has a probability of its own
+                chance = 0.0
+                for n in range(x.size):
+                    if x[n] == x[0]:
+                        chance += math.exp(log_chances[n])
+                log_below[row, j], log_above[row, j] = math.log(chance), math.log(max(1.0 - chance, 0.0))
+                continue
+            for i in range(x.size):
+                offsets[i] = x[i] - v[row, j]
+            log_below[row, j], log_above[row, j] = log_cvar_tails(offsets, log_chances, _UNDERFLOW, work)

@@ -1,0 +1,304 @@
+"""Thompson Sampling and upper confidence bounds for the conditional value at risk (CVaR) of the rewards.
+
+The CVaR at a level is the average over the worst rewards, the share ``level`` of all; level 1 is the mean.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import History, append, new_history, rewards
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import finite_array, finite_number, positive_number, whole_number
+
+
+class BCVTSParams(NamedTuple):
+    """The bound, and the level of the CVaR."""
+
+    upper: float
+    level: float
+
+
+class MCVTSParams(NamedTuple):
+    """The values that rewards can have, and the level."""
+
+    support: Floats
+    level: float
+
+
+class UUCBParams(NamedTuple):
+    """The bound and the level."""
+
+    upper: float
+    level: float
+
+
+class CVaRUCBParams(NamedTuple):
+    """The bound, the level, and the number of pulls in all; 0 for whatever it has come to."""
+
+    upper: float
+    level: float
+    horizon: int
+
+
+@dataclass(frozen=True)
+class BCVTS(Policy):
+    """Thompson Sampling for the CVaR of bounded rewards: every arm's rewards and the bound, reweighted at random.
+
+    index = CVaR_level of X_1, ..., X_n, upper with weights w ~ Dirichlet(1, ..., 1), drawn anew for every arm at every
+    step. Level 1 is NPTS.
+
+    >>> BCVTS(upper=1.0, level=0.2)
+    BCVTS(upper=1.0, level=0.2)
+
+    Reference: Baudry, Gautron, Kaufmann and Maillard, ICML 2021.
+    """
+
+    upper: float
+    level: float
+    assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
+    reference: ClassVar[str] = "Baudry, Gautron, Kaufmann and Maillard (2021)"
+
+    def __post_init__(self) -> None:
+        finite_number("upper", self.upper)
+        level_of("level", self.level)
+
+    @property
+    def params(self) -> BCVTSParams:
+        return BCVTSParams(float(self.upper), float(self.level))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return -math.inf, float(self.upper)
+
+
+@dataclass(frozen=True)
+class MCVTS(Policy):
+    """Thompson Sampling for the CVaR of rewards with finitely many known values.
+
+    index = CVaR_level of the values x_1 < ... < x_M with probabilities p ~ Dirichlet(1 + N_1, ..., 1 + N_M), N_j being
+    how often the arm gave x_j. A reward between two of the values counts as the lower one. As with all policies here
+    every arm is pulled once before the first index is drawn.
+
+    >>> MCVTS(support=[0, 0.5, 1], level=0.2)
+    MCVTS(support=(0.0, 0.5, 1.0), level=0.2)
+
+    Reference: Baudry, Gautron, Kaufmann and Maillard, ICML 2021.
+    """
+
+    support: Sequence[float]
+    level: float
+    assumes: ClassVar[str] = "rewards with finitely many known values, judged by their CVaR"
+    reference: ClassVar[str] = "Baudry, Gautron, Kaufmann and Maillard (2021)"
+
+    def __post_init__(self) -> None:
+        values = finite_array("support", self.support)
+        if values.size < 2 or not (np.diff(values) > 0.0).all():
+            raise ArgumentError("support", "at least two numbers in ascending order", self.support)
+        object.__setattr__(self, "support", tuple(float(x) for x in values))
+        level_of("level", self.level)
+
+    @property
+    def params(self) -> MCVTSParams:
+        return MCVTSParams(np.array(self.support), float(self.level))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return float(self.support[0]), float(self.support[-1])
+
+
+@dataclass(frozen=True)
+class UUCB(Policy):
+    """The CVaR of an arm's rewards plus a confidence width: CVaR_level(F_k) + upper / level sqrt(log t / N_k).
+
+    >>> UUCB(upper=1.0, level=0.2)
+    UUCB(upper=1.0, level=0.2)
+
+    Reference: Cassel, Mannor and Zeevi, COLT 2018; in the form of Baudry, Gautron, Kaufmann and Maillard, ICML 2021.
+    """
+
+    upper: float
+    level: float
+    assumes: ClassVar[str] = "rewards from 0 to a known bound, judged by their CVaR"
+    reference: ClassVar[str] = "Cassel, Mannor and Zeevi (2018)"
+
+    def __post_init__(self) -> None:
+        positive_number("upper", self.upper)
+        level_of("level", self.level)
+
+    @property
+    def params(self) -> UUCBParams:
+        return UUCBParams(float(self.upper), float(self.level))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return 0.0, float(self.upper)
+
+
+@dataclass(frozen=True)
+class CVaRUCB(Policy):
+    """The CVaR of the best law in a confidence band around the rewards: the worst b of all weight moves to the bound.
+
+    index = CVaR_level of the law with distribution function max(F_k(x) - b, 0) below ``upper`` and 1 there,
+    b = sqrt(log(2 T^2) / (2 N_k)), T the horizon if it is given, else the number of pulls so far.
+
+    >>> CVaRUCB(upper=1.0, level=0.2)
+    CVaRUCB(upper=1.0, level=0.2, horizon=None)
+
+    Reference: Tamkin, Keramati, Dann and Brunskill, NeurIPS 2019 workshop on safety and robustness in decision making.
+    """
+
+    upper: float
+    level: float
+    horizon: int | None = None
+    assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
+    reference: ClassVar[str] = "Tamkin, Keramati, Dann and Brunskill (2019)"
+
+    def __post_init__(self) -> None:
+        finite_number("upper", self.upper)
+        level_of("level", self.level)
+        if self.horizon is not None:
+            whole_number("horizon", self.horizon, at_least=1)
+
+    @property
+    def params(self) -> CVaRUCBParams:
+        return CVaRUCBParams(float(self.upper), float(self.level), self.horizon or 0)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return -math.inf, float(self.upper)
+
+
+class Counts(NamedTuple):
+    """A tally, and how often each arm gave each of the values."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    counts: Ints
+
+
+@implements(init, BCVTSParams, UUCBParams, CVaRUCBParams)
+def no_rewards(policy: Any, n_arms: int) -> History:
+    """All rewards are remembered, those of an arm in ascending order."""
+    return new_history(n_arms)
+
+
+@implements(update, BCVTSParams, UUCBParams, CVaRUCBParams)
+def insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    """Put the reward in its place among the smaller and the larger ones."""
+    state = append(state, arm, reward, reward)
+    pool, first = state.pool, state.start[arm]
+    place = first + state.pulls[arm] - 1
+    while place > first and pool[place - 1] > reward:
+        pool[place] = pool[place - 1]
+        place -= 1
+    pool[place] = reward
+    return state
+
+
+@implements(init, MCVTSParams)
+def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
+    """Nothing has been seen."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    return Counts(pulls, means, sums, carry, lows, highs, np.zeros((n_arms, policy.support.size), np.int64))
+
+
+@implements(update, MCVTSParams)
+def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng: np.random.Generator) -> Counts:
+    """Count the reward as the largest value that does not exceed it."""
+    j = policy.support.size - 1
+    while j > 0 and policy.support[j] > reward:
+        j -= 1
+    state.counts[arm, j] += 1
+    count(state, arm, reward)
+    return state
+
+
+@implements(index, BCVTSParams)
+def resampled_cvar(
+    policy: BCVTSParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The mean of the n + 1 smallest values, n binomial, with weights of their own: exponentials over their sum.
+
+    In law this is the CVaR of all values with Dirichlet weights (``numerics/cvar_crossing.py``), at a cost of about
+    ``level`` times their number. Excesses over the smallest value keep ties exact.
+    """
+    x = rewards(state, arm)
+    n = rng.binomial(x.size, policy.level)
+    least, weights, excess = x[0], 0.0, 0.0
+    for i in range(min(n + 1, x.size)):
+        weight = rng.standard_exponential()
+        weights += weight
+        excess += weight * (x[i] - least)
+    if n == x.size:
+        weight = rng.standard_exponential()
+        weights += weight
+        excess += weight * (policy.upper - least)
+    return least + excess / weights
+
+
+@implements(index, MCVTSParams)
+def posterior_cvar(
+    policy: MCVTSParams, state: Counts, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """The probabilities are drawn one after the other, each as a share of what is left, until the level is reached."""
+    support, counts = policy.support, state.counts
+    others, left, room, excess = float(support.size + state.pulls[arm]), 1.0, policy.level, 0.0
+    for j in range(support.size):
+        weight = 1.0 + counts[arm, j]
+        others -= weight
+        chance = left * rng.beta(weight, others) if j < support.size - 1 else left
+        taken = min(chance, room)
+        excess += taken * (support[j] - support[0])
+        left -= chance
+        room -= taken
+        if room <= 0.0:
+            break
+    return support[0] + excess / policy.level
+
+
+@implements(index, UUCBParams)
+def cvar_and_width(
+    policy: UUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """CVaR_level(F_k) + upper / level sqrt(log t / N_k)"""
+    width = math.sqrt(math.log(total) / state.pulls[arm])
+    return ordered_cvar(rewards(state, arm), policy.level) + policy.upper / policy.level * width
+
+
+@implements(index, CVaRUCBParams)
+def cvar_in_the_band(
+    policy: CVaRUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k))"""
+    end = policy.horizon if policy.horizon > 0 else total
+    n = state.pulls[arm]
+    b = math.sqrt(math.log(2.0 * end * end) / (2.0 * n))
+    return policy.upper - shortfall_in_the_band(rewards(state, arm), policy.upper, policy.level, b) / policy.level
+
+
+@jit
+def shortfall_in_the_band(x: Floats, upper: float, level: float, b: float) -> float:
+    """Integral up to the bound of the distribution function max(F - b, 0), cut at the level; x in ascending order."""
+    n = x.size
+    total = 0.0
+    for i in range(max(int(n * b), 1), n + 1):  # between the i-th value and the next one F is i/n
+        height = i / n - b
+        if height >= level:
+            return total + level * (upper - x[i - 1])
+        if height > 0.0:
+            total += height * ((x[i] if i < n else upper) - x[i - 1])
+    return total
