@@ -48,6 +48,7 @@ slow: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.compiling
 	$(BIN)/python -m benchmarks.live
 	$(BIN)/python -m benchmarks.service
 

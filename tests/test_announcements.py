@@ -153,3 +153,9 @@ def test_ctrl_c_ends_a_command_that_compiles(tmp_path):
     assert done.returncode == 130
     assert done.stderr == "interrupted before the first replication was done: nothing saved\n"
     assert not list(tmp_path.rglob("*play_chunk*.nbc")), "it ended after the compilation"
+
+
+def test_functions_from_nowhere_are_none_of_ours(tmp_path):
+    """Numba announces everybody's functions, also those without a module."""
+    made = "names = {}; exec('def twice(x): return 2 * x', names); import numba; print(numba.njit(names['twice'])(2))"
+    assert init(f"{LOG}; {made}", NUMBA_CACHE_DIR=str(tmp_path)) == SAID

@@ -25,7 +25,7 @@ class _Announcer(event.Listener):
 
     def on_start(self, happening: Any) -> None:
         self._depth += 1
-        if self._depth == 1 and happening.data["dispatcher"].py_func.__module__.partition(".")[0] == _PACKAGE:
+        if self._depth == 1 and _package(happening.data["dispatcher"].py_func) == _PACKAGE:
             text = f"compiling {_name(**happening.data)}, once"
             _LOGGER.info(text)
             self._end = busy(text)
@@ -43,6 +43,11 @@ class _Announcer(event.Listener):
     @property
     def compiling(self) -> bool:
         return self._depth > 0
+
+
+def _package(function: Any) -> str:
+    """Where a function comes from; nowhere, if somebody made it with ``exec``."""
+    return str(function.__module__).partition(".")[0]
 
 
 def _name(dispatcher: Any, args: Any, return_type: Any) -> str:

@@ -19,6 +19,7 @@ _ANY = {
     "binary": True,
     "level": 0.5,
     "support": (0.0, 1.0),
+    "horizon": 1000,
 }
 
 
@@ -55,7 +56,7 @@ def compile(
     bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
     jobs: list[partial[None]] = []
     for name in chosen:
-        policy = _any_policy(POLICIES[name])
+        policy = sound_example(POLICIES[name])
         jobs.append(partial(compile_simulation, bandit, policy))
         if has_propensities(POLICIES[name]):
             jobs.append(partial(compile_live, policy))
@@ -65,6 +66,10 @@ def compile(
     typer.echo(f"compiled for simulations and live studies, in {seconds:.0f} s: {', '.join(chosen)}")
 
 
-def _any_policy(kind: "type[db.Policy]") -> "db.Policy":
+def sound_example(kind: "type[db.Policy]") -> "db.Policy":
+    """A policy of this class with parameters that are sound, whatever they mean."""
     fields: Any = kind
-    return kind(**{field.name: _ANY[field.name] for field in dataclasses.fields(fields) if field.name in _ANY})
+    given = {field.name: _ANY[field.name] for field in dataclasses.fields(fields) if field.name in _ANY}
+    if {"family", "upper"} <= given.keys():  # one or the other
+        del given["upper"]
+    return kind(**given)
