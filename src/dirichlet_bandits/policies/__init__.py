@@ -1,6 +1,5 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
-from dirichlet_bandits.policies.bootstrap import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED
 from dirichlet_bandits.policies.interface import Policy
@@ -9,6 +8,7 @@ from dirichlet_bandits.policies.perturbed import MBE, PHE, ReBoot
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
+from dirichlet_bandits.policies.resampling import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.subsampling import RBSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB
