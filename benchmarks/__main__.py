@@ -98,6 +98,8 @@ def classical(top: float) -> dict[str, db.Policy]:
         "IMED": db.IMED("poisson"),
         "ThompsonSampling": db.ThompsonSampling("poisson"),
         "BinarizedTS": db.BinarizedTS(0, top),
+        "PHE": db.PHE(upper=top),
+        "ReBoot": db.ReBoot(sigma=top / 4),
         "RBSDA": db.RBSDA(),
     }
 

@@ -55,6 +55,16 @@ def test_every_policy_lives_and_replays(name):
     assert set(frame["arm"]) == {"a", "b", "c", "d"}
 
 
+def test_a_policy_without_propensities_is_refused_before_anything_is_written(tmp_path):
+    url = f"sqlite:///{tmp_path}/studies.db"
+    with pytest.raises(db.ArgumentError, match=r"'policy' must be GIRO\(binary=True\) where propensities are needed"):
+        db.create_study("s", arms=ARMS, policy=db.GIRO(), storage=url)
+    assert list(tmp_path.iterdir()) == []
+    study = db.create_study("s", arms=ARMS, policy=db.GIRO(binary=True), storage=url, seed=0)
+    with pytest.raises(db.RewardError, match=r"expects rewards 0 or 1 \(got 0.5\)"):
+        study.tell(study.ask().id, 0.5)
+
+
 def test_all_policies_are_covered():
     assert {type(pair.policy) for pair in PAIRS.values()} == set(POLICIES.values())
 

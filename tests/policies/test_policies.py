@@ -103,6 +103,16 @@ def test_history_keeps_every_reward_in_order_and_little_else():
         (lambda: db.RBSDA(forced="log"), r"'forced' must be one of 'sqrt-log', 'cbrt-log' \(got 'log'\)"),
         (lambda: db.SSMC(forced=1), "'forced' must be one of 'sqrt-log', 'cbrt-log'"),
         (lambda: db.BinarizedTS(1.0, 0.0), "'upper' must be greater than lower"),
+        (lambda: db.PHE(a=0.0), "'a' must be a positive number"),
+        (lambda: db.PHE(upper=-1.0), "'upper' must be greater than lower"),
+        (lambda: db.ReBoot(sigma=-1.0), "'sigma' must be a positive number"),
+        (lambda: db.MBE(variance=0.0), "'variance' must be a positive number"),
+        (lambda: db.GIRO(binary=1), r"'binary' must be True or False \(got 1\)"),
+        (lambda: db.BootstrapTS(artificial=0), "'artificial' must be an integer of at least 1"),
+        (
+            lambda: db.OnlineBootstrapTS(weights="exponential"),
+            "'weights' must be one of 'double-or-nothing', 'poisson'",
+        ),
     ],
 )
 def test_bad_parameters_are_named(make, message):
@@ -116,6 +126,8 @@ def test_bad_parameters_are_named(make, message):
         (db.BDS(upper=1), 1.2),
         (db.NPTS(upper=1), 1.2),
         (db.BinarizedTS(0, 1), -0.1),
+        (db.PHE(), 1.5),
+        (db.GIRO(binary=True), 0.5),
         (db.ThompsonSampling("bernoulli"), 2.0),
         (db.RDS(), np.nan),
         (db.RDS(), np.inf),

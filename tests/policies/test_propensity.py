@@ -6,6 +6,7 @@ Seeds are fixed; with other seeds a correct program would fail one comparison of
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import mpmath as mp
@@ -19,6 +20,7 @@ from dirichlet_bandits.numerics.argmax import gaussian
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
+from dirichlet_bandits.policies.perturbed.rule import weighted_ratio
 from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.policies.rounds import win_probability
 from dirichlet_bandits.policies.thompson import probability as posteriors
@@ -256,6 +258,53 @@ def test_a_defect_is_reported_not_hidden():
     with pytest.warns(UserWarning, match="propensities sum to 1"):
         chances = random_index_propensities([lame, gaussian(0.0, 1.0)])
     assert chances.sum() != pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("policy", [db.GIRO(), db.BootstrapTS()], ids=repr)
+def test_bootstrap_means_of_any_rewards_are_refused_with_a_reason(policy):
+    with pytest.raises(db.ArgumentError, match=r"'policy' must be \w+\(binary=True\) where .* as many values as"):
+        db.propensities(policy, [[0.0], [1.0]])
+
+
+def test_replicates_are_not_part_of_a_history():
+    with pytest.raises(db.ArgumentError, match=r"'policy' must be one that draws nothing .*state_propensities"):
+        db.propensities(db.OnlineBootstrapTS(), [[0.0], [1.0]])
+
+
+def test_coins_of_phe_one_by_one():
+    """All outcomes of 2, 3 and 4 coins, written down, ties shared."""
+    histories = [[1.0], [0.0, 1.0], [0.5, 0.0, 0.0]]
+    want = np.zeros(3)
+    for shown in itertools.product(*(itertools.product([0, 1], repeat=m) for m in (2, 3, 4))):
+        means = [Fraction(sum(h) + sum(c)) / (len(h) + len(c)) for h, c in zip(histories, shown, strict=True)]
+        best = np.array([mean == max(means) for mean in means])
+        want += best / best.sum() / 2**9
+    np.testing.assert_allclose(db.propensities(db.PHE(1.1), histories), want, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(1, 1), (1, 40), (6, 9), (30, 5000)])
+def test_two_arms_of_mbe_by_quadrature(n1, n2):
+    """P(first > second) over the two weights, all else being normal given these; small probabilities too."""
+    policy = db.MBE()
+    state = policy.init(2)
+    state.pulls[:], state.means[:], state.squares[:] = (n1, n2), (0.3, 0.6), (0.1 * n1, 0.05 * n2)
+    laws = [
+        weighted_ratio(policy.params, *(float(x[k]) for x in (state.pulls, state.means, state.squares))) for k in (0, 1)
+    ]
+    nodes, weights = special.roots_legendre(400)
+    grids = []
+    for law in laws:
+        mean, deviation = law.weight, math.sqrt(law.weight_variance)
+        low, high = max(0.0, mean - 14 * deviation), mean + 14 * deviation
+        d = low + (nodes + 1) / 2 * (high - low)
+        grids.append((law, d, weights * (high - low) / 2 * stats.norm(mean, deviation).pdf(d)))
+    (a, d1, w1), (b, d2, w2) = grids
+    ratio = a.excess_variance / d1[:, None] ** 2 + b.excess_variance / d2**2
+    gap = (a.centre + a.excess / d1)[:, None] - (b.centre + b.excess / d2)
+    finite = float((w1[:, None] * w2 * special.ndtr(gap / np.sqrt(ratio))).sum())
+    infinite = [float(special.ndtr(-law.weight / math.sqrt(law.weight_variance))) for law in laws]
+    want = finite + infinite[0] * (1.0 - infinite[1] / 2)
+    assert db.state_propensities(policy, state)[0] == pytest.approx(want, rel=1e-8, abs=1e-15)
 
 
 class GreedyParams(NamedTuple):

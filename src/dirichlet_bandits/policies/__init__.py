@@ -1,6 +1,5 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
-from dirichlet_bandits.policies.bootstrap import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.cvar import BCVTS, MCVTS, UUCB, CVaRUCB
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.dmed import DMED
@@ -12,6 +11,7 @@ from dirichlet_bandits.policies.perturbed import MBE, PHE, ReBoot
 from dirichlet_bandits.policies.propensity import propensities, state_propensities
 from dirichlet_bandits.policies.registry import POLICIES as POLICIES
 from dirichlet_bandits.policies.registry import propensity_of
+from dirichlet_bandits.policies.resampling import GIRO, BootstrapTS, OnlineBootstrapTS
 from dirichlet_bandits.policies.subsampling import BESA, LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, KLUCBPlusPlus, KLUCBSwitch

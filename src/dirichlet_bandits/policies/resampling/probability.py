@@ -3,9 +3,9 @@
 import numpy as np
 
 from dirichlet_bandits.numerics.discrete import Discrete, binomial_law
-from dirichlet_bandits.policies.bootstrap.rule import GIRO, BootstrapTS, OnlineBootstrapTS, Replicates, Sorted
 from dirichlet_bandits.policies.bounded import pseudo_rewards
 from dirichlet_bandits.policies.index import discrete_index_propensities
+from dirichlet_bandits.policies.resampling.rule import GIRO, BootstrapTS, OnlineBootstrapTS, Replicates, Sorted
 from dirichlet_bandits.types import Floats
 
 
