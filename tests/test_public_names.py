@@ -62,8 +62,13 @@ NAMES = {
 
 POLICIES = {  # a new policy is one more name, and the registry knows it
     "BDS",
+    "DMED",
     "IMED",
     "KLUCB",
+    "KLUCBPlusPlus",
+    "KLUCBSwitch",
+    "MED",
+    "MaillardSampling",
     "NPTS",
     "QDS",
     "RBSDA",
@@ -74,6 +79,7 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "EmpiricalIMED",
     "EmpiricalKLUCB",
     "ThompsonSampling",
+    "UnimodalIMED",
 }
 
 
