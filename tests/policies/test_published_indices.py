@@ -58,9 +58,8 @@ def check(name, replications):
     found = result.summary().iloc[0]
     error = math.hypot(max(found["std"], std) / math.sqrt(replications), std / math.sqrt(runs))
     printed_to = 0.05 if round(mean, 1) == mean else 0.005  # the reference is rounded
-    print(
-        f"{name}: {found['mean']:.2f} (sd {found['std']:.1f}), reference {mean}, z = {(found['mean'] - mean) / error:.2f}"
-    )
+    z = (found["mean"] - mean) / error
+    print(f"{name}: {found['mean']:.2f} (sd {found['std']:.1f}), reference {mean}, z = {z:.2f}")
     assert abs(found["mean"] - mean) <= 4 * error + printed_to
 
 
