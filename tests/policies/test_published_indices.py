@@ -1,4 +1,4 @@
-"""Regrets of index policies and their kin against values of independent simulations by others, within four errors.
+"""Regrets of index policies and their kin against an independent simulation, not printed values: within four errors.
 
 Both sides were simulated, so both standard errors count. Seeds are fixed; a correct program with other seeds would fail
 a comparison once in 16 000.
@@ -20,7 +20,7 @@ LONG, SHORT = 20_000, 10_000
 
 
 class Reference(NamedTuple):
-    """The game, and what others found: mean, standard deviation and runs."""
+    """The game, and what the independent code found: mean, standard deviation and runs."""
 
     arms: list
     policy: db.Policy
