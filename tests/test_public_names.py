@@ -69,6 +69,7 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "BDS",
     "BESA",
     "GIRO",
+    "DMED",
     "IMED",
     "BCVTS",
     "CVaRUCB",
@@ -78,6 +79,10 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "LBSDA",
     "LDSSDA",
     "MBE",
+    "KLUCBPlusPlus",
+    "KLUCBSwitch",
+    "MED",
+    "MaillardSampling",
     "NPTS",
     "PHE",
     "QDS",
@@ -94,6 +99,7 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "EmpiricalIMED",
     "EmpiricalKLUCB",
     "ThompsonSampling",
+    "UnimodalIMED",
 }
 
 

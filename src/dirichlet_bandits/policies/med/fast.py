@@ -21,19 +21,39 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.clocks import geometric
-from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED
+from dirichlet_bandits.engine.tournament import NEVER
+from dirichlet_bandits.engine.verbs import implements, shortcut, verb
+from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED, STRETCH_LEAST
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.evidence import coordinate, mean_at
 from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
-from dirichlet_bandits.policies.tangents import Tangents, new_tangents, touch
+from dirichlet_bandits.policies.tangents import Tangents, lean, lean_by_family, lean_by_rewards, new_tangents, touch
 from dirichlet_bandits.types import Floats
+
+lean_by_family(MEDParams)
+lean_by_rewards(EmpiricalMEDParams)
+
+
+@verb
+def stretch_least(policy: Any) -> Any:
+    """Pulls of the leader that are worth a stretch."""
+
+
+@implements(stretch_least, MEDParams)
+def some_pulls(policy: MEDParams) -> int:
+    """Rewards are counted."""
+    return STRETCH_LEAST
+
+
+@implements(stretch_least, EmpiricalMEDParams)
+def any_pulls(policy: EmpiricalMEDParams) -> int:
+    """Rewards are kept."""
+    return 1
 
 
 @jit
@@ -76,6 +96,13 @@ def certify(
 
 
 @jit
+def leaders_before(total: float, rng: np.random.Generator) -> int:
+    """How often the leader is proposed before somebody else: tails before the first head of a coin with these odds."""
+    wait = -math.log(1.0 - rng.random()) / math.log1p(total)
+    return int(wait) if wait < NEVER else NEVER  # also if nobody else can be proposed
+
+
+@jit
 def proposed(ceilings: Floats, total: float, rng: np.random.Generator) -> int:
     """An arm in proportion to the ceilings; the leader's is 0."""
     u = rng.random() * total
@@ -93,9 +120,24 @@ def proposed(ceilings: Floats, total: float, rng: np.random.Generator) -> int:
 def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     n_arms = state.pulls.size
-    tangents, expansions, ceilings = new_tangents(n_arms), make_expansions(n_arms), np.zeros(n_arms)
-    pulls, means = state.pulls, state.means
-    while not over(run):
+    wait_by_clock(policy, state, run, new_tangents(n_arms), make_expansions(n_arms), np.zeros(n_arms), rng)
+
+
+@jit
+def wait_by_clock(
+    policy: Any,
+    state: Any,
+    run: Run,
+    tangents: Tangents,
+    expansions: Floats,
+    ceilings: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Pull the leader until the clock rings, then whoever is proposed and accepted."""
+    tangents, expansions, ceilings = borrowed(tangents), borrowed(expansions), borrowed(ceilings)
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, means, n_arms = state.pulls, state.means, state.pulls.size
+    while not ended(marks):
         leader = means.argmax()
         low, high = certify(policy, state, tangents, expansions, leader, ceilings)
         least = coordinate(policy, low)
@@ -105,20 +147,31 @@ def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Non
             total = 0.0
             for arm in range(n_arms):
                 total += ceilings[arm]
-            quiet = geometric(math.log(total / (1.0 + total)) if total > 0.0 else -math.inf, rng) - 1
-            while quiet > 0 and low <= means[leader] <= high and not over(run):
+            quiet = leaders_before(total, rng)
+            while quiet >= stretch_least(policy) and low <= means[leader] <= high and not ended(marks):
                 state = with_room(state, leader)
                 quiet -= stretch(run, state, leader, low, high, quiet)
-            if over(run) or quiet > 0 or not low <= means[leader] <= high:
+            while quiet > 0 and low <= means[leader] <= high and not ended(marks):
+                if drained(stock, leader):
+                    refill(run, leader)
+                reward, due = draw(buffer, stock, times, marks, sums, counts, leader)
+                if due:
+                    record(run)
+                state = verbs.update(policy, state, leader, reward, rng)
+                quiet -= 1
+            if ended(marks) or quiet > 0 or not low <= means[leader] <= high:
                 break
             arm = proposed(ceilings, total, rng)
             value = touch(policy, state, tangents, expansions, arm, means[leader])
             if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
-                reward = pull(run, arm)
-                if over(run):
-                    break
+                if drained(stock, arm):
+                    refill(run, arm)
+                reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
+                if due:
+                    record(run)
                 state = verbs.update(policy, state, arm, reward, rng)
-                value = touch(policy, state, tangents, expansions, arm, means[leader])
+                lean(policy, state, tangents, expansions, arm, means[leader], reward)
+                value = tangents.value[arm]
             log_r = log_ceiling(tangents, arm, pulls[arm], least)
             ceilings[arm] = math.exp(log_r)
             good = means[arm] <= low and log_r + pulls[arm] * value <= CERTIFICATE_WORN
