@@ -53,7 +53,8 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("Magic")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'IMED', 'EmpiricalIMED', \
-'NPTS', 'RBSDA', 'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
+'NPTS', 'RBSDA', 'LBSDA', 'LDSSDA', 'SSMC', 'WRSDA', 'BESA', 'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', \
+'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:
