@@ -31,6 +31,8 @@ def call(*arguments):
     ("arguments", "message"),
     [
         (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
+        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'sda' (got 'mine')"),
+        (["--which", "sda", "--only", "yields"], "'--only' must be one of 'bernoulli-high', "),
         (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
         (["--workers", "2", "--dask", "tcp://x:1"], "'--workers' must be left out where a Dask cluster brings its own"),
@@ -64,6 +66,17 @@ def test_a_report_of_some(folder):
     other = call("--only", "sensitivity", "--seed", "6", "--quiet")
     assert "sensitivity.zarr is of another version or seed of this experiment: made anew" in other.stdout
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
+
+
+def test_a_report_of_another_paper(folder):
+    answer = call("--which", "sda", "--only", "clipped-wide", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert "Baudry, Kaufmann and Maillard, Sub-sampling" in page
+    assert "dirichlet-bandits paper --which sda --only clipped-wide" in page
+    assert "Saux" not in page
+    header = (folder / "report/tables/clipped-wide.csv").read_text().splitlines()[0]
+    assert header == "policy,mean,stderr,std,q05,q95,paper_mean,paper_std"
 
 
 def test_python_does_what_the_command_does(folder):

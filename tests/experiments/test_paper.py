@@ -17,7 +17,7 @@ from dirichlet_bandits.experiments import (
     shipped,
     shipped_text,
 )
-from dirichlet_bandits.experiments.catalogue import REGRET
+from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING
 
 YIELDS = ("yields", "yields-spring")
 
@@ -30,6 +30,15 @@ def test_there_are_seven_and_they_say_where_they_come_from():
         assert task.paper.place
         assert task.paper.about
         assert task.claims
+
+
+@pytest.mark.parametrize("name", SUBSAMPLING)
+def test_those_on_sub_sampling_have_every_policy_printed(name):
+    experiment = shipped(name)
+    assert (experiment.horizon, experiment.replications) == (20_000, 5000)
+    assert list(experiment.paper.printed) == list(experiment.policies)
+    assert experiment.claims
+    assert experiment.policies["SSMC"] == db.SSMC("sqrt-log")
 
 
 @pytest.mark.parametrize("name", REGRET)

@@ -113,6 +113,17 @@ def lbsda(histories, rng, forced=None):
     return subsampling(histories, rng, lambda n, y, r: y[-n:], forced)
 
 
+def limited_lbsda(histories, rng, forced=None):
+    """While max(10, (log r)^2) is 10, as it is for short: an arm keeps its last ten rewards."""
+    r = 1 + sum(len(h) - 1 for h in histories)
+    assert math.log(r) ** 2 <= 10
+
+    def wins(x, y):
+        return len(x) < GROWTH[forced](r) or np.mean(x[-10:]) >= np.mean(y[-10:][-len(x) :])
+
+    return duels(histories, wins, rng)
+
+
 def ldssda(histories, rng, forced=None):
     def block(n, y, r):
         u = int(format(r, "b")[::-1], 2) / 2 ** len(format(r, "b"))

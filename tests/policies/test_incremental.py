@@ -17,6 +17,7 @@ from dirichlet_bandits.policies.propensity import IncrementalPropensities, updat
 TOP = 40.0
 DUELS = [db.RDS(), db.RDS("log2"), db.BDS(upper=TOP), db.BDS(rho=4, gamma=0.5), db.RBSDA(), db.QDS(), db.QDS(2, 0.4)]
 DUELS += [db.RBSDA("sqrt-log"), db.LBSDA("cbrt-log"), db.LDSSDA(), db.SSMC()]
+DUELS += [db.LBSDA(memory="log2")]
 INDICES = [db.EmpiricalIMED(TOP), db.EmpiricalKLUCB(TOP)]
 WEIGHTS = [db.MED(upper=TOP)]
 SHAPES = {

@@ -70,6 +70,9 @@ PAIRS = {
     "RBSDA forced": Example(lambda w: db.RBSDA("sqrt-log"), partial(naive.rbsda, forced="sqrt-log")),
     "LBSDA": Example(lambda w: db.LBSDA(), naive.lbsda),
     "LBSDA forced": Example(lambda w: db.LBSDA("cbrt-log"), partial(naive.lbsda, forced="cbrt-log")),
+    "LBSDA limited": Example(
+        lambda w: db.LBSDA("cbrt-log", memory="log2"), partial(naive.limited_lbsda, forced="cbrt-log")
+    ),
     "LDSSDA": Example(lambda w: db.LDSSDA(), naive.ldssda),
     "LDSSDA forced": Example(lambda w: db.LDSSDA("sqrt-log"), partial(naive.ldssda, forced="sqrt-log")),
     "SSMC": Example(lambda w: db.SSMC(), naive.ssmc),

@@ -7,14 +7,16 @@ import typer
 
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.catalogue import REGRET, example_text, shipped_text
+from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING, example_text, shipped_text
+
+_COPIED = (*REGRET, *SUBSAMPLING)
 
 
 def example(
     path: Annotated[Path, typer.Argument(help="File to write; one that exists is left alone.")] = Path(
         "experiment.toml"
     ),
-    paper: Annotated[str | None, typer.Option(help=f"An experiment of the paper: {one_of(REGRET)}.")] = None,
+    paper: Annotated[str | None, typer.Option(help=f"An experiment of a paper: {one_of(_COPIED)}.")] = None,
 ) -> None:
     """Write a commented experiment file, ready to run and to change.
 
@@ -26,8 +28,8 @@ def example(
       dirichlet-bandits example mixtures.toml --paper mixtures
       dirichlet-bandits simulate mixtures.toml --out mixtures.zarr --replications 200
     """
-    if paper is not None and paper not in REGRET:
-        raise ArgumentError("--paper", one_of(REGRET), paper)
+    if paper is not None and paper not in _COPIED:
+        raise ArgumentError("--paper", one_of(_COPIED), paper)
     check_new_file("path", path)
     path.write_text(example_text() if paper is None else shipped_text(paper), encoding="utf-8")
     typer.echo(f"wrote {path}; run it with: dirichlet-bandits simulate {path} --out runs.zarr")

@@ -11,13 +11,19 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import SHIPPED
+from dirichlet_bandits.experiments.catalogue import SHIPPED, SUBSAMPLING
 
 
 def paper(
     full: Annotated[bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200.")] = False,
+    which: Annotated[
+        str, typer.Option(help="The paper: 'dirichlet' (NeurIPS 2021), or 'sda', on sub-sampling duels (NeurIPS 2020).")
+    ] = "dirichlet",
     only: Annotated[
-        list[str] | None, typer.Option(help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}.")
+        list[str] | None,
+        typer.Option(
+            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; of sda {one_of(SUBSAMPLING)}."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
@@ -37,11 +43,13 @@ def paper(
       dirichlet-bandits paper
       dirichlet-bandits paper --only robustness --only kinf --out robust
       dirichlet-bandits paper --full --out full-report
+      dirichlet-bandits paper --which sda --out subsampling
     """
     try:
-        with cluster(dask, workers) as executor, options_named("only", "out", "workers", "seed"):
+        with cluster(dask, workers) as executor, options_named("which", "only", "out", "workers", "seed"):
             made = db.report.reproduce(
                 out,
+                which=which,
                 only=only,
                 full=full,
                 seed=seed,

@@ -23,11 +23,13 @@ SUBSAMPLING = (
 
 
 class Paper(NamedTuple):
-    """A paper whose experiments come with the package: their names, and what a report of them says at its head."""
+    """A paper whose experiments come with the package: their names, what a report of them says at its head, and the
+    option of ``dirichlet-bandits paper`` that asks for it."""
 
     names: tuple[str, ...]
     title: str
     reference: str
+    option: str = ""
 
 
 PAPERS = {
@@ -41,6 +43,7 @@ PAPERS = {
         SUBSAMPLING,
         "Sub-sampling duels: the paper's experiments, run again",
         "Baudry, Kaufmann and Maillard, Sub-sampling for Efficient Non-Parametric Bandit Exploration, NeurIPS 2020",
+        " --which sda",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""``reproduce``: every experiment of the paper, run or resumed, and one report of them."""
+"""``reproduce``: every experiment of a paper, run or resumed, and one report of them."""
 
 import dataclasses
 import shutil
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments import SHIPPED, Experiment, KinfStudy, QDSStudy, shipped
+from dirichlet_bandits.experiments import Experiment, KinfStudy, QDSStudy, shipped
+from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
@@ -35,6 +36,7 @@ class Reproduction(NamedTuple):
 def reproduce(
     out: str | PathLike[str] = "report",
     *,
+    which: str = "dirichlet",
     only: Sequence[str] | None = None,
     full: bool = False,
     seed: int | None = None,
@@ -43,7 +45,7 @@ def reproduce(
     progress: bool | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Reproduction:
-    """Run the experiments of the paper and write one report of them; the command ``dirichlet-bandits paper`` does this.
+    """Run the experiments of a paper and write one report of them; the command ``dirichlet-bandits paper`` does this.
 
     What an earlier call left in ``out`` is taken up where it was. Ctrl-C raises KeyboardInterrupt and keeps what is
     done.
@@ -52,8 +54,10 @@ def reproduce(
     ----------
     out
         Folder for the report: ``index.html``, ``results.md``, figures, tables, and the results themselves.
+    which
+        The paper: "dirichlet", Baudry, Saux and Maillard (2021), or "sda", Baudry, Kaufmann and Maillard (2020).
     only
-        Names of experiments, of ``experiments.SHIPPED``; by default all.
+        Names of experiments, for "dirichlet" of ``experiments.SHIPPED``; by default all.
     full
         As many replications as the paper, 5000, in place of 200.
     seed
@@ -71,7 +75,10 @@ def reproduce(
     Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies in
     stochastic bandits, NeurIPS.
     """
-    chosen = _chosen(only)
+    if which not in PAPERS:
+        raise ArgumentError("which", one_of(PAPERS), which)
+    paper = PAPERS[which]
+    chosen = _chosen(paper, only)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise ArgumentError("out", "a folder, new or not", str(out))
@@ -91,33 +98,36 @@ def reproduce(
         chapter = _chapter(name, data, full, seed, tell, workers=workers, executor=executor, progress=progress)
         wall = time.perf_counter() - began
         chapters.append(
-            dataclasses.replace(chapter, wall=wall, command=f"dirichlet-bandits paper --only {name}{words}")
+            dataclasses.replace(
+                chapter, wall=wall, command=f"dirichlet-bandits paper{paper.option} --only {name}{words}"
+            )
         )
         counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
         tell(f"{chapter.title}: claims {counts}; {duration(wall)}")
     names = "" if only is None else "".join(f" --only {name}" for name in chosen)
     making = Making(
         quick_runs=None if full else QUICK,
-        command=f"dirichlet-bandits paper{names}{words}",
+        command=f"dirichlet-bandits paper{paper.option}{names}{words}",
         wall=time.perf_counter() - started,
+        paper=paper,
     )
     return Reproduction(write(chapters, folder, making), tuple(chapters))
 
 
-def _chosen(only: Sequence[str] | None) -> list[str]:
+def _chosen(paper: Paper, only: Sequence[str] | None) -> list[str]:
     """The experiments asked for, in the order of the report."""
     if isinstance(only, str):
         raise ArgumentError("only", "a list of names", only)
     for name in only or ():
-        if name not in SHIPPED:
-            raise ArgumentError("only", one_of(SHIPPED), name)
-    return [name for name in SHIPPED if only is None or name in only]
+        if name not in paper.names:
+            raise ArgumentError("only", one_of(paper.names), name)
+    return [name for name in paper.names if only is None or name in only]
 
 
 def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
     """Compile what new experiments need, if it was not compiled before."""
     tasks = [task for task in map(shipped, names) if isinstance(task, Experiment)]
-    kinds = {type(policy): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
+    kinds = {type(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
     if kinds:
         tell("The first run compiles each kind of policy once; later runs find it done.")
         started = time.perf_counter()

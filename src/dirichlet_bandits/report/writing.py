@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.report.chapters import Chapter
 from dirichlet_bandits.report.facts import duration, machine, versions
 from dirichlet_bandits.report.judging import Verdict
@@ -19,17 +20,17 @@ from dirichlet_bandits.report.numbers import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Dirichlet Sampling: the paper's experiments, run again"
 _PIXELS_PER_INCH = 150
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a report was made: replications of a quick run (None at full scale), the command, and the wall clock."""
+    """How a report was made: replications of a quick run (None at full scale), the command, wall clock, paper."""
 
     quick_runs: int | None
     command: str
     wall: float
+    paper: Paper = PAPERS["dirichlet"]
 
 
 def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
@@ -79,7 +80,9 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
         keep_trailing_newline=True,
     )
     return environment.get_template(template).render(
-        title=TITLE,
+        title=making.paper.title,
+        reference=making.paper.reference,
+        option=making.paper.option,
         chapters=chapters,
         images=images,
         quick=making.quick_runs is not None,

@@ -51,3 +51,11 @@ def round_number(pulls: Ints) -> int:
 def exploration_level(forced: int, r: int) -> float:
     """Challengers with fewer rewards win round r without a duel; nobody has fewer than 0."""
     return 0.0 if forced == NOT_FORCED else slow_growth(forced, float(r))
+
+
+@jit
+def wins_untried(forced: int, pulls: Ints, challenger: int) -> bool:
+    """Whether forced exploration spares the challenger its duel."""
+    if forced == NOT_FORCED:
+        return False
+    return pulls[challenger] < exploration_level(forced, round_number(pulls))

@@ -7,8 +7,8 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
 from dirichlet_bandits.policies.subsampling.blocks import Block, block_mean, block_start, van_der_corput
-from dirichlet_bandits.policies.subsampling.forced import round_number
-from dirichlet_bandits.policies.subsampling.rule import BlockParams, wins_untried
+from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
+from dirichlet_bandits.policies.subsampling.rule import BlockParams
 from dirichlet_bandits.types import Ints
 
 UNCOUNTABLE = (
@@ -37,7 +37,7 @@ def block_win(policy: BlockParams, state: History, challenger: int, leader: int)
 @implements(incremental_win_probability, BlockParams)
 def counted_block_win(policy: BlockParams, state: History, challenger: int, leader: int, memory: Ints) -> float:
     """Only blocks that the leader's new rewards end are looked at."""
-    if wins_untried(policy, state, challenger):
+    if wins_untried(policy.forced, state.pulls, challenger):
         return 1.0
     running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
     if policy.block == Block.LAST or policy.block == Block.SEQUENCE:

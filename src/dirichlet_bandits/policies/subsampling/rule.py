@@ -17,13 +17,8 @@ from dirichlet_bandits.policies.subsampling.blocks import (
     remember_running_sum,
     van_der_corput,
 )
-from dirichlet_bandits.policies.subsampling.forced import (
-    NOT_FORCED,
-    ForcedName,
-    SubsamplingPolicy,
-    exploration_level,
-    round_number,
-)
+from dirichlet_bandits.policies.subsampling.forced import ForcedName, SubsamplingPolicy, round_number, wins_untried
+from dirichlet_bandits.policies.subsampling.limited import MEMORIES, LimitedParams
 from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
 
@@ -76,17 +71,28 @@ class LBSDA(SubsamplingPolicy):
     The challenger with n rewards wins iff its mean is at least that of the last n rewards of the leader. Nothing is
     random but ties for the lead. ``forced`` as in :class:`RBSDA`; the authors take ``"cbrt-log"``.
 
-    >>> LBSDA(forced="cbrt-log")
-    LBSDA(forced='cbrt-log')
+    ``memory="log2"`` limits the memory: an arm keeps its last max(10, (log r)^2) rewards, r being the round of its last
+    pull, and duels are on what is kept. Counts and the leader stay as they are.
+
+    >>> LBSDA(forced="cbrt-log", memory="log2")
+    LBSDA(forced='cbrt-log', memory='log2')
 
     Reference: Baudry, Russac and Cappé, On limited-memory subsampling strategies for bandits, ICML 2021.
     """
 
+    memory: Literal["log2"] | None = None
     assumes: ClassVar[str] = _FAMILY
     reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory is not None:
+            choice("memory", self.memory, MEMORIES)
+
     @property
-    def params(self) -> BlockParams:
+    def params(self) -> BlockParams | LimitedParams:
+        if self.memory is not None:
+            return LimitedParams(self._growth(), MEMORIES[self.memory])
         return BlockParams(int(Block.LAST), self._growth())
 
 
@@ -173,14 +179,6 @@ keeps_rewards(SubsetParams)
 
 
 @jit
-def wins_untried(policy: Any, state: History, challenger: int) -> bool:
-    """Whether forced exploration spares the challenger its duel."""
-    if policy.forced == NOT_FORCED:
-        return False
-    return state.pulls[challenger] < exploration_level(policy.forced, round_number(state.pulls))
-
-
-@jit
 def reaches_a_block(pool: Any, first: int, mean: float, n: int, seen: int, n_leader: int) -> bool:
     """Whether the mean reaches that of a block of n rewards that ends after the leader's first ``seen``."""
     for end in range(max(seen, n - 1), n_leader):  # noqa: SIM110 - compiled code has no generators
@@ -192,7 +190,7 @@ def reaches_a_block(pool: Any, first: int, mean: float, n: int, seen: int, n_lea
 @implements(duel, BlockParams)
 def block_duel(policy: BlockParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
     """Whether the challenger's mean reaches that of as many consecutive rewards of the leader."""
-    if wins_untried(policy, state, challenger):
+    if wins_untried(policy.forced, state.pulls, challenger):
         return True
     running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
     if policy.block == Block.ANY:
@@ -208,7 +206,7 @@ def block_duel(policy: BlockParams, state: History, challenger: int, leader: int
 @implements(duel, SubsetParams)
 def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
     """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
-    if wins_untried(policy, state, challenger):
+    if wins_untried(policy.forced, state.pulls, challenger):
         return True
     mean, n, y, words = (
         state.means[challenger],

@@ -1,0 +1,140 @@
+"""LB-SDA with limited memory: an arm keeps its last rewards only, about (log r)^2 of them."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
+from dirichlet_bandits.policies.growth import Growth, slow_growth
+from dirichlet_bandits.policies.rounds import (
+    duel_round,
+    incremental_win_probability,
+    win_probability,
+)
+from dirichlet_bandits.policies.subsampling.blocks import mean_from
+from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
+from dirichlet_bandits.types import Floats, Ints
+
+MEMORIES: Final = {"log2": int(Growth.LOG2)}
+_LEAST: Final = 10.0  # rewards that are kept in any case: what the authors take
+_FIRST_ROOM: Final = 32
+
+
+class LimitedParams(NamedTuple):
+    """The functions of forced exploration and of memory."""
+
+    forced: int
+    memory: int
+
+
+class LastRewards(NamedTuple):
+    """A tally, and running sums of the last rewards of each arm.
+
+    ``sums_of[k, begin[k] : begin[k] + kept[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward:
+    the mean of its last n rewards follows from the last of them and the one n places before.
+    """
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    sums_of: Floats
+    origin: Floats
+    begin: Ints
+    kept: Ints
+
+
+@implements(init, LimitedParams)
+def keep_nothing_yet(policy: LimitedParams, n_arms: int) -> LastRewards:
+    """No rewards yet."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    begin, kept = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return LastRewards(
+        pulls, means, sums, carry, lows, highs, np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms), begin, kept
+    )
+
+
+@jit
+def with_room(state: LastRewards, arm: int) -> LastRewards:
+    """Make room for one more sum: what is kept moves to the front of its row; rows that are half full get wider."""
+    room = state.sums_of.shape[1]
+    first, n = state.begin[arm], state.kept[arm]
+    if first + n + 1 < room:
+        return state
+    row = state.sums_of[arm]
+    base = row[first]
+    for i in range(n + 1):
+        row[i] = row[first + i] - base
+    state.begin[arm] = 0
+    if 2 * n < room:
+        return state
+    wider = np.zeros((state.pulls.size, 2 * room))
+    for k in range(state.pulls.size):
+        for i in range(room):
+            wider[k, i] = state.sums_of[k, i]
+    pulls, means, sums, carry, lows, highs, _, origin, begin, kept = state
+    return LastRewards(pulls, means, sums, carry, lows, highs, wider, origin, begin, kept)
+
+
+@implements(update, LimitedParams)
+def keep_the_last(
+    policy: LimitedParams, state: LastRewards, arm: int, reward: float, rng: np.random.Generator
+) -> LastRewards:
+    """One more reward; an arm that keeps enough of them for this round drops its oldest."""
+    r = max(round_number(state.pulls), 1)
+    if state.pulls[arm] == 0:
+        state.origin[arm] = reward
+    if state.kept[arm] >= max(_LEAST, slow_growth(policy.memory, float(r))):
+        state.begin[arm] += 1
+        state.kept[arm] -= 1
+    state = with_room(state, arm)
+    last = state.begin[arm] + state.kept[arm]
+    state.sums_of[arm, last + 1] = state.sums_of[arm, last] + (reward - state.origin[arm])
+    state.kept[arm] += 1
+    count(state, arm, reward)
+    return state
+
+
+@jit
+def mean_of_last(state: LastRewards, arm: int, n: int) -> float:
+    """Mean of the arm's last n rewards, of all that it ever had if nothing was dropped."""
+    if n == state.pulls[arm]:
+        return state.means[arm]
+    last = state.begin[arm] + state.kept[arm]
+    return mean_from(state.origin[arm], state.sums_of[arm, last] - state.sums_of[arm, last - n], n)
+
+
+@jit
+def reaches_the_last(policy: LimitedParams, state: LastRewards, challenger: int, leader: int) -> bool:
+    """Whether the mean of what the challenger has kept reaches that of as many of the leader's last rewards."""
+    if wins_untried(policy.forced, state.pulls, challenger):
+        return True
+    n = state.kept[challenger]
+    return mean_of_last(state, challenger, n) >= mean_of_last(state, leader, min(n, state.kept[leader]))
+
+
+@implements(duel, LimitedParams)
+def limited_duel(
+    policy: LimitedParams, state: LastRewards, challenger: int, leader: int, rng: np.random.Generator
+) -> bool:
+    """The last rewards of both; nothing is random."""
+    return reaches_the_last(policy, state, challenger, leader)
+
+
+@implements(win_probability, LimitedParams)
+def limited_win(policy: LimitedParams, state: LastRewards, challenger: int, leader: int) -> float:
+    """Certain, or impossible."""
+    return 1.0 if reaches_the_last(policy, state, challenger, leader) else 0.0
+
+
+@implements(incremental_win_probability, LimitedParams)
+def limited_win_again(policy: LimitedParams, state: LastRewards, challenger: int, leader: int, memory: Ints) -> float:
+    """The same: nothing has to be kept for it."""
+    return 1.0 if reaches_the_last(policy, state, challenger, leader) else 0.0
+
+
+implements(select, LimitedParams)(duel_round)
