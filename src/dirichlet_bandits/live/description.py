@@ -51,9 +51,9 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("Magic")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BCVTS', 'MCVTS', 'UUCB', 'CVaRUCB', 'BDS', 'RDS', \
-'QDS', 'IMED', 'EmpiricalIMED', 'NPTS', 'RBSDA', \
-'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB' (got 'Magic')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', 'QDS', 'IMED', 'EmpiricalIMED', \
+'NPTS', 'RBSDA', 'ThompsonSampling', 'BinarizedTS', 'UCB1', 'RUCBLT', 'KLUCB', 'EmpiricalKLUCB', \
+'BCVTS', 'MCVTS', 'UUCB', 'CVaRUCB' (got 'Magic')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:
