@@ -35,6 +35,19 @@ def test_picture_is_there_and_small():
     assert 0 < (ROOT / "docs/figures/regret.png").stat().st_size < 200_000
 
 
+def test_the_tutorial_on_risk_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for code in blocks("docs/tutorial_risk.md"):
+        exec(compile(code, "docs/tutorial_risk.md", "exec"), namespace)
+    said = capsys.readouterr().out
+    assert "best on average: 28 Mar - best in bad years: 12 Apr" in said
+    assert "every decision and every propensity came out again" in said
+    for picture in ("risk_seasons.png", "risk_regret.png"):
+        assert (tmp_path / picture).stat().st_size > 10_000
+        assert 0 < (ROOT / "docs/figures" / picture).stat().st_size < 200_000
+
+
 def test_the_live_tutorial_runs(tmp_path, monkeypatch, capsys):
     if importlib.util.find_spec("DSSATTools") is None:
         pytest.skip("the extra 'dssat' is not installed")

@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.numerics.cvar import ordered_cvar
-from dirichlet_bandits.numerics.cvar_crossing import log_binomial
+from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails
 from tests import naive
 
 LEVELS = (0.05, 0.2, 0.5, 0.9, 0.999)
@@ -181,3 +181,15 @@ def test_bad_levels_are_named(bad):
     ):
         with pytest.raises(db.ArgumentError, match="'level' must be"):
             call()
+
+
+@pytest.mark.parametrize("start", [0.0, 0.3, 1.0, 5.0, 100.0])
+def test_where_the_search_for_a_line_starts_does_not_matter(start):
+    """Few values, each many times: a slope so bent that Newton's steps alone would run in circles."""
+    x = np.repeat([0.0, 0.25, 0.5, 1.0], [56, 51, 118, 1])
+    chances = log_binomial(x.size - 1, 0.3)
+    for v in (0.10920566007485108, 0.03, 0.2, 0.4):
+        terms = [chances[n] + db.crossing_probability(x[: n + 1], v, log=True) for n in range(x.size)]
+        below, above = log_cvar_tails(x - v, chances, -math.inf, np.full((4, x.size), start))
+        assert above == pytest.approx(np.logaddexp.reduce(terms), rel=1e-10, abs=1e-12)
+        assert math.exp(below) + math.exp(above) == pytest.approx(1.0, abs=1e-14)

@@ -182,3 +182,26 @@ def test_live_studies_record_propensities_and_replay(policy, tmp_path):
     assert db.load_study("maize", storage=storage, policy=policy).policy == policy
     assert again.replay().same
     assert again.ask().propensity > 0.0
+
+
+def test_a_study_judges_its_arms_as_its_policy_does():
+    """The bold arm has the better mean, the safe one the better bad rewards."""
+    told = {"bold": [0.0, 10.0, 10.0, 9.0], "safe": [4.0, 4.0, 5.0, 4.0], "new": []}
+    studies = {}
+    for policy in (db.BCVTS(10, 0.25), db.NPTS(10)):
+        study = studies[type(policy)] = db.create_study("s", arms=["bold", "safe"], policy=policy, seed=0)
+        while any(len(told[arm]) > study.summary()["told"][arm] for arm in ("bold", "safe")):
+            trial = study.ask()
+            done = study.summary()["told"][trial.arm]
+            study.tell(trial.id, told[trial.arm][done % 4])
+        study.add_arm("new")
+    risk, mean = studies[db.BCVTS], studies[db.NPTS]
+    assert mean.best_arm == "bold"
+    assert "value" not in mean.summary()
+    assert mean.summary().attrs["objective"] == "mean"
+    assert risk.best_arm == "safe"
+    assert risk.summary().attrs["objective"] == "CVaR at 25 %"
+    frame, trials = risk.summary(), risk.trials_dataframe()
+    for arm in ("bold", "safe"):
+        assert frame["value"][arm] == db.cvar(trials.loc[trials["arm"] == arm, "reward"].dropna(), 0.25)
+    assert math.isnan(frame["value"]["new"])

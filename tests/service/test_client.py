@@ -245,3 +245,17 @@ def test_a_page_that_is_no_service_is_said_so(status):
         line.get("studies")
     line.close()
     door.close()
+
+
+def test_what_arms_are_judged_by_travels_too(studies):
+    policy = db.BCVTS(upper=10, level=0.4)
+    here = db.create_study("risk", arms=ARMS, policy=policy, seed=5)
+    there = studies.create_study("risk", arms=ARMS, policy=policy, seed=5)
+    pd.testing.assert_frame_equal(here.summary(), there.summary())
+    for step in range(6):
+        for study in (here, there):
+            study.tell(study.ask().id, float(step))
+    pd.testing.assert_frame_equal(here.summary(), there.summary())
+    assert here.summary().attrs == there.summary().attrs
+    assert there.summary().attrs["objective"] == "CVaR at 40 %"
+    assert here.best_arm == there.best_arm

@@ -169,16 +169,18 @@ def replay_command(name: Name, storage: Url) -> None:
 
 def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
+    judged = ["value"] if "value" in summary else []
     rows = [
         (
             str(arm) + ("" if row["active"] else " (retired)"),
             *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in ("mean", "std", "low", "high")),
+            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in (*judged, "mean", "std", "low", "high")),
             f"{chances[str(arm)]:.4g}",
         )
         for arm, row in summary.iterrows()
     ]
     level = f"{100 * summary.attrs['level']:g} %"
-    headers = ("arm", "told", "pending", "abandoned", "mean", "std", f"{level} from", "to", "propensity")
+    objective = [summary.attrs["objective"]] if judged else []
+    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
     tables.show(tables.table(f"{study.name}: {study.policy!r}, best {study.best_arm}", headers, rows, numbers=True))
     typer.echo(f"interval: {summary.attrs['interval']}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dirichlet_bandits.arms import Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
@@ -56,6 +57,10 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
             }
         )
     frame = pd.DataFrame(rows).set_index("arm")
+    if not isinstance(policy.objective, Mean):
+        told_to = [rewards[arms == arm] for arm in range(len(journal.names))]
+        frame["value"] = [policy.objective.value(Empirical(x)) if x.size else math.nan for x in told_to]
+    frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
     return frame

@@ -193,10 +193,13 @@ class Study:
 
     @property
     def best_arm(self) -> str | None:
-        """The arm with the largest mean reward among those that may be handed out; None before any reward."""
+        """The best arm so far among those that may be handed out; None before any reward.
+
+        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family.
+        """
         summary = self.summary()
-        means = summary.loc[summary["active"], "mean"].dropna()
-        return None if means.empty else str(means.idxmax())
+        values = summary.loc[summary["active"], "value" if "value" in summary else "mean"].dropna()
+        return None if values.empty else str(values.idxmax())
 
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
@@ -208,6 +211,9 @@ class Study:
 
     def summary(self, level: float = 0.95) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
+
+        With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;
+        ``.attrs["objective"]`` says what it is.
 
         The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
         method and what it assumes (``docs/live.md``).

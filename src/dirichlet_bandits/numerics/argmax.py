@@ -132,7 +132,8 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: F
     """Integral over each panel for each variable, an estimate of its error, and how much of it is rounding."""
     nodes, weights, slope, last = _RULE
     half = 0.5 * (right - left)[:, None]
-    v = 0.5 * (left + right)[:, None] + half * nodes
+    # Rounding must not push the first node below a value that has a probability of its own.
+    v = np.clip(0.5 * (left + right)[:, None] + half * nodes, left[:, None], right[:, None])
     below, above = _tails(variables, v, asked)
     others = product_of_others(below)
     upper_half = below[:, :, :1] >= 0.5

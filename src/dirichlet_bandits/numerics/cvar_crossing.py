@@ -280,11 +280,12 @@ def _log_integral(
     if not e > 0.0:
         e = 1.0
     height = width = 0.0
-    for _ in range(NEWTON_LIMIT):
+    for iteration in range(NEWTON_LIMIT):
         height, slope, curvature = _line(offsets, log_chances, low, high, sign, top, e, work)
         centre = 1.0 / (1.0 + e)
         width = min(1.0 / math.sqrt(curvature), e * centre)
-        if abs(slope / curvature) <= SADDLE_STEP * width:
+        # What is integrated belongs to this e: any line between 0 and the pole is right, some are better.
+        if abs(slope / curvature) <= SADDLE_STEP * width or iteration == NEWTON_LIMIT - 1:
             break
         if slope > 0.0:
             e_low = e
@@ -293,8 +294,10 @@ def _log_integral(
         # Newton in log e, where both the pole and 0 are far away.
         step = slope / (curvature * e * centre * centre)
         e *= math.exp(min(max(step, -_LEAP), _LEAP))
-        if not e_low < e < e_high:
-            e = math.sqrt(e_low * e_high) if e_low > 0.0 and e_high < math.inf else e_high / 8.0
+        bracketed = e_low > 0.0 and e_high < math.inf
+        # A mixture may have a slope that is far from straight: now and then the bracket is cut in ratio.
+        if bracketed and (iteration % 3 == 2 or not e_low < e < e_high):
+            e = math.sqrt(e_low * e_high)
     work[3, known] = e
     if height < floor:  # Chernoff's bound
         return -math.inf, True

@@ -1,6 +1,5 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
-from dirichlet_bandits.policies.cvar import BCVTS, MCVTS, UUCB, CVaRUCB
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.dmed import DMED
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED, UnimodalIMED
@@ -15,6 +14,9 @@ from dirichlet_bandits.policies.resampling import GIRO, BootstrapTS, OnlineBoots
 from dirichlet_bandits.policies.subsampling import BESA, LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 from dirichlet_bandits.policies.thompson import BinarizedTS, ThompsonSampling
 from dirichlet_bandits.policies.ucb import KLUCB, RUCBLT, UCB1, EmpiricalKLUCB, KLUCBPlusPlus, KLUCBSwitch
+
+# isort: split
+from dirichlet_bandits.policies.cvar import BCVTS, MCVTS, UUCB, CVaRUCB  # tables list them after those of the mean
 
 __all__ = [
     "BCVTS",

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import specialised
@@ -31,6 +32,11 @@ class Policy:
     def reward_bounds(self) -> tuple[float, float]:
         """The interval in which this policy expects every reward."""
         return -math.inf, math.inf
+
+    @property
+    def objective(self) -> Objective:
+        """What makes an arm good in the eyes of this policy; a live study names its best arm by it."""
+        return Mean()
 
     def init(self, n_arms: int) -> Any:
         """State before the first reward."""

@@ -148,7 +148,8 @@ def summary(
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
     ]
-    return bodies.Summary(arms=rows, best_arm=found.best_arm, interval=frame.attrs["interval"], level=level)
+    said = {key: frame.attrs[key] for key in ("objective", "interval")}
+    return bodies.Summary(arms=rows, best_arm=found.best_arm, level=level, **said)
 
 
 @reading.get("/propensities")

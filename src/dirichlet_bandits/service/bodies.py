@@ -151,13 +151,18 @@ class ArmSummary(BaseModel):
     std: float | None
     low: float | None
     high: float | None
+    value: float | None = None
 
 
 class Summary(BaseModel):
-    """A row an arm; ``interval`` says which method gave ``low`` and ``high``, and what it assumes."""
+    """A row an arm; ``interval`` says which method gave ``low`` and ``high``, and what it assumes.
+
+    ``objective`` names what the policy judges arms by; unless it is the mean, ``value`` has it for each arm's rewards.
+    """
 
     arms: list[ArmSummary]
     best_arm: str | None
+    objective: str = "mean"
     interval: str
     level: float
 

@@ -160,7 +160,7 @@ class RemoteStudy:
 
     @property
     def best_arm(self) -> str | None:
-        """The arm with the largest mean reward among those that may be handed out; None before any reward."""
+        """The best arm so far among those that may be handed out; None before any reward. See :class:`Study`."""
         best: str | None = self._get("summary")["best_arm"]
         return best
 
@@ -173,11 +173,12 @@ class RemoteStudy:
         import pandas as pd
 
         said = self._get("summary", level=number_between("level", level, 0, 1))
-        unknown = {"mean": math.nan, "std": math.nan, "low": -math.inf, "high": math.inf}
+        unknown = {"mean": math.nan, "std": math.nan, "low": -math.inf, "high": math.inf, "value": math.nan}
         rows = [{key: unknown[key] if value is None else value for key, value in row.items()} for row in said["arms"]]
         frame = pd.DataFrame(rows).set_index("arm")
-        frame.attrs = {"interval": said["interval"], "level": said["level"]}
-        return frame
+        objective = said.get("objective", "mean")
+        frame.attrs = {"objective": objective, "interval": said["interval"], "level": said["level"]}
+        return frame.drop(columns="value", errors="ignore") if objective == "mean" else frame
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
@@ -50,8 +51,18 @@ class CVaRUCBParams(NamedTuple):
     horizon: int
 
 
+class RiskAverse(Policy):
+    """A policy that judges an arm by its CVaR."""
+
+    level: float
+
+    @property
+    def objective(self) -> Objective:
+        return CVaR(self.level)
+
+
 @dataclass(frozen=True)
-class BCVTS(Policy):
+class BCVTS(RiskAverse):
     """Thompson Sampling for the CVaR of bounded rewards: every arm's rewards and the bound, reweighted at random.
 
     index = CVaR_level of X_1, ..., X_n, upper with weights w ~ Dirichlet(1, ..., 1), drawn anew for every arm at every
@@ -82,7 +93,7 @@ class BCVTS(Policy):
 
 
 @dataclass(frozen=True)
-class MCVTS(Policy):
+class MCVTS(RiskAverse):
     """Thompson Sampling for the CVaR of rewards with finitely many known values.
 
     index = CVaR_level of the values x_1 < ... < x_M with probabilities p ~ Dirichlet(1 + N_1, ..., 1 + N_M), N_j being
@@ -117,7 +128,7 @@ class MCVTS(Policy):
 
 
 @dataclass(frozen=True)
-class UUCB(Policy):
+class UUCB(RiskAverse):
     """The CVaR of an arm's rewards plus a confidence width: CVaR_level(F_k) + upper / level sqrt(log t / N_k).
 
     >>> UUCB(upper=1.0, level=0.2)
@@ -145,7 +156,7 @@ class UUCB(Policy):
 
 
 @dataclass(frozen=True)
-class CVaRUCB(Policy):
+class CVaRUCB(RiskAverse):
     """The CVaR of the best law in a confidence band around the rewards: the worst b of all weight moves to the bound.
 
     index = CVaR_level of the law with distribution function max(F_k(x) - b, 0) below ``upper`` and 1 there,
