@@ -9,6 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
+from dirichlet_bandits.errors import ArgumentError, one_of
 
 
 def compare(
@@ -52,8 +53,6 @@ def compare(
         outputs.check_picture("--out", out)
     with options_named("arm", "reward", "wide"):
         bandit = _bandit(file, arm, reward, wide, cvar)
-    if not as_json:
-        typer.echo(_said_of(bandit))
     with options_named("horizon", "replications", "lower", "upper", "sigma", "seed", "workers"):
         ranking = db.compare_policies(
             bandit,
@@ -77,6 +76,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(ranking.as_json(), indent=2))
     else:
+        typer.echo(_said_of(bandit))
         _show(ranking, file.stem)
         if out is not None:
             typer.echo(f"saved: {out}")
@@ -94,6 +94,9 @@ def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: f
         objective = db.CVaR(level_of("--cvar", cvar))
     if file.suffix.lower() != ".toml":
         return db.read_rewards(file, arm=arm, reward=reward, wide=wide, objective=objective)
+    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
+        if value is not None:
+            raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     return found if objective is None else db.Bandit(found.arms, found.names, objective=objective)
 
@@ -102,7 +105,6 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
     """Policies of the options ``--policy``: names of classes, or with parameters."""
     if not texts:
         return None
-    from dirichlet_bandits.errors import ArgumentError, one_of
     from dirichlet_bandits.live.description import parse_policy
     from dirichlet_bandits.policies import POLICIES
 
@@ -134,14 +136,12 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
     tables.show(
         tables.table(f"{title}: {result.regret_label} after {result.horizon} pulls", headers, rows, numbers=True)
     )
-    runs = result.data.sizes["replication"]
-    typer.echo(
-        f"Paired differences over {runs} replications; {ranking.confidence:.0%} intervals for all of them together."
-    )
+    runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g} %"
+    typer.echo(f"Paired differences over {runs} replications, {level} intervals for all together.")
     typer.echo(f"best here: {ranking.best!r}")
     if ranking.left_out:
         reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}
         for name, reason in ranking.left_out.items():
             reasons[reason].append(name)
-        rows = [(", ".join(names), reason) for reason, names in reasons.items()]
-        tables.show(tables.table("Left out", ("policy", "because it"), rows, lines=True))
+        why = [(", ".join(names), reason) for reason, names in reasons.items()]
+        tables.show(tables.table("Left out", ("policy", "because it"), why, lines=True))

@@ -164,14 +164,14 @@ def _made(
 
 
 def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> list[str]:
-    """The name of the class, and where there are several of it the values in which they differ."""
+    """The name of the class; where there are several of it, with the first value in which they differ, or with all."""
     different = [name for name in fields if len({getattr(policy, name) for policy in policies}) > 1]
-    names = []
+    words = []
     for policy in policies:
         values = {name: getattr(policy, name) for name in different if getattr(policy, name) is not None}
-        words = [x if isinstance(x, str) else f"{name} {x:g}" for name, x in values.items()]
-        names.append(" ".join([called, ", ".join(words)]).strip())
-    return names
+        words.append([x if isinstance(x, str) else f"{name} {x:g}" for name, x in values.items()])
+    short = [" ".join([called, *some[:1]]) for some in words]
+    return short if len(set(short)) == len(short) else [f"{called} {', '.join(some)}".strip() for some in words]
 
 
 def _family(bandit: Bandit, lower: float | None, upper: float | None) -> str | None:
