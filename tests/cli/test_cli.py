@@ -106,7 +106,7 @@ def test_example_is_written_once_and_can_be_read(folder):
     assert again.stderr == "error: 'path' must be a file that does not exist yet (got 'mine.toml')\n"
 
 
-@pytest.mark.parametrize("command", ["simulate", "example", "policies", "paper"])
+@pytest.mark.parametrize("command", ["simulate", "compare", "example", "policies", "paper"])
 def test_help_has_an_example(command):
     answer = call(command, "--help")
     assert answer.exit_code == 0

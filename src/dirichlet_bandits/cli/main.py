@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import compile, crops, example, paper, policies, serve, simulate, study
+from dirichlet_bandits.cli import compare, compile, crops, example, paper, policies, serve, simulate, study
 from dirichlet_bandits.cli.failures import OneLineErrors
 
 app = typer.Typer(
@@ -19,7 +19,15 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (simulate.simulate, example.example, policies.policies, paper.paper, serve.serve, compile.compile):
+for command in (
+    simulate.simulate,
+    compare.compare,
+    example.example,
+    policies.policies,
+    paper.paper,
+    serve.serve,
+    compile.compile,
+):
     app.command()(command)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")

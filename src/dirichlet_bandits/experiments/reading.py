@@ -38,14 +38,28 @@ def read(path: str | PathLike[str]) -> Experiment:
     Traceback (most recent call last):
     FileNotFoundError: no experiment at 'no-such-file.toml'
     """
+    return parse(_text(path), source=str(path))
+
+
+def read_bandit(path: str | PathLike[str]) -> Bandit:
+    """The bandit of an experiment's file, which may have the arms and the objective only."""
+
+    def bandit(content: Mapping[str, Any], _: str) -> Bandit:
+        fields.only_known("", content, _TOP)
+        return _bandit(content)
+
+    return parse_with(bandit, _text(path), str(path))
+
+
+def _text(path: str | PathLike[str]) -> str:
+    """The content of an experiment's file."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"no experiment at {str(path)!r}")
     try:
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a TOML file: {error}") from error
-    return parse(text, source=str(path))
 
 
 def parse(text: str, source: str = "experiment.toml") -> Experiment:

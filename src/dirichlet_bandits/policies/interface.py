@@ -17,11 +17,13 @@ class Policy:
     """A decision rule: a frozen dataclass of the user's parameters.
 
     ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. ``assumes`` and
-    ``reference`` fill the table of ``dirichlet-bandits policies``.
+    ``reference`` fill the table of ``dirichlet-bandits policies``. ``ordered_arms`` says that the order of the arms
+    means something to the policy.
     """
 
     assumes: ClassVar[str] = "unknown"
     reference: ClassVar[str] = ""
+    ordered_arms: ClassVar[bool] = False
 
     @property
     def params(self) -> tuple[Any, ...]:

@@ -97,6 +97,7 @@ class UnimodalIMED(FamilyPolicy):
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family; the means of ordered arms have one summit"
     reference: ClassVar[str] = "Saber, Menard and Maillard (2021)"
+    ordered_arms: ClassVar[bool] = True
 
     @property
     def params(self) -> UnimodalIMEDParams:

@@ -1,0 +1,215 @@
+"""Which policies can be tried on given arms, with which parameters; and why not the others.
+
+A policy's fields say what it wants to be told. Those that stand for a fact about the rewards (a bound, a deviation, a
+family...) are filled with what is known; all others keep their defaults. Several families may fit: then there are
+several policies of one class.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.arms import Bandit, CVaR, Mean
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies import POLICIES, Policy
+from dirichlet_bandits.theory.laws import family_of
+from dirichlet_bandits.validation import finite_number, positive_number
+
+MOST_VALUES = 20  # a law with more different rewards is not taken for one with finitely many known values
+
+# Fields that stand for facts, and how a reason calls them. A policy with such a field is not run on a guess.
+FACTS = {
+    "lower": "a lower bound of the rewards (lower)",
+    "upper": "an upper bound of the rewards (upper)",
+    "sigma": "the standard deviation of the rewards (sigma)",
+    "family": "a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)",
+    "level": "a CVaR as the objective (level)",
+    "support": f"rewards with at most {MOST_VALUES} different values (support)",
+    "horizon": "the horizon",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the rewards, by the name of the field that takes it: no value, one, or several to try."""
+
+    facts: Mapping[str, tuple[Any, ...]]
+    bounds: tuple[float, float]
+    ordered: bool
+
+
+def what_is_known(
+    bandit: Bandit,
+    *,
+    horizon: int,
+    lower: float | None = None,
+    upper: float | None = None,
+    sigma: float | None = None,
+    ordered: bool = False,
+) -> Known:
+    """Facts that the user gives, and those that the arms tell; bounds that a reward breaks are refused.
+
+    Rewards that are all 0 or 1 have these as their bounds unless others are given.
+
+    >>> from dirichlet_bandits import Bernoulli
+    >>> what_is_known(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
+    ('bernoulli',)
+    """
+    low, high = bandit.support()
+    if lower is not None and finite_number("lower", lower) > low:
+        raise ArgumentError("lower", f"at most the smallest reward, {low:g}", lower)
+    if upper is not None and finite_number("upper", upper) < high:
+        raise ArgumentError("upper", f"at least the largest reward, {high:g}", upper)
+    if sigma is not None:
+        positive_number("sigma", sigma)
+    family = _family(bandit, lower, upper)
+    if family == "bernoulli":
+        lower, upper = 0.0, 1.0
+    atoms = _atoms(bandit)
+    objective = bandit.objective
+    facts: dict[str, tuple[Any, ...]] = {
+        "lower": () if lower is None else (float(lower),),
+        "upper": () if upper is None else (float(upper),),
+        "sigma": () if sigma is None else (float(sigma),),
+        "family": (*([family] if family else []), *([] if sigma is None else ["gaussian"])),
+        "level": (objective.level,) if isinstance(objective, CVaR) else (),
+        "support": () if atoms is None or len(atoms) > MOST_VALUES else (tuple(atoms.tolist()),),
+        "horizon": (horizon,),
+    }
+    return Known(facts, (low, high), ordered)
+
+
+def applicable(policy_class: type[Policy], known: Known, objective: Any = None) -> dict[str, Policy]:
+    """The policies of a class that can be tried, by name; with none of them an ArgumentError says why.
+
+    >>> from dirichlet_bandits import Bernoulli, IMED, UCB1
+    >>> known = what_is_known(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100)
+    >>> applicable(IMED, known)
+    {'IMED': IMED(family='bernoulli', sigma=None)}
+    >>> applicable(UCB1, known)
+    Traceback (most recent call last):
+    dirichlet_bandits.experiments.applicable.NotApplicableError: needs the standard deviation of the rewards (sigma)
+    """
+    fields = [field for field in dataclasses.fields(policy_class) if field.init]  # type: ignore[arg-type]
+    if policy_class.ordered_arms and not known.ordered:
+        raise NotApplicableError("needs arms in an order along which the means rise and fall (ordered)")
+    if not isinstance(objective, Mean | None) and not any(field.name == "level" for field in fields):
+        raise NotApplicableError(f"looks for the best mean, and the objective is {objective.name}")
+    choices = _choices(fields, known)
+    made, refused = _made(policy_class, choices)
+    if not made:
+        unknown = [FACTS[name] for name, values in choices.items() if values == (None,) and name != "sigma"]
+        raise NotApplicableError("needs " + " or ".join(unknown) if unknown else str(refused))
+    low, high = known.bounds
+    fit = [policy for policy in made if policy.reward_bounds[0] <= low and high <= policy.reward_bounds[1]]
+    if not fit:
+        bottom, top = made[0].reward_bounds
+        raise NotApplicableError(f"expects rewards in [{bottom:g}, {top:g}], and these lie in [{low:g}, {high:g}]")
+    return dict(zip(_names(policy_class.__name__, fit, list(choices)), fit, strict=True))
+
+
+class NotApplicableError(Exception):
+    """Why no policy of a class can be tried."""
+
+
+def all_applicable(
+    classes: Sequence[str], known: Known, objective: Any = None
+) -> tuple[dict[str, Policy], dict[str, str]]:
+    """The policies of all these classes that can be tried, by name; and of the other classes why not."""
+    tried: dict[str, Policy] = {}
+    left_out: dict[str, str] = {}
+    for name in classes:
+        try:
+            tried |= applicable(POLICIES[name], known, objective)
+        except NotApplicableError as reason:
+            left_out[name] = str(reason)
+    return tried, left_out
+
+
+def _choices(fields: Sequence[Any], known: Known) -> dict[str, tuple[Any, ...]]:
+    """What to try for each field that stands for a fact; a field that may be None is also tried without."""
+    choices: dict[str, tuple[Any, ...]] = {}
+    missing = []
+    for field in fields:
+        values = known.facts.get(field.name, ())
+        if field.name not in FACTS:
+            if field.default is MISSING and field.default_factory is MISSING:
+                missing.append(f"a value of {field.name!r}, which no reward tells")
+        elif field.default is None and field.name != "horizon":  # a horizon that is known is told
+            choices[field.name] = (None, *values)
+        elif values:
+            choices[field.name] = values
+        else:
+            missing.append(FACTS[field.name])
+    if missing:
+        raise NotApplicableError("needs " + " and ".join(missing))
+    return choices
+
+
+def _made(
+    policy_class: type[Policy], choices: Mapping[str, tuple[Any, ...]]
+) -> tuple[list[Policy], ArgumentError | None]:
+    """All combinations that the class itself accepts, and what it said of the last one that it refused."""
+    made, refused = [], None
+    for values in itertools.product(*choices.values()):
+        try:
+            made.append(policy_class(**dict(zip(choices, values, strict=True))))
+        except ArgumentError as error:
+            refused = error
+    return made, refused
+
+
+def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> list[str]:
+    """The name of the class; where there are several of it, with the first value in which they differ, or with all."""
+    different = [name for name in fields if len({getattr(policy, name) for policy in policies}) > 1]
+    words = []
+    for policy in policies:
+        values = {name: getattr(policy, name) for name in different if getattr(policy, name) is not None}
+        words.append([x if isinstance(x, str) else f"{name} {x:g}" for name, x in values.items()])
+    short = [" ".join([called, *some[:1]]) for some in words]
+    return short if len(set(short)) == len(short) else [f"{called} {', '.join(some)}".strip() for some in words]
+
+
+def _family(bandit: Bandit, lower: float | None, upper: float | None) -> str | None:
+    """The family of the values that all rewards have: 0 and 1, whole numbers, positive numbers; else None."""
+    fits = [_fitting(arm) for arm in bandit.arms]
+    for family in ("bernoulli", "poisson", "exponential"):
+        if family == "bernoulli" and (lower not in (None, 0) or upper not in (None, 1)):
+            continue  # other rewards are possible
+        if all(family in arm for arm in fits):
+            return family
+    return None
+
+
+def _fitting(arm: Any) -> set[str]:
+    """Families whose values an arm's rewards may be; Gaussian ones may be any."""
+    evident = family_of(arm)
+    if evident is not None:
+        return {"bernoulli", "poisson"} if evident == "bernoulli" else {evident}
+    if not hasattr(arm, "atoms"):
+        return {"exponential"} if _is_positive(arm) else set()
+    values = arm.atoms()[0]
+    fits = {
+        "bernoulli": np.isin(values, (0.0, 1.0)).all(),
+        "poisson": (values >= 0.0).all() and (values == np.round(values)).all(),
+        "exponential": (values > 0.0).all(),
+    }
+    return {family for family, fit in fits.items() if fit}
+
+
+def _is_positive(arm: Any) -> bool:
+    """Whether a continuous law is known to give positive rewards only, with probability one."""
+    if not hasattr(arm, "support") or not hasattr(arm, "cdf"):
+        return False
+    low = float(arm.support()[0])
+    return low > 0.0 or (low == 0.0 and float(arm.cdf(low)) == 0.0)
+
+
+def _atoms(bandit: Bandit) -> Any:
+    """All values that rewards can have, in order; None if an arm does not tell."""
+    laws: list[Any] = [arm for arm in bandit.arms if hasattr(arm, "atoms")]
+    return np.unique(np.concatenate([law.atoms()[0] for law in laws])) if len(laws) == len(bandit) else None

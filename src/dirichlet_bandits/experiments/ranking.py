@@ -1,0 +1,196 @@
+"""Which policy? All that apply play the same bandit, and are ranked by their regret."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.experiments.applicable import all_applicable, what_is_known
+from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.seeding import Seed
+from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.validation import number_between, true_or_false, whole_number
+
+_INTERRUPTED = "interrupted before enough of its replications were done"
+
+
+class Place(NamedTuple):
+    """A policy in a ranking: its mean regret at the horizon, and by how much that exceeds the first one's.
+
+    ``low`` and ``high`` are the ends of the paired interval of the ``difference``; ``tied`` says that it leaves open
+    which of the two is better.
+    """
+
+    policy: str
+    mean: float
+    difference: float
+    low: float
+    high: float
+    tied: bool
+    replications: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The outcome of :func:`compare_policies`: places from the best on, and why some policies have none.
+
+    ``policies`` are those that ran, by the names in ``places``; ``result`` is the simulation itself.
+    """
+
+    places: Sequence[Place]
+    left_out: Mapping[str, str]
+    policies: Mapping[str, AnyPolicy]
+    result: Result
+    confidence: float
+
+    @property
+    def best(self) -> AnyPolicy:
+        """The policy in the first place."""
+        return self.policies[self.places[0].policy]
+
+    def summary(self) -> pd.DataFrame:
+        """The places, a row a policy."""
+        return pd.DataFrame(self.places, columns=Place._fields).set_index("policy")
+
+    def plot(self, path: str | PathLike[str] | None = None, *, most: int = 6, **options: Any) -> Any:
+        """Draw the regret of the first few; the options are those of :meth:`Result.plot`."""
+        shown = [place.policy for place in self.places[: whole_number("most", most, at_least=1)]]
+        return self.result.plot(path, policies=shown, **options)
+
+    def as_json(self) -> dict[str, Any]:
+        """The ranking in numbers and texts."""
+        return {
+            "horizon": self.result.horizon,
+            "objective": self.result.objective,
+            "confidence": self.confidence,
+            "ranking": [{**place._asdict(), "parameters": repr(self.policies[place.policy])} for place in self.places],
+            "left_out": dict(self.left_out),
+        }
+
+
+def compare_policies(
+    bandit: Bandit,
+    *,
+    horizon: int,
+    replications: int = 200,
+    policies: Sequence[str | AnyPolicy] | None = None,
+    lower: float | None = None,
+    upper: float | None = None,
+    sigma: float | None = None,
+    ordered: bool = False,
+    confidence: float = 0.95,
+    seed: Seed = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    executor: Executor | None = None,
+) -> Ranking:
+    """Let all policies that apply play the bandit, and rank them by their mean regret at the horizon.
+
+    A policy applies if all is known that it wants to be told. What is not known is not guessed: the policy is left out,
+    and :attr:`Ranking.left_out` says why. All policies meet the same rewards, so differences are paired. With k of them
+    each interval has the level 1 - (1 - confidence)/(k - 1), by Bonferroni: with at least that confidence the policy of
+    least expected regret is the first one or among those ``tied`` with it.
+
+    The arms are taken as they are. Where they are past rewards (:func:`read_rewards`) the answer is as good as these
+    are many and typical of what is to come. Ctrl-C ranks what is done.
+
+    Parameters
+    ----------
+    bandit
+        The arms; with a CVaR as its objective, policies that look for the best mean are left out.
+    horizon, replications
+        Pulls in a replication, and how many replications.
+    policies
+        Names of classes, or policies that are run as they are; by default every class of the library.
+    lower, upper
+        Bounds that no reward will ever break. Rewards that are all 0 or 1 need none.
+    sigma
+        Standard deviation that no arm exceeds.
+    ordered
+        Whether the order of the arms means something: along it the means rise to a summit and fall behind it.
+    seed, workers, progress, executor
+        As in :func:`simulate`.
+
+    >>> from dirichlet_bandits import Empirical
+    >>> past = Bandit([Empirical([0, 0, 1]), Empirical([0, 1, 1])], names=["red", "blue"])
+    >>> ranking = compare_policies(past, horizon=100, replications=10, policies=["IMED", "UCB1"], seed=0)
+    >>> [place.policy for place in ranking.places], ranking.best
+    (['IMED'], IMED(family='bernoulli', sigma=None))
+    >>> ranking.left_out
+    {'UCB1': 'needs the standard deviation of the rewards (sigma)'}
+
+    Reference: Hsu (1984), Constrained simultaneous confidence intervals for multiple comparisons with the best, on the
+    question; ours is the plain answer.
+    """
+    if not isinstance(bandit, Bandit):
+        raise ArgumentError("bandit", "a Bandit", bandit)
+    if not bandit.gaps.any():
+        raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", bandit.values.tolist())
+    horizon = whole_number("horizon", horizon, at_least=len(bandit))
+    whole_number("replications", replications, at_least=2)
+    number_between("confidence", confidence, 0, 1)
+    true_or_false("ordered", ordered)
+    known = what_is_known(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)
+    classes, own = _asked(policies)
+    tried, left_out = all_applicable(classes, known, bandit.objective)
+    playing: dict[str, AnyPolicy] = {**tried, **own}
+    if not playing:
+        reasons = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
+        raise ArgumentError("policies", f"at least one that applies: {reasons}", list(left_out))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="interrupted")  # the ranking says it by name
+        result = simulate(
+            bandit,
+            playing,
+            horizon=horizon,
+            replications=replications,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+            executor=executor,
+        )
+    places = ranked(result, confidence)
+    placed = {place.policy for place in places}
+    left_out |= {name: _INTERRUPTED for name in playing if name not in placed}
+    return Ranking(places, left_out, playing, result, confidence)
+
+
+def ranked(result: Result, confidence: float) -> list[Place]:
+    """The policies of a result from the best on; those without two replications in common with it have no place."""
+    summary = result.summary()
+    means = summary["mean"][summary["replications"] >= 2].sort_values(kind="stable")
+    if means.empty:
+        return []
+    best = str(means.index[0])
+    places = [Place(best, float(means.iloc[0]), 0.0, 0.0, 0.0, True, int(summary.loc[best, "replications"]))]
+    level = 1.0 - (1.0 - confidence) / max(1, len(means) - 1)
+    for name in map(str, means.index[1:]):
+        common = ~np.isnan(result.final_regret(name) - result.final_regret(best))
+        if common.sum() >= 2:
+            found = result.compare(name, best, level)
+            tied = bool(found.low <= 0.0 <= found.high)
+            shared = found.replications
+            places.append(Place(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
+    return places
+
+
+def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
+    """Names of classes, and policies by their repr."""
+    if policies is None:
+        return list(POLICIES), {}
+    if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
+        raise ArgumentError("policies", "a list of names or policies", policies)
+    classes = list(dict.fromkeys(policy for policy in policies if isinstance(policy, str)))
+    for name in classes:
+        if name not in POLICIES:
+            raise ArgumentError("policies", "made of " + one_of(POLICIES).removeprefix("one of "), name)
+    return classes, {repr(policy): policy for policy in policies if not isinstance(policy, str)}

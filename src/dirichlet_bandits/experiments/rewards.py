@@ -1,0 +1,149 @@
+"""Past rewards from a CSV file: each option becomes an arm that draws from what it gave."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from dirichlet_bandits.arms import Bandit, Empirical, Objective
+from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+
+ARM_COLUMNS = ("arm", "option")
+REWARD_COLUMNS = ("reward",)
+_SEPARATORS = ",;\t"
+
+
+class _Line(NamedTuple):
+    """A line of the file: where it is, for messages, and its cells."""
+
+    where: str
+    cells: list[str]
+
+
+def read_rewards(
+    path: str | PathLike[str],
+    *,
+    arm: str | None = None,
+    reward: str | None = None,
+    wide: bool = False,
+    objective: Objective | None = None,
+) -> Bandit:
+    """A bandit whose arms draw, with replacement, from the past rewards of each option.
+
+    The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an option and one
+    of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward", or
+    else the first two. With ``wide`` there is a column for each option instead, and empty cells are left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "past.csv")
+    ...     _ = file.write_text("date,yield\\nMay,4.1\\nMay,3.9\\nJune,5.0\\nJune,2.5\\n")
+    ...     read_rewards(file)
+    Bandit(May: Empirical(values=[4.1, 3.9]), June: Empirical(values=[5.0, 2.5]))
+    """
+    if wide and (arm is not None or reward is not None):
+        raise ArgumentError("wide", "left out where columns are named", wide)
+    header, lines = _lines(path)
+    found = _by_column(header, lines) if wide else _by_line(str(path), header, lines, arm, reward)
+    if len(found) < 2:
+        raise FormatError(f"{path}: at least two options are needed (found {one_of(found) if found else 'none'})")
+    for option, (where, values) in found.items():
+        if len(values) < 2:
+            hint = "" if wide else "; is there a column for each option? Then say wide"
+            raise FormatError(f"{where}: option {option!r} has one reward only, at least two are needed{hint}")
+    return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
+
+
+Rewards = dict[str, tuple[str, list[float]]]  # by option: where it comes first, and its rewards
+
+
+def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
+    """The header and the other lines that are not empty."""
+    file = Path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"no file of rewards at {str(path)!r}")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not a CSV file: {error}") from error
+    first = text.lstrip().partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=first.count))
+    lines = (
+        _Line(f"{path}, line {rows.line_num}", [cell.strip() for cell in row])
+        for row in rows
+        if any(cell.strip() for cell in row)
+    )
+    header = next(lines, None)
+    if header is None:
+        raise FormatError(f"{path}: the file is empty")
+    return header, lines
+
+
+def _by_line(path: str, header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None) -> Rewards:
+    """Rewards of a file that has an option and a reward on each line."""
+    if len(header.cells) < 2:
+        raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
+    if _is_number(header.cells[1]) and arm is None and reward is None:
+        raise FormatError(f"{header.where}: the first line must name the columns (found {header.cells})")
+    first, second = _column(header, arm, ARM_COLUMNS, 0), _column(header, reward, REWARD_COLUMNS, 1)
+    if first == second:
+        raise FormatError(f"{header.where}: option and reward must be two columns (both {header.cells[first]!r})")
+    found: Rewards = {}
+    for where, cells in lines:
+        _check_length(where, cells, header)
+        option = cells[first]
+        if not option:
+            raise FormatError(f"{where}: column {header.cells[first]!r} must name an option (it is empty)")
+        value = _number(where, header.cells[second], cells[second])
+        found.setdefault(option, (where, []))[1].append(value)
+    return found
+
+
+def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
+    """Rewards of a file that has a column for each option."""
+    options = header.cells
+    for k, option in enumerate(options):
+        if not option or option in options[:k] or _is_number(option):
+            raise FormatError(f"{header.where}: column {k + 1} must have an option's name of its own (got {option!r})")
+    found: Rewards = {}
+    for where, cells in lines:
+        _check_length(where, cells, header)
+        for option, cell in zip(options, cells, strict=True):
+            if cell:
+                found.setdefault(option, (where, []))[1].append(_number(where, option, cell))
+    for option in options:
+        if option not in found:
+            raise FormatError(f"{header.where}: column {option!r} has no reward")
+    return {option: found[option] for option in options}
+
+
+def _column(header: _Line, name: str | None, usual: Sequence[str], default: int) -> int:
+    """Which column is meant: the one of this name, else one with a usual name, else the default."""
+    if name is None:
+        called = [cell.lower() for cell in header.cells]
+        return next((called.index(word) for word in usual if word in called), default)
+    if header.cells.count(name) != 1:
+        raise FormatError(f"{header.where}: there must be one column {name!r} (found {header.cells})")
+    return header.cells.index(name)
+
+
+def _check_length(where: str, cells: list[str], header: _Line) -> None:
+    if len(cells) != len(header.cells):
+        raise FormatError(f"{where}: {len(header.cells)} cells are needed, as in the first line (got {len(cells)})")
+
+
+def _number(where: str, column: str, text: str) -> float:
+    if not _is_number(text):
+        raise FormatError(f"{where}: column {column!r} must be a finite number (got {text!r})")
+    return float(text)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a cell is a finite number; Python would also take 1_000."""
+    try:
+        return "_" not in text and math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,106 @@
+"""``dirichlet-bandits compare``, called in this process."""
+
+import importlib
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from dirichlet_bandits.cli import app
+
+SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
+FEW = ("--horizon", "60", "--replications", "5", "--workers", "1", "--policy", "UCB1", "--policy", "RUCBLT")
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["compare", *arguments])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "past.csv").write_text("date,yield\nMay,4\nMay,5.5\nMay,3.5\nJune,5\nJune,6\nJune,6.5\n")
+    (tmp_path / "wide.csv").write_text("May,June\n4,5\n5.5,6\n3.5,6.5\n")
+    (tmp_path / "bad.csv").write_text("date,yield\nMay,4\nMay,good\n")
+    return tmp_path
+
+
+def test_ranks_says_what_is_left_out_and_draws(folder):
+    answer = call("past.csv", *FEW, "--policy", "NPTS", "--sigma", "1", "--out", "regret.png")
+    assert answer.exit_code == 0, answer.output
+    assert "2 options: May (mean 4.333, 3 rewards); June (mean 5.833, 3 rewards)" in answer.stdout
+    assert "past: regret after 60 pulls" in answer.stdout
+    assert "1. UCB1" in answer.stdout
+    assert "2. RUCBLT" in answer.stdout
+    assert "best here: UCB1(sigma=1.0)" in answer.stdout
+    assert "needs an upper bound of the rewards (upper)" in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_one_file_in_three_forms_is_one_answer(folder):
+    (folder / "arms.toml").write_text(
+        '[[arms]]\nname = "May"\nlaw = "Empirical"\nvalues = [4, 5.5, 3.5]\n'
+        '[[arms]]\nname = "June"\nlaw = "Empirical"\nvalues = [5, 6, 6.5]\n'
+    )
+    given = [["past.csv", "--arm", "date", "--reward", "yield"], ["wide.csv", "--wide"], ["arms.toml"]]
+    answers = [call(*file, *FEW, "--sigma", "1", "--json") for file in given]
+    assert [answer.exit_code for answer in answers] == [0, 0, 0]
+    told = [json.loads(answer.stdout) for answer in answers]
+    assert told[0] == told[1] == told[2]
+    assert [place["policy"] for place in told[0]["ranking"]] == ["UCB1", "RUCBLT"]
+
+
+def test_policies_may_have_parameters(folder):
+    answer = call("past.csv", *FEW, "--policy", "UCB1(sigma=3)", "--json")
+    told = json.loads(answer.stdout)
+    assert {place["policy"] for place in told["ranking"]} == {"RUCBLT", "UCB1(sigma=3)"}
+    assert told["left_out"] == {"UCB1": "needs the standard deviation of the rewards (sigma)"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv", *FEW], "no file of rewards at 'none.csv'"),
+        (["none.toml", *FEW], "no experiment at 'none.toml'"),
+        (["bad.csv", *FEW], "bad.csv, line 3: column 'yield' must be a finite number (got 'good')"),
+        (["past.csv", *FEW, "--reward", "money"], "past.csv, line 1: there must be one column 'money'"),
+        (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be left out where columns are named"),
+        (["past.csv", *FEW, "--upper", "5"], "'--upper' must be at least the largest reward, 6.5 (got 5.0)"),
+        (["past.csv", *FEW, "--cvar", "2"], "'--cvar' must be a number above 0, at most 1 (got 2.0)"),
+        (["past.csv", *FEW, "--out", "a.doc"], "'--out' must be a file that ends in .png, .pdf"),
+        (["past.csv", "--horizon", "1"], "'--horizon' must be an integer of at least 2 (got 1)"),
+        (["past.csv", "--horizon", "9", "--policy", "Magic"], "'--policy' must be one of "),
+        (["past.csv", "--horizon", "9", "--policy", "UCB1(width=1)"], "'--policy' must be a policy such as RDS"),
+        (["arms.toml", *FEW, "--wide"], "'--wide' must be left out"),
+    ],
+)
+def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: pytest.fail("it ran"))
+    answer = call(*arguments)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith(f"error: {message}")
+    assert answer.stderr.count("\n") == 1
+
+
+def test_interrupted_before_anything_was_done(folder, monkeypatch):
+    monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
+    answer = call("past.csv", *FEW, "--out", "regret.png")
+    assert answer.exit_code == 130
+    assert answer.stderr == "interrupted before two replications were done: nothing to rank\n"
+    assert not (folder / "regret.png").exists()
+
+
+def test_interrupted_later_ranks_what_is_done(folder, monkeypatch):
+    whole = SIMULATE.run_all
+
+    def cut(units, *others):
+        units = list(units)
+        return whole([unit for unit in units if unit.row == 0], *others) and False
+
+    monkeypatch.setattr(SIMULATE, "run_all", cut)
+    answer = call("past.csv", *FEW, "--sigma", "1")
+    assert answer.exit_code == 130
+    assert "1. UCB1" in answer.stdout
+    assert "interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
+    assert answer.stderr.endswith("interrupted: the ranking has what was done\n")
