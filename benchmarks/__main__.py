@@ -12,7 +12,7 @@ import numpy as np
 from tests.naive import policies as naive
 
 import dirichlet_bandits as db
-from benchmarks.problems import near_tie, one_good, upper, yields
+from benchmarks.problems import near_tie, one_good, seven_near_tie, upper, yields
 
 # Microseconds a pull: the authors' Python code with two arms, at 1e4 pulls.
 MEASURED_ELSEWHERE = {"UCB1": 26.0, "RBSDA": 57.0, "NPTS": 380.0}
@@ -124,6 +124,12 @@ def fast_paths(quick: bool) -> None:
     for horizon in (10_000, 100_000):
         # Runs differ much in length here: the same ones on both sides.
         row("RDS", near, db.RDS(), horizon, plain=not (quick and horizon > 10_000), share=1)
+    heading("seven dates, the best two 0.03 standard deviations apart")
+    seven = seven_near_tie()
+    for name, policy in settled(upper(seven)).items():
+        for horizon in (10_000, 100_000):
+            if name in ("RDS", "QDS", "NPTS"):
+                row(name, seven, policy, horizon, plain=False)
     many_arms()
     print("* measured elsewhere, by others: the authors' Python code, two arms")
 

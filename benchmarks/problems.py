@@ -21,6 +21,14 @@ def near_tie() -> db.Bandit:
     return db.Bandit([db.Empirical(base), db.Empirical(base + 0.03 * base.std())])
 
 
+def seven_near_tie() -> db.Bandit:
+    """The seven dates, but the second best is the best one, 0.03 standard deviations lower."""
+    samples = [np.asarray(values) for values in db.crops.yields().values()]
+    second, best = np.argsort([values.mean() for values in samples])[-2:]
+    samples[second] = samples[best] - 0.03 * samples[best].std()
+    return db.Bandit([db.Empirical(values) for values in samples])
+
+
 def one_good(n_arms: int) -> db.Bandit:
     """The latest date, and n - 1 that yield 0.4 of it: soon settled, however many they are."""
     sample = np.asarray(db.crops.yields()["27 May"])[:2000]

@@ -8,7 +8,7 @@ Challengers without a certificate duel in every round, as in the plain loop; aft
 certificate they get one. A duel of BDS or RDS asks whether  sum_i E_i (x_i - m) + E (bonus - m) >= 0,  and gets the
 sum from the groups of ``numerics/resampling.py``. The bonus wants a pass over the rewards for their shortfall at m;
 bounds of it nearly always suffice. QDS has another tail after every reward, so there is no group to keep: with many
-rewards its probability is drawn on.
+rewards its probability is drawn on, from a contour that follows the tail (``tail.py``).
 """
 
 import math
@@ -54,7 +54,7 @@ from dirichlet_bandits.numerics.costs import (
 )
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
 from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR, INDEX_SLACK
-from dirichlet_bandits.policies.dirichlet.probability import follow_all, log_crossing_of
+from dirichlet_bandits.policies.dirichlet.probability import log_crossing_of
 from dirichlet_bandits.policies.dirichlet.rule import (
     BDSParams,
     QDSParams,
@@ -63,6 +63,7 @@ from dirichlet_bandits.policies.dirichlet.rule import (
     mean_shortfall,
     reweighted,
 )
+from dirichlet_bandits.policies.dirichlet.tail import follow_tail, forget, make_borders
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.types import Floats, Ints
 
@@ -82,6 +83,7 @@ class Challengers(NamedTuple):
     """
 
     contours: Floats
+    borders: Floats  # of the tails of QDS
     clocks: Clocks
     known: Ints  # rewards that its contour has been told
     lost: Ints  # duels lost in a row without a certificate; -1 for an arm that is worth one at once
@@ -94,7 +96,9 @@ def new_challengers(n_arms: int) -> Challengers:
     """Nothing is known yet."""
     known, lost, summed = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     shortfalls = Shortfalls(summed, np.zeros(n_arms), np.zeros(n_arms))
-    return Challengers(contour.make(n_arms), new_clocks(n_arms), known, lost, np.zeros(n_arms), shortfalls)
+    return Challengers(
+        contour.make(n_arms), make_borders(n_arms), new_clocks(n_arms), known, lost, np.zeros(n_arms), shortfalls
+    )
 
 
 @verb
@@ -126,17 +130,36 @@ def worth_a_clock(policy: Any, n: int, log_p: float) -> bool:
     return log_p < math.log(OFTEN * min(duel_cost(policy, n) / CROSSING_COST, 1.0))
 
 
+@verb
+def catch_up(policy: Any, kept: Floats, border: Floats, x: Floats, known: int) -> Any:
+    """Bring the kept contour of an arm, which knows so many of its rewards x, up to date with all of them."""
+
+
+@implements(catch_up, BDSParams, RDSParams)
+def catch_up_with_rewards(policy: Any, kept: Floats, border: Floats, x: Floats, known: int) -> None:
+    """All of them are new values."""
+    for n in range(known, x.size):
+        contour.append(kept, x[n], 1)
+
+
+@implements(catch_up, QDSParams)
+def catch_up_with_tail(policy: QDSParams, kept: Floats, border: Floats, x: Floats, known: int) -> None:
+    """Some are in the tail."""
+    follow_tail(border, kept, x, known, policy.alpha)
+
+
 @jit
-def log_win_probability(policy: Any, kept: Floats, known: int, x: Floats, b: float, m: float) -> float:
+def log_win_probability(policy: Any, kept: Floats, border: Floats, known: int, x: Floats, b: float, m: float) -> float:
     """log P(index >= m) with the bonus b for an arm with rewards x; from its contour, if that is any good.
 
     The contour knows so many of the rewards before, and all of them afterwards.
     """
     if 4 * (x.size - known) < x.size:
-        follow_all(policy, kept, x, known)
+        catch_up(policy, kept, border, x, known)
         log_p, error = contour.evaluate(kept, m, b)
         if error <= CLOCK_ERROR:
             return log_p
+    forget(border)
     values, weights = reweighted(policy, x)
     if values.size >= CONTOUR_LEAST:
         log_p, error = contour.rebuilt(kept, values, weights, b, m)
@@ -165,7 +188,7 @@ def log_win_probability_of(policy: Any, challengers: Challengers, arm: int, x: F
     """The same for the contour of this arm."""
     known = challengers.known[arm]
     challengers.known[arm] = x.size
-    return log_win_probability(policy, challengers.contours[arm], known, x, b, m)
+    return log_win_probability(policy, challengers.contours[arm], challengers.borders[arm], known, x, b, m)
 
 
 @inlined_verb
