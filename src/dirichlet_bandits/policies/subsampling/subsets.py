@@ -19,6 +19,7 @@ _LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
 ROUNDING: Final = 1e-9
 """Of the rewards' range: sums of fewer than a million rewards are exact to this."""
+_LAST_BITS: Final = 2.0**-51
 
 
 @jit
@@ -74,7 +75,8 @@ def lead_over_subset(
     if 2 * n > size:
         left_out = draw_to_front(pool, first, size, size - n, low, math.inf, words)
         return mean - mean_from(low, total - size * low - left_out, n)
-    bar = n * (mean - low) + ROUNDING * n * (high - low)
+    # Beyond what rounding does to the sum, and to the mean where the rewards are far from 0.
+    bar = n * (mean - low + ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
     distance = draw_to_front(pool, first, size, n, low, bar, words)
     return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
 
