@@ -58,8 +58,9 @@ class PHE(BoundedPolicy):
     a: float = 1.1
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds"
-    reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh and Boutilier (2019)"
+    assumes: ClassVar[str] = "rewards between known bounds; a > 1"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh et al. (2019)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,8 +89,9 @@ class ReBoot(Policy):
     """
 
     sigma: float
-    assumes: ClassVar[str] = "Gaussian rewards, roughly; sigma above their standard deviation"
-    reference: ClassVar[str] = "Wang, Yu, Hao and Cheng (2020)"
+    assumes: ClassVar[str] = "Gaussian rewards; sigma well above their standard deviation"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Wang et al. (2020)"
 
     def __post_init__(self) -> None:
         positive_number("sigma", self.sigma)
@@ -122,8 +124,9 @@ class MBE(BoundedPolicy):
     variance: float = 0.5
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds"
-    reference: ClassVar[str] = "Wan, Wei, Kveton and Song (2023)"
+    assumes: ClassVar[str] = "rewards between known bounds; scale large enough"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Wan et al. (2023)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -61,7 +61,8 @@ class RBSDA(SubsamplingPolicy):
     Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
     """
 
-    assumes: ClassVar[str] = _FAMILY
+    assumes: ClassVar[str] = f"{_FAMILY}: Bernoulli, Gaussian or Poisson; any other with forced"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
 
     @property
@@ -82,7 +83,8 @@ class LBSDA(SubsamplingPolicy):
     Reference: Baudry, Russac and Cappé, On limited-memory subsampling strategies for bandits, ICML 2021.
     """
 
-    assumes: ClassVar[str] = _FAMILY
+    assumes: ClassVar[str] = f"{_FAMILY}; proved with forced"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
 
     @property
@@ -127,6 +129,7 @@ class SSMC(SubsamplingPolicy):
 
     forced: ForcedName | None = "sqrt-log"
     assumes: ClassVar[str] = _FAMILY
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Chan (2020)"
 
     @property
