@@ -19,6 +19,7 @@ from dirichlet_bandits.results.plot import style
 
 FOLDER = Path(__file__).parents[1] / "docs/figures/policies"
 SEED, HORIZON, RUNS = 2021, 5_000, 200
+TIMES = np.unique(np.geomspace(1, HORIZON, 150).astype(int))
 TWO_COINS = db.Bandit([db.Bernoulli(0.9), db.Bernoulli(0.8)])
 
 
@@ -37,25 +38,35 @@ class PlainBootstrap:
         self.sums[arm] += reward
 
 
-def play(bandit: db.Bandit, policies: dict[str, Any], runs: int = RUNS) -> db.Result:
+def play(bandit: db.Bandit, policies: dict[str, Any]) -> db.Result:
     """The simulation of every picture."""
-    return db.simulate(bandit, policies, horizon=HORIZON, replications=runs, seed=SEED, workers=1, progress=False)
+    sizes = {"horizon": HORIZON, "replications": RUNS, "seed": SEED, "record": TIMES}
+    return db.simulate(bandit, policies, workers=1, progress=False, **sizes)
 
 
 def report(result: db.Result, *, above: float | None = None) -> None:
     """Mean, spread, largest regret, and the share of runs above some regret."""
     for policy in result.policies:
         final = np.asarray(result.final_regret(policy))
-        share = "" if above is None else f"  above {above:g}: {(final > above).mean():.1%} of {final.size}"
         error = final.std(ddof=1) / np.sqrt(final.size)
-        print(
-            f"  {policy:24s} {final.mean():8.1f} ± {error:.1f}  median {np.median(final):.1f}  max {final.max():.1f}{share}"
-        )
+        line = f"  {policy:24s} {final.mean():8.1f} ± {error:.1f}, median {np.median(final):.1f}, max {final.max():.1f}"
+        print(line if above is None else f"{line}, above {above:g}: {(final > above).sum()} of {final.size}")
 
 
 def curves(name: str, result: db.Result, title: str, **options: Any) -> None:
     """Mean regret with bands."""
     save(result.plot(title=title, **options), name)
+
+
+def tails(axes: Any, result: db.Result, title: str) -> None:
+    """The share of runs that had at least a given regret in the end."""
+    for i, policy in enumerate(result.policies):
+        final = np.sort(np.asarray(result.final_regret(policy)))
+        share = 1.0 - np.arange(final.size) / final.size
+        axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(i))
+    axes.set(xscale="log", yscale="log")
+    tidy(axes, f"regret after {HORIZON} pulls", "share of runs with at least this regret")
+    axes.set_title(title, fontsize=10)
 
 
 def save(figure: Figure, name: str) -> None:
@@ -99,7 +110,13 @@ def npts() -> None:
     bandit = db.Bandit([db.Beta(4.0, 2.0), db.Beta(3.0, 3.0)])
     result = play(bandit, {f"NPTS(upper={u:g})": db.NPTS(upper=u) for u in (1.0, 2.0, 5.0)})
     report(result)
-    curves("npts", result, "Beta(4, 2) and Beta(3, 3)", lower_bound=db.lower_bound(bandit, "bounded").constant)
+    curves(
+        "npts",
+        result,
+        "Beta(4, 2) and Beta(3, 3)",
+        lower_bound=db.lower_bound(bandit, "bounded").constant,
+        log_time=True,
+    )
 
 
 def med() -> None:
@@ -111,7 +128,7 @@ def med() -> None:
     }
     result = play(TWO_COINS, policies)
     report(result)
-    curves("med", result, "Bernoulli 0.9 and 0.8")
+    curves("med", result, "Bernoulli 0.9 and 0.8", log_time=True)
 
 
 def dmed() -> None:
@@ -119,7 +136,7 @@ def dmed() -> None:
     bandit = db.Bandit([db.Bernoulli(p) for p in (0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.03, 0.01, 0.01, 0.01)])
     result = play(bandit, {"DMED(bernoulli)": db.DMED("bernoulli"), "IMED(bernoulli)": db.IMED("bernoulli")})
     report(result)
-    curves("dmed", result, "Ten Bernoulli arms: 0.1, and 0.05, 0.03, 0.01 three times each")
+    curves("dmed", result, "Ten Bernoulli arms, 0.1 and below", log_time=True)
 
 
 def imed() -> None:
@@ -127,7 +144,7 @@ def imed() -> None:
     bandit = db.Bandit([db.Bernoulli(p) for p in (0.3, 0.4, 0.5, 0.6, 0.5, 0.4, 0.3)])
     result = play(bandit, {"IMED": db.IMED("bernoulli"), "UnimodalIMED": db.UnimodalIMED("bernoulli")})
     report(result)
-    curves("imed", result, "Seven ordered Bernoulli arms: 0.3, 0.4, 0.5, 0.6, 0.5, 0.4, 0.3")
+    curves("imed", result, "Seven ordered Bernoulli arms", log_time=True)
 
 
 def ucb() -> None:
@@ -141,7 +158,7 @@ def ucb() -> None:
     }
     result = play(TWO_COINS, policies)
     report(result)
-    curves("ucb", result, "Bernoulli 0.9 and 0.8")
+    curves("ucb", result, "Bernoulli 0.9 and 0.8", log_time=True)
 
 
 def thompson() -> None:
@@ -154,29 +171,23 @@ def thompson() -> None:
     }
     result = play(bandit, policies)
     report(result, above=50.0)
-    curves("thompson", result, "Gaussian 0.6 and 0.5, standard deviation 0.1, clipped to [0, 1]")
+    curves("thompson", result, "Clipped Gaussian arms, 0.6 and 0.5")
 
 
 def subsampling() -> None:
     """How often a run goes wrong: inside one family, and outside."""
     policies = {"BESA": db.BESA(), "RBSDA": db.RBSDA(), "LBSDA": db.LBSDA(), "SSMC": db.SSMC()}
-    coins = db.Bandit([db.Bernoulli(0.9), *(db.Bernoulli(0.8) for _ in range(3))])
-    skewed = db.Bandit([db.Uniform(0.2, 1.0), db.Uniform(0.45, 0.55)])
+    waiting = db.Bandit([db.Exponential(2.0), *(db.Exponential(1.0) for _ in range(3))])
+    steady = db.Bandit([db.Uniform(0.2, 1.0), db.Uniform(0.45, 0.55)])
     figure = Figure(figsize=(8.0, 3.8), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    titles = ("Bernoulli 0.9, and 0.8 three times", "Uniform on [0.2, 1] and on [0.45, 0.55]")
-    for axes, bandit, title in zip(panels, (coins, skewed), titles, strict=True):
+    titles = ("Exponential, means 2, 1, 1, 1", "Uniform on [0.2, 1] and on [0.45, 0.55]")
+    for axes, bandit, title, above in zip(panels, (waiting, steady), titles, (400.0, 100.0), strict=True):
         result = play(bandit, policies)
         print(f"  {title}")
-        report(result, above=100.0)
-        for i, policy in enumerate(policies):
-            final = np.sort(np.asarray(result.final_regret(policy)))
-            share = 1.0 - np.arange(final.size) / final.size
-            axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(i))
-        axes.set(xscale="log", yscale="log")
-        tidy(axes, "regret after 5000 pulls", "")
-        axes.set_title(title, fontsize=10)
-    panels[0].set_ylabel("share of runs with at least this regret")
+        report(result, above=above)
+        tails(axes, result, title)
+    panels[1].set_ylabel("")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False, handlelength=3)
     save(figure, "subsampling")
@@ -191,8 +202,11 @@ def perturbed() -> None:
         "TS(bernoulli)": db.ThompsonSampling("bernoulli"),
     }
     result = play(TWO_COINS, policies)
-    report(result, above=100.0)
-    curves("perturbed", result, "Bernoulli 0.9 and 0.8")
+    report(result)
+    curves("perturbed", result, "Bernoulli 0.9 and 0.8", log_time=True)
+    unlucky = [np.zeros(2), np.repeat([1.0, 0.0], [800, 200])]
+    for name in ("PHE(1.1)", "MBE", "TS(bernoulli)"):
+        print(f"  {name:24s} an arm with rewards 0, 0 against 0.8: {db.propensities(policies[name], unlucky)[0]:.2g}")
 
 
 def bootstrap() -> None:
@@ -205,7 +219,10 @@ def bootstrap() -> None:
     }
     result = play(TWO_COINS, policies)
     report(result, above=100.0)
-    curves("bootstrap", result, "Bernoulli 0.9 and 0.8")
+    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
+    tails(figure.add_subplot(), result, "Bernoulli 0.9 and 0.8")
+    figure.legend(loc="outside right upper", frameon=False, handlelength=3)
+    save(figure, "bootstrap")
 
 
 def cvar() -> None:
@@ -221,6 +238,7 @@ def cvar() -> None:
     }
     result = play(bandit, policies)
     report(result)
+    print(f"  {'any date':24s} {HORIZON * bandit.gaps.mean():8.1f}")
     curves("cvar", result, "Four planting dates for maize, CVaR at 20 %", unit="kg/ha")
 
 
