@@ -205,8 +205,8 @@ def perturbed() -> None:
     report(result)
     curves("perturbed", result, "Bernoulli 0.9 and 0.8", log_time=True)
     unlucky = [np.zeros(2), np.repeat([1.0, 0.0], [800, 200])]
-    for name in ("PHE(1.1)", "MBE", "TS(bernoulli)"):
-        print(f"  {name:24s} an arm with rewards 0, 0 against 0.8: {db.propensities(policies[name], unlucky)[0]:.2g}")
+    for name, policy in {**policies, "PHE(2.1)": db.PHE(a=2.1)}.items():
+        print(f"  {name:24s} an arm with rewards 0, 0 against 0.8: {db.propensities(policy, unlucky)[0]:.2g}")
 
 
 def bootstrap() -> None:

@@ -47,7 +47,9 @@ class PHE(BoundedPolicy):
 
         index = (S + U) / (n + m),  m = ceil(a n),  U ~ Binomial(m, 1/2), drawn anew at every step.
 
-    Logarithmic regret for a > 1; smaller ones often do better. Slow where several means are near one of the bounds.
+    Logarithmic regret for a large enough; smaller ones often do better, but below 2 a run may go wrong for ever. An arm
+    whose rewards have all been 0 has an index of at most m / (n + m), about a / (1 + a), and that of another arm, of
+    mean mu, settles at (mu + a/2) / (1 + a): more, if mu > a/2.
 
     >>> PHE()
     PHE(a=1.1, lower=0.0, upper=1.0)
@@ -58,7 +60,7 @@ class PHE(BoundedPolicy):
     a: float = 1.1
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds; a > 1"
+    assumes: ClassVar[str] = "rewards between known bounds; a above 2, which the default is not"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh et al. (2019)"
 
