@@ -31,6 +31,16 @@ def test_readme_has_the_table_of_all_policies():
     assert markdown_table() in text, "dirichlet-bandits policies --markdown prints what belongs there"
 
 
+def test_the_page_of_policies_names_each_and_shows_every_picture():
+    from dirichlet_bandits.policies import POLICIES
+
+    text = (ROOT / "docs/policies.md").read_text(encoding="utf-8")
+    assert [name for name in POLICIES if f"`{name}" not in text] == []
+    shown = re.findall(r"\]\(figures/policies/(\w+\.png)\)", text)
+    assert sorted(shown) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
+    assert all(0 < (ROOT / "docs/figures/policies" / name).stat().st_size < 100_000 for name in shown)
+
+
 def test_picture_is_there_and_small():
     assert 0 < (ROOT / "docs/figures/regret.png").stat().st_size < 200_000
 

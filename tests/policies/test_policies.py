@@ -8,6 +8,7 @@ from dirichlet_bandits.engine.history import append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.interface import GUARANTEES
 from dirichlet_bandits.policies.ucb.rule import UCB1Params
 from tests.policies.twins import PAIRS
 
@@ -24,6 +25,13 @@ def told(policy, histories, seed=0):
 
 def test_every_policy_has_a_twin():
     assert {type(pair.policy) for pair in PAIRS.values()} == set(POLICIES.values())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_says_what_is_proved_of_it(name):
+    assert POLICIES[name].guarantee in GUARANTEES
+    assert POLICIES[name].assumes != db.Policy.assumes
+    assert POLICIES[name].reference
 
 
 @pytest.mark.parametrize("name", ["RDS sqrt-log", "UCB1", "RBSDA", "NPTS"])

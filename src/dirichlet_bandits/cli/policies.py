@@ -10,7 +10,7 @@ from dirichlet_bandits.cli import tables
 def policies(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a table for a README.")] = False,
 ) -> None:
-    """List the policies: parameters, assumptions, papers.
+    """List the policies: parameters, assumptions, what is then proved, papers.
 
     \b
     Example:
@@ -22,8 +22,11 @@ def policies(
     from dirichlet_bandits.policies import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
-    rows = [(name, parameters(policy) or "none", policy.assumes, policy.reference) for name, policy in POLICIES.items()]
-    headers = ("policy", "parameters", "assumes of the rewards", "reference")
+    rows = [
+        (f"{name}\n{parameters(policy)}".strip(), policy.assumes, policy.guarantee, policy.reference)
+        for name, policy in POLICIES.items()
+    ]
+    headers = ("policy", "assumes of the rewards", "guarantee", "reference")
     tables.show(tables.table("Policies", headers, rows, lines=True))
 
 
@@ -32,7 +35,7 @@ def markdown_table() -> str:
     from dirichlet_bandits.policies import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
-    lines = ["| policy | assumes of the rewards | reference |", "|---|---|---|"]
+    lines = ["| policy | assumes of the rewards | guarantee | reference |", "|---|---|---|---|"]
     for name, policy in POLICIES.items():
-        lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.reference} |")
+        lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.guarantee} | {policy.reference} |")
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -12,16 +12,22 @@ from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 
+# Optimal: no policy that is good on all problems has a smaller constant before log T. Almost logarithmic: log T times a
+# factor that is itself a power of log T or smaller.
+GUARANTEES: Final = ("optimal", "logarithmic", "almost logarithmic", "none known")
+
 
 class Policy:
     """A decision rule: a frozen dataclass of the user's parameters.
 
-    ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. ``assumes`` and
-    ``reference`` fill the table of ``dirichlet-bandits policies``. ``ordered_arms`` says that the order of the arms
-    means something to the policy.
+    ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. ``assumes``,
+    ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
+    the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the
+    order of the arms means something to the policy.
     """
 
     assumes: ClassVar[str] = "unknown"
+    guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = ""
     ordered_arms: ClassVar[bool] = False
 

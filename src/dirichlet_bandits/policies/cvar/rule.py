@@ -77,7 +77,8 @@ class BCVTS(RiskAverse):
     upper: float
     level: float
     assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
-    reference: ClassVar[str] = "Baudry, Gautron, Kaufmann and Maillard (2021)"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
 
     def __post_init__(self) -> None:
         finite_number("upper", self.upper)
@@ -109,7 +110,8 @@ class MCVTS(RiskAverse):
     support: Sequence[float]
     level: float
     assumes: ClassVar[str] = "rewards with finitely many known values, judged by their CVaR"
-    reference: ClassVar[str] = "Baudry, Gautron, Kaufmann and Maillard (2021)"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
 
     def __post_init__(self) -> None:
         values = finite_array("support", self.support)
@@ -140,6 +142,7 @@ class UUCB(RiskAverse):
     upper: float
     level: float
     assumes: ClassVar[str] = "rewards from 0 to a known bound, judged by their CVaR"
+    guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Cassel, Mannor and Zeevi (2018)"
 
     def __post_init__(self) -> None:
@@ -172,7 +175,8 @@ class CVaRUCB(RiskAverse):
     level: float
     horizon: int | None = None
     assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
-    reference: ClassVar[str] = "Tamkin, Keramati, Dann and Brunskill (2019)"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Tamkin et al. (2019)"
 
     def __post_init__(self) -> None:
         finite_number("upper", self.upper)

@@ -72,7 +72,8 @@ class BDS(Policy):
     upper: float | None = None
     rho: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "bounded rewards; the bound is known, or detectable"
+    assumes: ClassVar[str] = "rewards below a known bound; or a detectable one: then logarithmic"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:
@@ -114,6 +115,7 @@ class RDS(Policy):
 
     rho: Literal["sqrt-log", "log", "log2"] = "sqrt-log"
     assumes: ClassVar[str] = "light tails; nothing to tune"
+    guarantee: ClassVar[str] = "almost logarithmic"
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:
@@ -140,7 +142,8 @@ class QDS(Policy):
 
     rho: float = 4.0
     alpha: float = 0.05
-    assumes: ClassVar[str] = "a condition on the upper quantile; tails may be unbounded"
+    assumes: ClassVar[str] = "bounded below, with a condition on an upper quantile; the proof wants a larger rho"
+    guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:

@@ -62,7 +62,8 @@ class DMED(FamilyOrBoundPolicy):
     Reference: Honda and Takemura, An asymptotically optimal bandit algorithm for bounded support models, COLT 2010.
     """
 
-    assumes: ClassVar[str] = "rewards of a known one-parameter family, or below a known bound"
+    assumes: ClassVar[str] = "rewards below a known bound, as proved; or of a known one-parameter family"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Honda and Takemura (2010)"
 
     @property

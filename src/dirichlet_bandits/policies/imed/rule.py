@@ -49,6 +49,7 @@ class IMED(FamilyPolicy):
     """
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 
     @property
@@ -68,6 +69,7 @@ class EmpiricalIMED(Policy):
 
     upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:
@@ -96,6 +98,7 @@ class UnimodalIMED(FamilyPolicy):
     """
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family; the means of ordered arms have one summit"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Saber, Menard and Maillard (2021)"
     ordered_arms: ClassVar[bool] = True
 

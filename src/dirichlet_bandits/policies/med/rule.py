@@ -50,6 +50,7 @@ class MED(FamilyOrBoundPolicy):
     """
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family, or below a known bound"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Honda and Takemura (2011); Qin, Jun and Zhang (2023)"
 
     @property
@@ -74,6 +75,7 @@ class MaillardSampling(Policy):
 
     sigma: float
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
+    guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
 
     def __post_init__(self) -> None:

@@ -32,6 +32,7 @@ class NPTS(Policy):
 
     upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Riou and Honda (2020)"
 
     def __post_init__(self) -> None:

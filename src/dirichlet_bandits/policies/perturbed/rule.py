@@ -47,7 +47,9 @@ class PHE(BoundedPolicy):
 
         index = (S + U) / (n + m),  m = ceil(a n),  U ~ Binomial(m, 1/2), drawn anew at every step.
 
-    Logarithmic regret for a > 1; smaller ones often do better. Slow where several means are near one of the bounds.
+    Logarithmic regret for a large enough; smaller ones often do better, but below 2 a run may go wrong for ever. An arm
+    whose rewards have all been 0 has an index of at most m / (n + m), about a / (1 + a), and that of another arm, of
+    mean mu, settles at (mu + a/2) / (1 + a): more, if mu > a/2.
 
     >>> PHE()
     PHE(a=1.1, lower=0.0, upper=1.0)
@@ -58,8 +60,9 @@ class PHE(BoundedPolicy):
     a: float = 1.1
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds"
-    reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh and Boutilier (2019)"
+    assumes: ClassVar[str] = "rewards between known bounds; a above 2, which the default is not"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh et al. (2019)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,8 +91,9 @@ class ReBoot(Policy):
     """
 
     sigma: float
-    assumes: ClassVar[str] = "Gaussian rewards, roughly; sigma above their standard deviation"
-    reference: ClassVar[str] = "Wang, Yu, Hao and Cheng (2020)"
+    assumes: ClassVar[str] = "Gaussian rewards; sigma well above their standard deviation"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Wang et al. (2020)"
 
     def __post_init__(self) -> None:
         positive_number("sigma", self.sigma)
@@ -122,8 +126,9 @@ class MBE(BoundedPolicy):
     variance: float = 0.5
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds"
-    reference: ClassVar[str] = "Wan, Wei, Kveton and Song (2023)"
+    assumes: ClassVar[str] = "rewards between known bounds; scale large enough"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Wan et al. (2023)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

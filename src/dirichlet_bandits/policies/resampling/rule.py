@@ -82,8 +82,9 @@ class GIRO(ResamplingPolicy):
     lower: float = 0.0
     upper: float = 1.0
     binary: bool = False
-    assumes: ClassVar[str] = "rewards between known bounds; live studies: one of the two bounds"
-    reference: ClassVar[str] = "Kveton, Szepesvari, Vaswani, Wen, Ghavamzadeh and Lattimore (2019)"
+    assumes: ClassVar[str] = "rewards between known bounds; proved for coins and a > 1/sqrt(2); live studies: coins"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Kveton, Szepesvari, Vaswani et al. (2019)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -146,7 +147,7 @@ class OnlineBootstrapTS(BoundedPolicy):
     weights: Literal["double-or-nothing", "poisson"] = "double-or-nothing"
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds; no guarantee"
+    assumes: ClassVar[str] = "rewards between known bounds"
     reference: ClassVar[str] = "Eckles and Kaptein (2014)"
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ class BESA(Policy):
     """
 
     ties: Literal["fewer", "random"] = "fewer"
-    assumes: ClassVar[str] = "two arms whose laws are balanced; for simulations: no exact propensities"
+    assumes: ClassVar[str] = "proved for two arms with balanced laws only; for simulations: no exact propensities"
     reference: ClassVar[str] = "Baransi, Maillard and Mannor (2014)"
 
     def __post_init__(self) -> None:

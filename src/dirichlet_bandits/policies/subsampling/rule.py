@@ -56,7 +56,8 @@ class RBSDA(SubsamplingPolicy):
     Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
     """
 
-    assumes: ClassVar[str] = _FAMILY
+    assumes: ClassVar[str] = f"{_FAMILY}: Bernoulli, Gaussian or Poisson; any other with forced"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
 
     @property
@@ -81,7 +82,8 @@ class LBSDA(SubsamplingPolicy):
     """
 
     memory: Literal["log2"] | None = None
-    assumes: ClassVar[str] = _FAMILY
+    assumes: ClassVar[str] = f"{_FAMILY}; proved with forced"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
 
     def __post_init__(self) -> None:
@@ -133,6 +135,7 @@ class SSMC(SubsamplingPolicy):
 
     forced: ForcedName | None = "sqrt-log"
     assumes: ClassVar[str] = _FAMILY
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Chan (2020)"
 
     @property

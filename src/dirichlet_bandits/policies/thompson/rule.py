@@ -43,6 +43,7 @@ class ThompsonSampling(FamilyPolicy):
     """
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Thompson (1933); Korda, Kaufmann and Munos (2013)"
 
     @property
@@ -64,6 +65,7 @@ class BinarizedTS(BoundedPolicy):
     lower: float
     upper: float
     assumes: ClassVar[str] = "rewards between known bounds"
+    guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Agrawal and Goyal (2012)"
 
     @property

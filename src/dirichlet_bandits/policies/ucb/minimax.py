@@ -48,6 +48,7 @@ class KLUCBPlusPlus(FamilyPolicy):
 
     horizon: int = field(kw_only=True)
     assumes: ClassVar[str] = "rewards of a known one-parameter family; the horizon is known"
+    guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Menard and Garivier (2017)"
 
     def __post_init__(self) -> None:
@@ -81,7 +82,8 @@ class KLUCBSwitch(Policy):
     horizon: int | None = None
     lower: float = 0.0
     assumes: ClassVar[str] = "rewards in a known interval"
-    reference: ClassVar[str] = "Garivier, Hadiji, Menard and Stoltz (2022)"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Garivier et al. (2022)"
 
     def __post_init__(self) -> None:
         finite_number("lower", self.lower)

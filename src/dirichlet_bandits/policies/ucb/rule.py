@@ -56,6 +56,7 @@ class UCB1(Policy):
 
     sigma: float
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
+    guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Auer, Cesa-Bianchi and Fischer (2002)"
 
     def __post_init__(self) -> None:
@@ -80,7 +81,8 @@ class RUCBLT(Policy):
 
     f: Literal["log2", "log", "sqrt-log"] = "log2"
     assumes: ClassVar[str] = "light tails"
-    reference: ClassVar[str] = "Ashutosh, Nair, Kagrecha and Jagannathan (2021)"
+    guarantee: ClassVar[str] = "almost logarithmic"
+    reference: ClassVar[str] = "Ashutosh et al. (2021)"
 
     def __post_init__(self) -> None:
         choice("f", self.f, GROWTHS)
@@ -101,7 +103,8 @@ class KLUCB(FamilyPolicy):
     """
 
     assumes: ClassVar[str] = "rewards of a known one-parameter family"
-    reference: ClassVar[str] = "Cappé, Garivier, Maillard, Munos and Stoltz (2013)"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Cappé et al. (2013)"
 
     @property
     def params(self) -> KLUCBParams:
@@ -120,7 +123,8 @@ class EmpiricalKLUCB(Policy):
 
     upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
-    reference: ClassVar[str] = "Cappé, Garivier, Maillard, Munos and Stoltz (2013)"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Cappé et al. (2013)"
 
     def __post_init__(self) -> None:
         finite_number("upper", self.upper)
