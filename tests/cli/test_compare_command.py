@@ -32,7 +32,7 @@ def test_ranks_says_what_is_left_out_and_draws(folder):
     assert "past: regret after 60 pulls" in answer.stdout
     assert "1. UCB1" in answer.stdout
     assert "2. RUCBLT" in answer.stdout
-    assert "best here: UCB1(sigma=1.0)" in answer.stdout
+    assert "best here: UCB1(sigma=1.0)\nit assumes: sub-Gaussian rewards with known sigma\n" in answer.stdout
     assert "needs an upper bound of the rewards (upper)" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
