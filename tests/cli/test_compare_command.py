@@ -102,5 +102,5 @@ def test_interrupted_later_ranks_what_is_done(folder, monkeypatch):
     answer = call("past.csv", *FEW, "--sigma", "1")
     assert answer.exit_code == 130
     assert "1. UCB1" in answer.stdout
-    assert "interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
+    assert "was interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
     assert answer.stderr.endswith("interrupted: the ranking has what was done\n")
