@@ -32,7 +32,7 @@ def test_ranks_says_what_is_left_out_and_draws(folder):
     assert "past: regret after 60 pulls" in answer.stdout
     assert "1. UCB1" in answer.stdout
     assert "2. RUCBLT" in answer.stdout
-    assert "best here: UCB1(sigma=1.0)" in answer.stdout
+    assert "best here: UCB1(sigma=1.0)\nit assumes: sub-Gaussian rewards with known sigma\n" in answer.stdout
     assert "needs an upper bound of the rewards (upper)" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
@@ -102,5 +102,5 @@ def test_interrupted_later_ranks_what_is_done(folder, monkeypatch):
     answer = call("past.csv", *FEW, "--sigma", "1")
     assert answer.exit_code == 130
     assert "1. UCB1" in answer.stdout
-    assert "interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
+    assert "was interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
     assert answer.stderr.endswith("interrupted: the ranking has what was done\n")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
-from dirichlet_bandits.cli.compile import _any_policy
+from dirichlet_bandits.cli.compile import sound_example
 from dirichlet_bandits.policies import POLICIES
 
 USE = """
@@ -44,6 +44,6 @@ def test_an_unknown_name_is_refused():
 
 def test_every_policy_can_be_compiled_by_its_name():
     for name, kind in POLICIES.items():
-        policy = _any_policy(kind)
+        policy = sound_example(kind)
         assert type(policy) is getattr(db, name)
         assert len(policy.params)

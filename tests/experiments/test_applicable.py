@@ -145,3 +145,9 @@ def test_facts_that_the_rewards_contradict(given, message):
     with pytest.raises(db.ArgumentError) as refusal:
         what_is_known(REAL, horizon=10, **given)
     assert str(refusal.value) == message
+
+
+def test_what_a_class_refuses_is_the_reason():
+    bandit = arms([-4, -3], [-2, -1], objective=db.CVaR(0.2))
+    with pytest.raises(NotApplicableError, match="cannot be made: 'upper' must be a positive number"):
+        applicable(db.UUCB, what_is_known(bandit, horizon=10, upper=-1), bandit.objective)

@@ -137,8 +137,11 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
         tables.table(f"{title}: {result.regret_label} after {result.horizon} pulls", headers, rows, numbers=True)
     )
     runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g} %"
-    typer.echo(f"Paired differences over {runs} replications, {level} intervals for all together.")
+    most = "up to " if result.undone else ""
+    typer.echo(f"Paired differences over {most}{runs} replications, {level} intervals for all together.")
     typer.echo(f"best here: {ranking.best!r}")
+    if isinstance(ranking.best, db.Policy):
+        typer.echo(f"it assumes: {ranking.best.assumes}")
     if ranking.left_out:
         reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}
         for name, reason in ranking.left_out.items():

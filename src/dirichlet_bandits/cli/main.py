@@ -50,6 +50,8 @@ def root(
 
     The paper's experiments and a report:  dirichlet-bandits paper
 
+    Which policy, by your past rewards:  dirichlet-bandits compare past.csv --horizon 1000
+
     Your own experiment:
 
     \b

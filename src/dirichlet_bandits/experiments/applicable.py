@@ -103,7 +103,7 @@ def applicable(policy_class: type[Policy], known: Known, objective: Any = None) 
     made, refused = _made(policy_class, choices)
     if not made:
         unknown = [FACTS[name] for name, values in choices.items() if values == (None,) and name != "sigma"]
-        raise NotApplicableError("needs " + " or ".join(unknown) if unknown else str(refused))
+        raise NotApplicableError("needs " + " or ".join(unknown) if unknown else f"cannot be made: {refused}")
     low, high = known.bounds
     fit = [policy for policy in made if policy.reward_bounds[0] <= low and high <= policy.reward_bounds[1]]
     if not fit:

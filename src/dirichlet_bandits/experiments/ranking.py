@@ -20,7 +20,7 @@ from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import number_between, true_or_false, whole_number
 
-_INTERRUPTED = "interrupted before enough of its replications were done"
+_INTERRUPTED = "was interrupted before enough of its replications were done"
 
 
 class Place(NamedTuple):
@@ -108,7 +108,7 @@ def compare_policies(
     bandit
         The arms; with a CVaR as its objective, policies that look for the best mean are left out.
     horizon, replications
-        Pulls in a replication, and how many replications.
+        Pulls in a replication, and how many replications. Policies that ask for the horizon are told it.
     policies
         Names of classes, or policies that are run as they are; by default every class of the library.
     lower, upper

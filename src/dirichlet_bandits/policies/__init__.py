@@ -1,5 +1,6 @@
 """Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live."""
 
+import dirichlet_bandits.policies.dirichlet  # noqa: F401 - the policies of the paper come first in every list
 from dirichlet_bandits.policies.dirichlet import BDS, QDS, RDS
 from dirichlet_bandits.policies.dmed import DMED
 from dirichlet_bandits.policies.imed import IMED, EmpiricalIMED, UnimodalIMED
