@@ -20,7 +20,7 @@ from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.types import Floats
 
-_UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
+_UNDERFLOW: Final = -150.0  # tails below exp(-150) = 1e-65 count as 0: nobody will ever see such a pull
 _FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spline with knots that matter
 
 
