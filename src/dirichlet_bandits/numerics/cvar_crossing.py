@@ -222,7 +222,10 @@ def _log_group(
         if sound:
             log_total = _log_add(log_total, log_p)
             continue
-        middle = (low + high) // 2
+        middle, jump = (low + high) // 2, 0.5 * offsets[high]
+        for n in range(low, high):  # a far bound is better cut off than halved away
+            if sign > 0.0 and offsets[n + 1] - offsets[n] > jump:
+                middle, jump = n, offsets[n + 1] - offsets[n]
         starts[waiting], ends[waiting] = low, middle
         starts[waiting + 1], ends[waiting + 1] = middle + 1, high
         waiting += 2

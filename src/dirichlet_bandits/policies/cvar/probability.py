@@ -15,11 +15,12 @@ from dirichlet_bandits.compilation import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails
+from dirichlet_bandits.numerics.tolerances import PANEL_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.types import Floats
 
-_UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
+_UNDERFLOW: Final = -150.0  # tails below exp(-150) = 1e-65 count as 0: nobody will ever see such a pull
 _FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spline with knots that matter
 
 
@@ -41,11 +42,17 @@ def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
 
 
 def reweighted_cvar(x: Floats, level: float) -> Variable:
-    """The CVaR of ordered values with Dirichlet(1, ..., 1) weights."""
-    if x[0] == x[-1]:
-        return constant(float(x[0]))
+    """The CVaR of ordered values with Dirichlet(1, ..., 1) weights.
+
+    It is taken for constant where it differs from the smallest value with a probability below the last bit of 1.
+    Otherwise centre and width are those of the part that differs.
+    """
     log_chances = _log_binomial(x.size - 1, level)
-    chances, sizes = np.exp(log_chances), np.arange(1.0, x.size + 1.0)
+    chances, sizes = np.where(x > x[0], np.exp(log_chances), 0.0), np.arange(1.0, x.size + 1.0)
+    moves = float(chances.sum())
+    if moves < PANEL_NEGLIGIBLE:
+        return constant(float(x[0]))
+    chances /= moves
     # Given n: the mean of n + 1 values, and their variance over n + 2.
     means = np.cumsum(x) / sizes
     spreads = np.maximum(np.cumsum(x * x) / sizes - means**2, 0.0) / (sizes + 1.0)
