@@ -328,7 +328,7 @@ def test_a_policy_of_ones_own_joins_by_registration():
         """Of this test alone: other tests register Greedy itself."""
 
     histories = [[0.0], [1.0], [1.0]]
-    with pytest.raises(db.ArgumentError, match=r"'policy' must be BDS, .*NPTS.* propensity_of"):
+    with pytest.raises(db.ArgumentError, match=r"'policy' must be BCVTS, BDS, .*NPTS.* propensity_of"):
         db.propensities(Newcomer(), histories)
 
     @db.propensity_of(Newcomer)

@@ -53,7 +53,7 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("Magic")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BCVTS', ... (got 'Magic')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', ... (got 'Magic')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:
