@@ -83,6 +83,7 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
         title=making.paper.title,
         reference=making.paper.reference,
         option=making.paper.option,
+        readings=making.paper.readings,
         chapters=chapters,
         images=images,
         quick=making.quick_runs is not None,
