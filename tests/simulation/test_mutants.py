@@ -27,6 +27,8 @@ np.save(sys.argv[2], result.pulls.values[0])
 GAMES = {
     "RDS": "db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.6, 1.0)]), db.RDS(), horizon=2000, replications=200_000",
     "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
+    "NPTS on Betas": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.NPTS(1.0), horizon=1000, "
+    "replications=150_000",
 }
 
 
@@ -47,10 +49,10 @@ MISTAKES = {
         "RDS", "policies/dirichlet/fast.py", "        if contested:", "        if contested and now == 0:"
     ),
     "a density that has not been told all rewards": Mistake(
-        "NPTS",
+        "NPTS on Betas",
         "policies/npts/fast.py",
-        "        contour.build(kept, x, np.empty(0), b, v)\n    tangents",
-        "        pass\n    tangents",
+        "            contour.append(kept, value, 1)",
+        "            pass",
     ),
     "a ceiling that proves too high is given up at a ring": Mistake(
         "NPTS", "policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
