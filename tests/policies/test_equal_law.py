@@ -56,7 +56,7 @@ def test_pull_counts_have_the_law_of_the_twin(name):
     pair = PAIRS[name]
     values = VALUES[pair.rewards]
     slow_index = name.startswith("Empirical")  # their twins solve an optimisation for each arm at each step
-    expected = naive_counts(pair, values, 12, 1000 if slow_index else 4000)
+    expected = naive_counts(pair, values, 12, 600 if slow_index else 2000)
     assert chi_square(expected, pull_counts(pair.policy, values, 12, 40_000, fast=True)) > ALARM
 
 
