@@ -129,3 +129,17 @@ def geometric(log_p: float, rng: np.random.Generator) -> int:
         return 1
     wait = math.log(1.0 - rng.random()) / math.log1p(-math.exp(log_p)) if log_p > -700.0 else math.inf
     return 1 + int(wait) if wait < NEVER else NEVER
+
+
+@jit
+def ringing_arm(rates: Floats, total: float, rng: np.random.Generator) -> int:
+    """The arm for which one clock for all of them rings, in proportion to their rates; the leader's is 0."""
+    u = rng.random() * total
+    arm = 0
+    for k in range(rates.size):
+        if rates[k] > 0.0:
+            arm = k
+            if u < rates[k]:
+                break
+            u -= rates[k]
+    return arm

@@ -23,6 +23,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.clocks import ringing_arm
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.tournament import NEVER
@@ -102,20 +103,6 @@ def leaders_before(total: float, rng: np.random.Generator) -> int:
     return int(wait) if wait < NEVER else NEVER  # also if nobody else can be proposed
 
 
-@jit
-def proposed(ceilings: Floats, total: float, rng: np.random.Generator) -> int:
-    """An arm in proportion to the ceilings; the leader's is 0."""
-    u = rng.random() * total
-    arm = 0
-    for k in range(ceilings.size):
-        if ceilings[k] > 0.0:
-            arm = k
-            if u < ceilings[k]:
-                break
-            u -= ceilings[k]
-    return arm
-
-
 @shortcut(MEDParams, EmpiricalMEDParams)
 def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
@@ -161,7 +148,7 @@ def wait_by_clock(
                 quiet -= 1
             if ended(marks) or quiet > 0 or not low <= means[leader] <= high:
                 break
-            arm = proposed(ceilings, total, rng)
+            arm = ringing_arm(ceilings, total, rng)
             value = touch(policy, state, tangents, expansions, arm, means[leader])
             if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
                 if drained(stock, arm):

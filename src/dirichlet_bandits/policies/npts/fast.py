@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
-from dirichlet_bandits.engine.clocks import geometric
+from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, append, rewards
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
@@ -113,20 +113,6 @@ def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> float:
     total = integral(ceiling, tangents[_FALL, arm], part)
     tangents[_RATE, arm] = math.exp(log_tangent(tangents, arm, ceiling.mean)) * total
     return tangents[_RATE, arm]
-
-
-@jit
-def ringing_arm(rates: Floats, rng: np.random.Generator) -> int:
-    """The arm for which the clock rings, in proportion to the rates; the leader's is 0."""
-    u = rng.random() * rates.sum()
-    arm = 0
-    for k in range(rates.size):
-        if rates[k] > 0.0:
-            arm = k
-            if u < rates[k]:
-                break
-            u -= rates[k]
-    return arm
 
 
 @shared
@@ -286,7 +272,7 @@ def wait_by_clock(
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue
-        arm = ringing_arm(tangents[_RATE], rng)
+        arm = ringing_arm(tangents[_RATE], tangents[_RATE].sum(), rng)
         v = index_above_leader(policy, state, challengers, ceiling, arm, leader, rng)
         wins = not math.isnan(v) and not rival_above(policy, state, challengers, arm, leader, v, rng)
         if wins:
