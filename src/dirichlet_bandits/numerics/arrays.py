@@ -16,6 +16,52 @@ def copy_into(place: Any, values: Any) -> None:
 
 
 @jit
+def set_all(place: Any, value: float) -> None:
+    """place[:] = value."""
+    for i in range(place.size):
+        place[i] = value
+
+
+@jit
+def sum_of(values: Floats) -> float:
+    """Sum of the values, from the first to the last.
+
+    >>> sum_of(np.array([0.25, 0.5]))
+    0.75
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@jit
+def max_of(values: Floats) -> float:
+    """The largest of the values.
+
+    >>> max_of(np.array([0.25, 0.5]))
+    0.5
+    """
+    largest = values[0]
+    for i in range(1, values.size):
+        largest = values[i] if values[i] > largest else largest
+    return largest
+
+
+@jit
+def min_of(values: Floats) -> float:
+    """The smallest of the values.
+
+    >>> min_of(np.array([0.25, 0.5]))
+    0.25
+    """
+    smallest = values[0]
+    for i in range(1, values.size):
+        smallest = values[i] if values[i] < smallest else smallest
+    return smallest
+
+
+@jit
 def with_last(values: Floats, last: float) -> Floats:
     """A copy of the values, and one more.
 
