@@ -16,11 +16,11 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
-from numba.core import cgutils, types, typing
+from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
 from numba.core.types.npytypes import NumPyRandomGeneratorType
-from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
 from dirichlet_bandits.linking import LinkedDispatcher
@@ -241,12 +241,14 @@ class _Borrowed(AbstractTemplate):
     key = borrowed
 
     def generic(self, args: Any, kws: Any) -> Any:
-        return typing.signature(*args, *args)
+        return Signature(args[0], args, None)
 
 
-@lower_builtin(borrowed, types.Any)
 def _borrow(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return _without_owner(context, builder, signature.return_type, arguments[0])
+
+
+lower_builtin(borrowed, types.Any)(_borrow)
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:

@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from numba.core import compiler_machinery, errors, event, ir, types
+from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack
-from numba.core.typing import templates
+from numba.core.typing import npydecl, templates
 
+_errors: Any = errors
 _Inst: Any = ir.Inst
 _PassManager: Any = compiler_machinery.PassManager
 _Overload: Any = templates._OverloadFunctionTemplate
+_Operator: Any = npydecl.NumpyRulesArrayOperator
+_Context: Any = CPUContext
+_array_operation, _all_registries = _Operator.generic, _Context.load_additional_registries
 
 
 @contextlib.contextmanager
@@ -27,6 +32,8 @@ def quick_frontend() -> Iterator[None]:
             (_PassManager, "_runPass", _run_pass),
             (_Overload, "_get_impl", _implementation),
             (_Inst, "_rec_list_vars", _variables_of),
+            (_Operator, "generic", _array_operator),
+            (_Context, "load_additional_registries", _known_registries),
             (event, "install_timer", lambda kind, callback: contextlib.nullcontext()),
         ):
             stack.callback(setattr, owner, name, getattr(owner, name))
@@ -37,7 +44,7 @@ def quick_frontend() -> Iterator[None]:
 def _run_pass(manager: Any, index: int, each: Any, state: Any) -> None:
     """One pass over one function."""
     each.analysis = manager._analysis
-    with errors.new_error_context("Pass {name}", name=each.name()):
+    with _errors.new_error_context("Pass {name}", name=each.name()):
         each.run_initialization(state)
         each.run_pass(state)
         each.run_finalizer(state)
@@ -56,6 +63,22 @@ def _implementation(template: Any, args: Any, kws: Any) -> Any:
     key = template.context, tuple(given), tuple(kws.items()), inherited
     found = template._impl_cache.get(key)
     return found if found is not None else template._build_impl(key, args, kws)
+
+
+def _array_operator(template: Any, args: Any, kws: Any) -> Any:
+    """The type of an operation on arrays, which is looked for at every operation on numbers too."""
+    if any(isinstance(kind, types.ArrayCompatible | types.Optional) for kind in args):
+        return _array_operation(template, args, kws)
+    return None
+
+
+def _known_registries(context: Any) -> None:
+    """Take note of what has been registered since the last function; the first of all has imported the rest."""
+    if not context._registries:
+        return _all_registries(context)
+    for registry in list(context._registries):
+        context.install_registry(registry)
+    return None
 
 
 def _variables_of(inst: Any, value: Any) -> list[Any]:

@@ -98,7 +98,7 @@ class LeanLower(_Lower):  # type: ignore[misc]
 
 def _is_view(index: Any) -> bool:
     """Whether an index takes a window out of an array, and no copy."""
-    parts = index if isinstance(index, types.BaseTuple) else (index,)
+    parts: Any = index if isinstance(index, types.BaseTuple) else (index,)
     return all(isinstance(part, types.Integer | types.SliceType | types.EllipsisType) for part in parts)
 
 

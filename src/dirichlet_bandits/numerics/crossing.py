@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.compilation import entry_point, jit, shared
-from dirichlet_bandits.numerics.arrays import max_of, sum_of
+from dirichlet_bandits.numerics.arrays import max_of, scaled, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import (
@@ -90,7 +90,7 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         return math.nan
     floor = OFFSET_RATIO * max(top, -low)
     if 0.0 < smallest < floor:
-        offsets = offsets.copy()
+        offsets = scaled(offsets, 1.0)
         for i in range(offsets.size):
             if 0.0 < abs(offsets[i]) < floor:
                 offsets[i] = math.copysign(floor, offsets[i])
@@ -100,9 +100,9 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         direct = log_upper_tail(offsets, weights)
         if direct <= half:
             return direct
-        other = log_upper_tail(-offsets, weights)
+        other = log_upper_tail(scaled(offsets, -1.0), weights)
         return math.log1p(-math.exp(other)) if other < half else direct
-    other = log_upper_tail(-offsets, weights)
+    other = log_upper_tail(scaled(offsets, -1.0), weights)
     if other <= half:
         return math.log1p(-math.exp(other))
     return log_upper_tail(offsets, weights)

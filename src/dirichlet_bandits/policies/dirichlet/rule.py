@@ -21,7 +21,7 @@ from dirichlet_bandits.compilation import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.arrays import with_last
+from dirichlet_bandits.numerics.arrays import partitioned, scaled, set_all, with_last
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
@@ -199,9 +199,9 @@ def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Rewards below the tail, and the tail, its smallest first."""
     rank = rank_of_tail(x.size, alpha)
     if x.size - rank >= _SHORT:
-        parted = np.partition(x, rank - 1)
+        parted = partitioned(x, rank - 1)
         return parted[: rank - 1], parted[rank - 1 :]
-    parted = x.copy()
+    parted = scaled(x, 1.0)
     for end in range(x.size - 1, rank - 2, -1):  # for a short tail quicker: the largest of the rest to the end
         largest = 0
         for i in range(1, end + 1):
@@ -252,7 +252,8 @@ def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
 def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     """The rewards below the tail, and the tail's mean with the weight of the tail."""
     below, tail = split_tail(x, policy.alpha)
-    weights = np.ones(below.size + 1)
+    weights = np.empty(below.size + 1)
+    set_all(weights, 1.0)
     weights[-1] = tail.size
     return with_last(below, tail_mean(tail, 0, math.nan)), weights
 
