@@ -39,14 +39,14 @@ def main(games: int) -> None:
                     rates.setdefault((problem, policy, library), []).append(rate)
                     regrets.setdefault((problem, policy, library), []).extend(lost)
     for problem, coins in PROBLEMS.items():
-        print(f"\n{problem}: {', '.join(map(str, coins))}; {HORIZON} pulls, {games // TURNS * TURNS} games\n")
-        print("| policy | library | steps a second | regret |\n|---|---|---:|---:|")
+        print(f"\n{problem}: {', '.join(map(str, coins))}; {HORIZON} pulls\n")
+        print("| policy | library | steps a second | regret | games |\n|---|---|---:|---:|---:|")
         for (where, policy, library), measured in sorted(rates.items(), key=lambda item: item[0][1]):
             if where == problem:
                 lost = regrets[where, policy, library]
                 error = statistics.stdev(lost) / len(lost) ** 0.5
                 rate = f"{statistics.median(measured):,.0f}".replace(",", " ")
-                print(f"| {policy} | {library} | {rate} | {statistics.mean(lost):.1f} ± {error:.1f} |")
+                print(f"| {policy} | {library} | {rate} | {statistics.mean(lost):.1f} ± {error:.1f} | {len(lost)} |")
     print()
     for library, found in versions.items():
         print(f"- {library}: {', '.join(f'{name} {version}' for name, version in found.items())}")

@@ -136,3 +136,6 @@ PLAYERS: dict[str, tuple[Callable[..., Games], tuple[str, ...], tuple[str, ...]]
     "MABWiser": (mabwiser, ("mabwiser==2.7.4",), ("UCB1", "Thompson Sampling")),
     "river": (river, ("river==0.26.1",), ("UCB1", "Thompson Sampling")),
 }
+
+# A study computes and keeps the probabilities of all arms with every decision; a share of the games is enough to see what it costs.
+FEWER = {"ours, live": 5}
