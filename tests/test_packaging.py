@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[1]
 
 def test_all_say_the_same_version():
     for name in ("pyproject.toml", "CITATION.cff"):
-        (found,) = re.findall(r'^version\s*[:=]\s*"?([\d.]+)"?$', (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        (found,) = re.findall(
+            r'^version\s*[:=]\s*"?([\d.]+)"?$', (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE
+        )
         assert found == db.__version__, name
     assert f"## {db.__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 

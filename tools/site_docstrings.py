@@ -1,4 +1,4 @@
-"""Docstrings as the API reference shows them: examples as code, roles of other tools as plain code (a Griffe extension)."""
+"""Docstrings as the API reference shows them: examples and roles become code (an extension of Griffe)."""
 
 import re
 from typing import Any
@@ -20,17 +20,7 @@ class Examples(griffe.Extension):
 
 
 def shown(text: str) -> str:
-    """
-    >>> print(shown("Twice.\\n\\n>>> 1 + 1\\n2\\n\\nSee :func:`sum`."))
-    Twice.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    See `sum`.
-    """
+    """A docstring in the words of the site; a doctest after ``Parameters`` would be taken for one of them."""
     text = ROLE.sub(r"`\1`", text)
     if SECTION.search(text):
         return EXAMPLE.sub(lambda found: f"Examples\n--------\n{found.group()}", text, count=1)

@@ -1,6 +1,6 @@
 """What the documentation site adds to the pages in docs/ while MkDocs builds it (``hooks`` in mkdocs.yml).
 
-- Files of the root, such as CHANGELOG.md, become pages; those of the API and of the command line are made from the code.
+- Files of the root, such as CHANGELOG.md, become pages; those of the API and the command line are made from the code.
 - ```` ```math ```` blocks and ``$`...`$``, the notation that forges show too, become MathML: no script, no network.
 - A page that is named, such as `docs/live.md`, becomes a link to it.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
-
 from tools.site_commands import command_line
 from tools.site_reference import reference_pages
 
@@ -78,7 +77,9 @@ def linked(text: str, page: Any, titles: dict[str, str]) -> str:
 
 
 def titles_of(nav: Any) -> dict[str, str]:
-    """The title of each page, as the navigation has it."""
-    if isinstance(nav, dict):
-        return {k: v for title, below in nav.items() for k, v in ({below: title} if isinstance(below, str) else titles_of(below)).items()}
-    return {page: title for entry in nav for page, title in titles_of(entry).items()}
+    """The title of each page, as the navigation has it: a list of ``{title: page}`` and ``{title: list}``."""
+    titles: dict[str, str] = {}
+    for entry in nav:
+        for title, below in entry.items():
+            titles |= {below: title} if isinstance(below, str) else titles_of(below)
+    return titles

@@ -16,7 +16,12 @@ PAGES = (
         "Let policies play, and read what came of it.",
         ("simulation", "results", "experiments."),
     ),
-    ("api_policies.md", "Policies", "`docs/policies.md` tells what each family does, and where it fails.", ("policies",)),
+    (
+        "api_policies.md",
+        "Policies",
+        "What each family does, and where it fails: `docs/policies.md`.",
+        ("policies",),
+    ),
     ("api_live.md", "Live studies", "Ask now, tell later, here or over HTTP: `docs/live.md`.", ("live", "service")),
     (
         "api_theory.md",
@@ -39,7 +44,12 @@ def reference_pages(sources: Path) -> dict[str, str]:
     pages = {page: [f"# {title}", "", about, ""] for page, title, about, _ in PAGES}
     for home, name in public_names(sources / PACKAGE / "__init__.pyi"):
         pages[page_of(home)] += entry(f"{home}.{name}")
-    packages = ["# Crops, experiments, reports, testing", "", "Packages of `dirichlet_bandits`, with names of their own.", ""]
+    packages = [
+        "# Crops, experiments, reports, testing",
+        "",
+        "Packages of `dirichlet_bandits`, with names of their own.",
+        "",
+    ]
     for package, about in PACKAGES.items():
         packages += [f"## `{package}`", "", about, ""]
         for name in sorted(importlib.import_module(f"{PACKAGE}.{package}").__all__):

@@ -18,7 +18,7 @@ from benchmarks.peers.environments import interpreter, run
 from benchmarks.peers.players import PLAYERS
 from benchmarks.peers.problems import HORIZON, PROBLEMS
 
-TURNS = 4
+TURNS = 3
 
 
 def main(games: int) -> None:
@@ -54,5 +54,5 @@ def main(games: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=100, help="of each policy on each problem")
+    parser.add_argument("--games", type=int, default=60, help="of each policy on each problem")
     main(parser.parse_args().games)

@@ -98,9 +98,13 @@ def live(policy: str, coins: Coins, horizon: int, seeds: Iterable[int]) -> Games
     """Ours, one decision at a time: ``ask`` and ``tell``, with exact propensities, in memory."""
     import dirichlet_bandits as db
 
+    arms = [str(k) for k in range(len(coins))]
+
     def game(coins: Coins, horizon: int, seed: int) -> list[int]:
         rng, pulls = random.Random(seed), [0] * len(coins)
-        study = db.create_study(str(seed), arms=[str(k) for k in range(len(coins))], policy=our_policy(policy), seed=seed)
+        study = db.create_study(
+            str(seed), arms=[str(k) for k in range(len(coins))], policy=our_policy(policy), seed=seed
+        )
         for _ in range(horizon):
             trial = study.ask()
             arm = int(trial.arm)
@@ -111,7 +115,7 @@ def live(policy: str, coins: Coins, horizon: int, seeds: Iterable[int]) -> Games
     return each(game, coins, horizon, seeds)
 
 
-def our_policy(name: str) -> "object":
+def our_policy(name: str) -> object:
     """The policy of this name in our library."""
     import dirichlet_bandits as db
 
@@ -137,5 +141,5 @@ PLAYERS: dict[str, tuple[Callable[..., Games], tuple[str, ...], tuple[str, ...]]
     "river": (river, ("river==0.26.1",), ("UCB1", "Thompson Sampling")),
 }
 
-# A study computes and keeps the probabilities of all arms with every decision; a share of the games is enough to see what it costs.
+# A study computes the probabilities of all arms with every decision; a share of the games shows what that costs.
 FEWER = {"ours, live": 5}

@@ -1,6 +1,6 @@
 """One library plays everything it offers, in its own environment, and leaves what it measured in a file.
 
-    python -m benchmarks.peers.worker LIBRARY FIRST_SEED GAMES FILE
+python -m benchmarks.peers.worker LIBRARY FIRST_SEED GAMES FILE
 """
 
 import importlib.metadata
