@@ -28,9 +28,8 @@ def imed_of_smpybandits() -> None:
 
     print(f"SMPyBandits: Dinf(x=0.5, mu=0.8) = {Dinf(x=0.5, mu=0.8):.3f}; the divergence is {klBern(0.5, 0.8):.3f}")
     for horizon in (1_000, 2_000):
-        print(
-            f"SMPyBandits: IMED pulls the worse coin in {share(smpybandits('IMED', COINS, horizon, GAMES))} of {horizon}"
-        )
+        pulls = smpybandits("IMED", COINS, horizon, GAMES)
+        print(f"SMPyBandits: IMED pulls the worse coin in {share(pulls)} of {horizon}")
 
 
 def imed_of_ours() -> None:
@@ -85,9 +84,8 @@ def gaussians_of_ours() -> None:
     for name, policy in {"Thompson Sampling": db.ThompsonSampling("gaussian", sigma=1.0), "UCB1": db.UCB1(1.0)}.items():
         for horizon in (1_000, 4_000):
             result = db.simulate(bandit, policy, horizon=horizon, replications=20, seed=1, workers=1, progress=False)
-            print(
-                f"ours: {name} pulls the worse Gaussian arm in {share(result.pulls[0].to_numpy().tolist())} of {horizon}"
-            )
+            pulls = result.pulls[0].to_numpy().tolist()
+            print(f"ours: {name} pulls the worse Gaussian arm in {share(pulls)} of {horizon}")
 
 
 EXAMPLES = {

@@ -102,9 +102,7 @@ def live(policy: str, coins: Coins, horizon: int, seeds: Iterable[int]) -> Games
 
     def game(coins: Coins, horizon: int, seed: int) -> list[int]:
         rng, pulls = random.Random(seed), [0] * len(coins)
-        study = db.create_study(
-            str(seed), arms=[str(k) for k in range(len(coins))], policy=our_policy(policy), seed=seed
-        )
+        study = db.create_study(str(seed), arms=arms, policy=our_policy(policy), seed=seed)
         for _ in range(horizon):
             trial = study.ask()
             arm = int(trial.arm)
