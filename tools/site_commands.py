@@ -1,4 +1,4 @@
-"""The page of the documentation site that lists the commands, made from their own help."""
+"""The pages of the documentation site that list the commands, from their own help, and the policies."""
 
 import html
 import re
@@ -8,6 +8,13 @@ from typing import Any
 import typer
 
 from dirichlet_bandits.cli import app
+from dirichlet_bandits.cli.policies import markdown_table
+
+
+def policies() -> str:
+    """What ``dirichlet-bandits policies`` lists, as a page."""
+    said = "A guarantee holds where the assumption does. More on each family: `docs/policies.md`."
+    return f"# All policies\n\n{said}\n\n{markdown_table()}\n"
 
 
 def command_line() -> str:

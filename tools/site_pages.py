@@ -12,7 +12,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
-from tools.site_commands import command_line
+from tools.site_commands import command_line, policies
 from tools.site_reference import reference_pages
 
 FROM_ROOT = {
@@ -32,7 +32,8 @@ def on_files(files: Files, *, config: Any) -> Files:
     for source, page in FROM_ROOT.items():
         text = (root / source).read_text(encoding="utf-8").replace("](docs/", "](")
         files.append(File.generated(config, page, content=text))
-    for page, text in {"api_cli.md": command_line(), **reference_pages(root / "src")}.items():
+    made = {"api_cli.md": command_line(), "api_table.md": policies(), **reference_pages(root / "src")}
+    for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
 

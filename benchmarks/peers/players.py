@@ -140,4 +140,4 @@ PLAYERS: dict[str, tuple[Callable[..., Games], tuple[str, ...], tuple[str, ...]]
 }
 
 # A study computes the probabilities of all arms with every decision; a share of the games shows what that costs.
-FEWER = {"ours, live": 5}
+FEWER = {"ours, live": 12}
