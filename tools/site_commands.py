@@ -14,7 +14,7 @@ from dirichlet_bandits.cli.policies import markdown_table
 def policies() -> str:
     """What ``dirichlet-bandits policies`` lists, as a page."""
     said = "A guarantee holds where the assumption does. More on each family: `docs/policies.md`."
-    return f"# All policies\n\n{said}\n\n{markdown_table()}\n"
+    return f"---\nhide: [toc]\n---\n\n# All policies\n\n{said}\n\n{markdown_table()}\n"
 
 
 def command_line() -> str:
@@ -33,7 +33,7 @@ def describe(command: Any, name: str, lines: list[str]) -> None:
         lines += [f"## `{name}`", "", "```", f"{name}{said} [OPTIONS]" if not below else f"{name} COMMAND", "```", ""]
         lines += [as_markdown(command.help), ""]
         rows = [row(p) for p in parameters]
-        lines += ["| | what it is | default |", "|---|---|---|", *rows, ""] if rows else []
+        lines += ["| | what it is |", "|---|---|", *rows, ""] if rows else []
     for member in below.values():
         if not member.hidden:
             describe(member, f"{name} {member.name}", lines)
@@ -50,9 +50,11 @@ def row(parameter: Any) -> str:
     names = ", ".join(f"`{n}`" for n in [*parameter.opts, *parameter.secondary_opts])
     names = names if parameter.param_type_name == "option" else f"`{usage(parameter)}`"
     default = parameter.default
-    shown = "" if default is None or default is False or callable(default) or default == () else f"`{default}`"
+    shown = (
+        "" if default is None or default is False or callable(default) or default == () else f" Default: `{default}`."
+    )
     said = html.escape(re.sub(r"\s+", " ", getattr(parameter, "help", None) or ""), quote=False).replace("|", "\\|")
-    return f"| {names} | {said} | {shown} |"
+    return f"| {names} | {said}{shown} |"
 
 
 def as_markdown(text: str) -> str:
