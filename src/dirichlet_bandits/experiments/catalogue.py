@@ -30,7 +30,7 @@ SUBSAMPLING = (
 )
 
 _FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING}
-_STUDIES = ("kinf", "qds-condition", "qds-equal-rho")  # they simulate no regret
+STUDIES = ("kinf", "qds-condition", "qds-equal-rho")  # they simulate no regret
 
 
 class Paper(NamedTuple):
@@ -93,7 +93,7 @@ def shipped(name: str) -> "Experiment | Study":
     from dirichlet_bandits.experiments.studies import parse_study
 
     text = shipped_text(name)
-    return parse_study(text, f"{name}.toml") if name in _STUDIES else parse(text, f"{name}.toml")
+    return parse_study(text, f"{name}.toml") if name in STUDIES else parse(text, f"{name}.toml")
 
 
 def shipped_text(name: str) -> str:

@@ -80,7 +80,9 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
         "★ marks the lowest mean, and those that cannot be told from it."
     )
     paper = experiment.paper or _NOWHERE
-    pictures = [_final_picture(name, experiment, result, over)] if paper.of else _pictures(name, experiment, result, over)
+    pictures = (
+        [_final_picture(name, experiment, result, over)] if paper.of else _pictures(name, experiment, result, over)
+    )
     return Chapter(
         name=name,
         title=experiment.title,

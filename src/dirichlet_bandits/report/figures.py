@@ -1,4 +1,4 @@
-"""The pictures of the report but for those of regret: labels, units, one colour-blind palette, legends below the data."""
+"""The pictures of the report but for those of regret: labels, units, one palette, legends below the data."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

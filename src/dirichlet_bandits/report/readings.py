@@ -16,12 +16,18 @@ class Statement(NamedTuple):
     verdicts: Sequence[Verdict]
 
     @property
+    def certain(self) -> bool:
+        """Whether the statement holds however it is read."""
+        return all(verdict.outcome == "supported" for verdict in self.verdicts)
+
+    @property
     def conclusion(self) -> str:
         """Which readings give the statement, in words."""
         found = {
-            outcome: [v.reading for v in self.verdicts if v.outcome == outcome] for outcome in ("supported", "undecided")
+            outcome: [v.reading for v in self.verdicts if v.outcome == outcome]
+            for outcome in ("supported", "undecided")
         }
-        if len(found["supported"]) == len(self.verdicts):
+        if self.certain:
             return "Every reading gives this statement."
         if found["supported"]:
             return f"Given by: {'; '.join(found['supported'])}."
@@ -39,11 +45,12 @@ class Unread(NamedTuple):
     says: frozenset[str]
 
 
-def statements(chapter: Chapter) -> list[Statement]:
-    """The statements of a chapter on readings, in the order of its file."""
+def statements(chapters: Sequence[Chapter]) -> list[Statement]:
+    """The statements of chapters on readings, in the order of their files."""
     by_words: dict[str, list[Verdict]] = {}
-    for verdict in chapter.verdicts:
-        by_words.setdefault(verdict.says, []).append(verdict)
+    for chapter in chapters:
+        for verdict in chapter.verdicts:
+            by_words.setdefault(verdict.says, []).append(verdict)
     return [Statement(says, verdicts) for says, verdicts in by_words.items()]
 
 
@@ -59,7 +66,7 @@ def otherwise(chapter: Chapter, verdict: Verdict, chapters: Sequence[Chapter]) -
 
 
 def unread(paper: Paper, chapters: Sequence[Chapter]) -> list[Unread]:
-    """The experiments on readings of this paper that have no chapter, though the experiment that they are of has one."""
+    """The experiments on readings that have no chapter, though the experiment that they are of has one."""
     done = {chapter.name for chapter in chapters}
     tasks = [shipped(name) for name in paper.others if name not in done]
     return [

@@ -1,4 +1,4 @@
-"""Pictures of regret for the report: lines with intervals at their end, policies side by side, all experiments at once."""
+"""Pictures of regret for the report: lines that end in intervals, policies side by side, all experiments at once."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FLATTENS = 2.0  # times the median: from here on a line presses the others to the ground
+_BEYOND = 2.0  # times the highest mean: what few runs lose beyond this is cut off, or it would press the lines down
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _MARKERS = "oDs^vPX"
 
@@ -49,7 +50,13 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
     scales = [lines, low] if low else [lines]
     figure = empty(4.6 if len(scales) == 1 else 6.4)
     rows = figure.subplots(
-        len(scales), 2, sharex="col", sharey="row", squeeze=False, width_ratios=[6, 1], height_ratios=[3, 4][: len(scales)]
+        len(scales),
+        2,
+        sharex="col",
+        sharey="row",
+        squeeze=False,
+        width_ratios=[6, 1],
+        height_ratios=[3, 4][: len(scales)],
     )
     for (left, right), shown in zip(rows, scales, strict=True):
         for line in shown:
@@ -59,13 +66,15 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
                 time, settings.lower_bound * np.log(time), color="0.3", linewidth=1.0, label="asymptotic lower bound"
             )
         _ends(right, shown, lines)
+        if not settings.log_regret and any(line.high > _top(shown) for line in shown):
+            right.set_title("▲ beyond", fontsize=7)
         left.set_ylabel(plain(result.regret_label) + (f" ({plain(settings.unit)})" if settings.unit else ""))
         left.grid(alpha=0.25, linewidth=0.5)
         left.spines[["top", "right"]].set_visible(False)
         if settings.log_regret:
             left.set_yscale("log")
         else:
-            left.set_ylim(bottom=0)
+            left.set_ylim(0, _top(shown))
             if left.get_ylim()[1] >= LARGE:
                 separate_thousands(left, "y")
     left = rows[-1][0]
@@ -79,7 +88,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
     title = experiment.title if panel is None else f"{experiment.title}: {panel.title}"
     rows[0][0].set_title(plain(title), fontsize=10)
     if low:
-        left.set_title("the same, on a scale of its own: " + _without(lines, low), fontsize=8, loc="left")
+        left.set_title(f"second scale: the lowest {len(low)}", fontsize=9, loc="left")
     handles, labels = rows[0][0].get_legend_handles_labels()
     order = sorted(range(len(lines)), key=lambda k: -lines[k].last)  # like the ends of the lines
     order += range(len(lines), len(labels))
@@ -106,13 +115,15 @@ def final(experiment: Experiment, result: Result) -> "Figure":
     elif axes.get_xlim()[1] >= LARGE:
         separate_thousands(axes, "x", most=5)
     unit = f" ({plain(experiment.plot.unit)})" if experiment.plot.unit else ""
-    axes.set_xlabel(f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95 % of the runs")
+    axes.set_xlabel(
+        f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95 % of the runs"
+    )
     axes.set_title(plain(experiment.title), fontsize=10)
     return figure
 
 
 def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -> "Figure":
-    """By policy, its mean regret in each experiment as a multiple of the lowest one there; the paper's ``own`` stand out."""
+    """By policy, its mean regret as a multiple of the lowest in each experiment; the paper's ``own`` stand out."""
     of = {
         policy: [found[policy] for found in multiples.values() if policy in found]
         for found in multiples.values()
@@ -123,7 +134,7 @@ def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -
     axes = figure.add_subplot()
     for k, (title, found) in enumerate(multiples.items()):
         rows = [names.index(policy) for policy in found]
-        look = {"color": PALETTE[k % len(PALETTE)], "marker": _MARKERS[k % len(_MARKERS)]}
+        look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "marker": _MARKERS[k % len(_MARKERS)]}
         axes.plot(list(found.values()), rows, linestyle="", markersize=6, alpha=0.85, label=plain(title), **look)
     axes.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=8)
     for name, label in zip(names, axes.get_yticklabels(), strict=True):
@@ -161,10 +172,9 @@ def _low(lines: list[_Line]) -> list[_Line]:
     return low if len(low) < len(lines) else []
 
 
-def _without(lines: list[_Line], low: list[_Line]) -> str:
-    """Which lines are left out, in words."""
-    left = [line.label for line in lines if line.label not in {shown.label for shown in low}]
-    return f"without {', '.join(left)}" if len(left) < 3 else f"the lowest {len(low)}"
+def _top(lines: list[_Line]) -> float:
+    """Where a linear scale ends: above all runs' ranges, but not far above the means."""
+    return min(1.05 * max(line.high for line in lines), _BEYOND * max(line.last for line in lines)) or 1.0
 
 
 def _ends(axes: "Axes", shown: list[_Line], lines: list[_Line]) -> None:
@@ -175,13 +185,13 @@ def _ends(axes: "Axes", shown: list[_Line], lines: list[_Line]) -> None:
         axes.plot(x, line.last, "o", color=line.look["color"], markersize=4)
     axes.set_xlim(-0.7, len(lines) - 0.3)
     axes.set_xticks([])
-    axes.tick_params(axis="y", left=False, labelleft=False)
+    axes.tick_params(axis="y", which="both", left=False, labelleft=False)
     axes.grid(axis="y", alpha=0.25, linewidth=0.5)
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
 
 
 def _plain_log(axes: "Axes", low: float, high: float) -> None:
-    """A logarithmic axis from ``low`` to ``high`` with ticks at 1, 2, 5, 10, written out; at powers of ten if it is long."""
+    """A logarithmic axis with ticks at 1, 2, 5, 10, written out; at powers of ten only if it is long."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log")
