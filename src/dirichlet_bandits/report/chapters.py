@@ -1,6 +1,6 @@
 """One experiment as a chapter: its pictures, its tables, what became of its claims, and how to make it again."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NOWHERE = Published(place="", about="")
 _STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5 %", "q95": "95 %"}
+_LOWEST, _TIED = "★", "≈"
 _PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5 %", "q95": "95 %"}
 
 
@@ -34,14 +35,15 @@ class Picture(NamedTuple):
 class Table(NamedTuple):
     """A table with raw numbers for its CSV file, the name of that file, and what it shows in words.
 
-    ``headers`` are the headings to show; two columns of one frame may share one. ``best`` are the rows to mark.
+    ``headers`` are the headings to show; two columns of one frame may share one. ``marks`` has one for
+    each row, behind its name: a star for the best, empty for most.
     """
 
     name: str
     frame: pd.DataFrame
     headers: Sequence[str]
     caption: str
-    best: Collection[int] = ()
+    marks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
     caption = (
         f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean. "
-        "★ marks the lowest mean, and those that cannot be told from it."
+        f"{_LOWEST} the lowest mean; {_TIED} cannot be told from it."
     )
     paper = experiment.paper or _NOWHERE
     pictures = (
@@ -245,22 +247,22 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
             if any(value is not None for value in values):
                 frame[f"paper_{key}"] = [float("nan") if value is None else value for value in values]
                 headers.append(heading)
-    return Table(name, frame, headers, caption, best=_best(result, list(frame["policy"])))
+    return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 
-def _best(result: Result, policies: Sequence[str]) -> list[int]:
-    """The rows of the lowest mean and of those that cannot be told from it, by paired 95 % intervals (Bonferroni)."""
+def _marks(result: Result, policies: Sequence[str]) -> list[str]:
+    """A mark for the lowest mean, and one for those not told from it by paired 95 % intervals (Bonferroni)."""
     runs = {policy: result.final_regret(policy) for policy in policies}
     done = ~np.isnan(np.array(list(runs.values()))).any(axis=0)
     if done.sum() < 2:
         return []
     lowest = min(policies, key=lambda policy: float(runs[policy][done].mean()))
     confidence = 1 - (1 - judging.CONFIDENCE) / max(1, len(policies) - 1)
-    return [
-        row
-        for row, policy in enumerate(policies)
-        if student(runs[policy][done] - runs[lowest][done], confidence).low <= 0
-    ]
+
+    def tied(policy: str) -> bool:
+        return student(runs[policy][done] - runs[lowest][done], confidence).low <= 0
+
+    return [_LOWEST if policy == lowest else _TIED if tied(policy) else "" for policy in policies]
 
 
 def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
