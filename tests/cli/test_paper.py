@@ -31,7 +31,7 @@ def call(*arguments):
     ("arguments", "message"),
     [
         (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
-        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'sda' (got 'mine')"),
+        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'readings', 'sda' (got 'mine')"),
         (["--which", "sda", "--only", "yields"], "'--only' must be one of 'bernoulli-high', "),
         (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
@@ -66,6 +66,20 @@ def test_a_report_of_some(folder):
     other = call("--only", "sensitivity", "--seed", "6", "--quiet")
     assert "sensitivity.zarr is of another version or seed of this experiment: made anew" in other.stdout
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
+
+
+def test_a_claim_that_fails_is_read_in_other_ways(folder):
+    answer = call("--only", "qds-condition", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert page.count("read in other ways</a>") == 1
+    assert "dirichlet-bandits paper --which readings" in page
+    answer = call("--only", "qds-condition", "--only", "qds-equal-rho", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert "read in other ways</a>" not in page
+    assert "Given by: rho = 1 for both; rho = 8 for both." in page
+    assert "--which readings" not in page
 
 
 def test_a_report_of_another_paper(folder):

@@ -17,7 +17,7 @@ from dirichlet_bandits.experiments import (
     shipped,
     shipped_text,
 )
-from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import READINGS, REGRET, STUDIES, SUBSAMPLING
 
 YIELDS = ("yields", "yields-spring")
 
@@ -39,6 +39,32 @@ def test_those_on_sub_sampling_have_every_policy_printed(name):
     assert list(experiment.paper.printed) == list(experiment.policies)
     assert experiment.claims
     assert experiment.policies["SSMC"] == db.SSMC("sqrt-log")
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_readings_judge_the_words_of_the_experiment_that_they_are_of(name):
+    task = shipped(name)
+    base = shipped(task.paper.of)
+    assert {claim.says for claim in task.claims} <= {claim.says for claim in base.claims}
+    assert all(claim.reading for claim in task.claims)
+    assert len({(claim.says, claim.reading) for claim in task.claims}) == len(task.claims)
+    if name not in STUDIES:
+        assert (task.horizon, task.seed, task.replications) == (base.horizon, base.seed, 1000)
+        assert name == "yields-dates" or task.bandit.means.tolist() == base.bandit.means.tolist()
+
+
+def test_readings_hold_the_policies_of_the_report():
+    for name in READINGS:
+        if name not in STUDIES:
+            task = shipped(name)
+            told = [policy for policy in shipped(task.paper.of).policies.items() if "conservative" not in policy[0]]
+            assert all(policy in task.policies.values() for _, policy in told)
+
+
+def test_the_third_of_seven_dates_is_best():
+    bandit = shipped("yields-dates").bandit
+    assert len(bandit) == 7
+    assert bandit.best == bandit.names[2] == "28 Mar"
 
 
 @pytest.mark.parametrize("name", REGRET)

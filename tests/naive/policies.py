@@ -210,10 +210,10 @@ def ucb1(histories, rng, sigma):
     return largest([np.mean(h) + sigma * math.sqrt(2 * math.log(t) / len(h)) for h in histories], rng)
 
 
-def rucblt(histories, rng, f="log2"):
+def rucblt(histories, rng, f="log2", scale=1.0):
     t = sum(len(h) for h in histories)
     growth = {"log2": math.log(t) ** 2, "log": math.log(t), "sqrt-log": math.sqrt(math.log(t))}[f]
-    return largest([np.mean(h) + math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
+    return largest([np.mean(h) + scale * math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
 
 
 def kl(family, sigma, x, y):

@@ -83,7 +83,7 @@ PAIRS = {
     "BESA random ties": Example(lambda w: db.BESA("random"), partial(naive.besa, ties="random"), live=False),
     "UCB1": Example(lambda w: db.UCB1(sigma=0.5 * w.unit), partial(naive.ucb1, sigma=0.5)),
     "RUCBLT log2": Example(lambda w: db.RUCBLT(), naive.rucblt, moves=False),
-    "RUCBLT log": Example(lambda w: db.RUCBLT("log"), partial(naive.rucblt, f="log"), moves=False),
+    "RUCBLT log, half": Example(lambda w: db.RUCBLT("log", 0.5 * w.unit), partial(naive.rucblt, f="log", scale=0.5)),
     "RUCBLT sqrt-log": Example(lambda w: db.RUCBLT("sqrt-log"), partial(naive.rucblt, f="sqrt-log"), moves=False),
     "EmpiricalKLUCB": Example(lambda w: db.EmpiricalKLUCB(upper=w.upper), partial(naive.empirical_klucb, upper=1.0)),
     "EmpiricalIMED": Example(lambda w: db.EmpiricalIMED(upper=w.upper), partial(naive.empirical_imed, upper=1.0)),

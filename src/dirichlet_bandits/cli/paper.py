@@ -11,18 +11,25 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import READINGS, SHIPPED, SUBSAMPLING
 
 
 def paper(
-    full: Annotated[bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200; and its other readings.")
+    ] = False,
     which: Annotated[
-        str, typer.Option(help="The paper: 'dirichlet' (NeurIPS 2021), or 'sda', on sub-sampling duels (NeurIPS 2020).")
+        str,
+        typer.Option(
+            help="The paper: 'dirichlet' (NeurIPS 2021); 'readings', its other readings; or 'sda', on "
+            "sub-sampling duels (NeurIPS 2020)."
+        ),
     ] = "dirichlet",
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; of sda {one_of(SUBSAMPLING)}."
+            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; "
+            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
@@ -43,6 +50,7 @@ def paper(
       dirichlet-bandits paper
       dirichlet-bandits paper --only robustness --only kinf --out robust
       dirichlet-bandits paper --full --out full-report
+      dirichlet-bandits paper --which readings --out readings
       dirichlet-bandits paper --which sda --out subsampling
     """
     try:

@@ -1,4 +1,4 @@
-"""Experiments that come with the package, as data files beside this one: those of two papers, and an example."""
+"""Experiments that come with the package, as data files beside this one: those of papers, and an example."""
 
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 
 REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
 SHIPPED = (*REGRET, "kinf", "qds-condition")
+READINGS = (
+    "yields-bounds",
+    "yields-dates",
+    "yields-spring-bounds",
+    "mixtures-variance",
+    "robustness-scales",
+    "qds-equal-rho",
+)
 SUBSAMPLING = (
     "bernoulli-high",
     "bernoulli-middle",
@@ -21,27 +29,49 @@ SUBSAMPLING = (
     "exponential",
 )
 
+_FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING}
+STUDIES = ("kinf", "qds-condition", "qds-equal-rho")  # they simulate no regret
+
 
 class Paper(NamedTuple):
     """A paper whose experiments come with the package: their names, what a report of them says at its head and of
-    how its claims were read, and the option of ``dirichlet-bandits paper`` that asks for it."""
+    how its claims were read, the option of ``dirichlet-bandits paper`` that asks for it, the policies that it
+    proposes (the first word of their names), the experiments that read what is ambiguous in other ways, and the
+    option that asks for those alone."""
 
     names: tuple[str, ...]
     title: str
     reference: str
     readings: str
     option: str = ""
+    own: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    others_option: str = ""
 
+
+_DIRICHLET = (
+    "Baudry, Saux and Maillard, From Optimality to Robustness: Dirichlet Sampling Strategies in Stochastic Bandits, "
+    "NeurIPS 2021"
+)
 
 PAPERS = {
     "dirichlet": Paper(
         SHIPPED,
         "Dirichlet Sampling: the paper's experiments, run again",
-        "Baudry, Saux and Maillard, From Optimality to Robustness: Dirichlet Sampling Strategies in Stochastic "
-        "Bandits, NeurIPS 2021",
+        _DIRICHLET,
         "The readings are ours, and some were settled after a first look at our own numbers: the exponents of growth, "
         "the ±.25 on the slopes of Kinf, RDS against the main text's policies apart from the whole table, and RDS "
         "against R-UCB-LT pair by pair. The strict readings of the last two are judged too.",
+        own=("RDS", "QDS", "BDS"),
+        others=READINGS,
+        others_option=" --which readings",
+    ),
+    "readings": Paper(
+        READINGS,
+        "Dirichlet Sampling: readings of the paper",
+        _DIRICHLET,
+        "All of these readings were chosen after the first results were known, to find out why a claim fails.",
+        " --which readings",
     ),
     "sda": Paper(
         SUBSAMPLING,
@@ -63,7 +93,7 @@ def shipped(name: str) -> "Experiment | Study":
     from dirichlet_bandits.experiments.studies import parse_study
 
     text = shipped_text(name)
-    return parse_study(text, f"{name}.toml") if name in ("kinf", "qds-condition") else parse(text, f"{name}.toml")
+    return parse_study(text, f"{name}.toml") if name in STUDIES else parse(text, f"{name}.toml")
 
 
 def shipped_text(name: str) -> str:
@@ -72,12 +102,14 @@ def shipped_text(name: str) -> str:
     >>> shipped_text("coins")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'name' must be one of 'yields', 'yields-spring', 'mixtures', \
-'sensitivity', 'robustness', 'kinf', 'qds-condition', 'bernoulli-high', 'bernoulli-middle', 'bernoulli-ten', \
+'sensitivity', 'robustness', 'kinf', 'qds-condition', 'yields-bounds', 'yields-dates', 'yields-spring-bounds', \
+'mixtures-variance', 'robustness-scales', 'qds-equal-rho', 'bernoulli-high', 'bernoulli-middle', 'bernoulli-ten', \
 'gaussian', 'clipped-narrow', 'clipped-wide', 'exponential' (got 'coins')
     """
-    if name not in (*SHIPPED, *SUBSAMPLING):
-        raise ArgumentError("name", one_of((*SHIPPED, *SUBSAMPLING)), name)
-    return _text(f"{'paper' if name in SHIPPED else 'sda'}/{name}.toml")
+    for folder, names in _FOLDERS.items():
+        if name in names:
+            return _text(f"{folder}/{name}.toml")
+    raise ArgumentError("name", one_of([name for names in _FOLDERS.values() for name in names]), name)
 
 
 def example_text() -> str:

@@ -72,13 +72,17 @@ class Printed:
 
 @dataclass(frozen=True)
 class Published:
-    """Where a paper has the experiment, what it is about, how ours differs, and what it printed by policy."""
+    """Where a paper has the experiment, what it is about, how ours differs, and what it printed by policy.
+
+    ``of`` names the experiment that this one reads otherwise, if it does.
+    """
 
     place: str
     about: str
     differs: str = ""
     printed: Mapping[str, Printed] = field(default_factory=dict)
+    of: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("place", "about", "differs"):
+        for name in ("place", "about", "differs", "of"):
             text(name, getattr(self, name))

@@ -55,11 +55,12 @@ def reproduce(
     out
         Folder for the report: ``index.html``, ``results.md``, figures, tables, and the results themselves.
     which
-        The paper: "dirichlet", Baudry, Saux and Maillard (2021), or "sda", Baudry, Kaufmann and Maillard (2020).
+        The paper: "dirichlet", Baudry, Saux and Maillard (2021); "readings", where that paper can be read in several
+        ways; or "sda", Baudry, Kaufmann and Maillard (2020).
     only
         Names of experiments, for "dirichlet" of ``experiments.SHIPPED``; by default all.
     full
-        As many replications as the paper, 5000, in place of 200.
+        As many replications as the paper, 5000, in place of 200; and its other readings too, with 1000.
     seed
         In place of the experiments' own.
     workers, executor, progress
@@ -78,7 +79,7 @@ def reproduce(
     if which not in PAPERS:
         raise ArgumentError("which", one_of(PAPERS), which)
     paper = PAPERS[which]
-    chosen = _chosen(paper, only)
+    chosen = _chosen(paper, only, full)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise ArgumentError("out", "a folder, new or not", str(out))
@@ -114,14 +115,17 @@ def reproduce(
     return Reproduction(write(chapters, folder, making), tuple(chapters))
 
 
-def _chosen(paper: Paper, only: Sequence[str] | None) -> list[str]:
-    """The experiments asked for, in the order of the report."""
+def _chosen(paper: Paper, only: Sequence[str] | None, full: bool) -> list[str]:
+    """The experiments asked for, in the order of the report; other readings are run if named, or at full scale."""
     if isinstance(only, str):
         raise ArgumentError("only", "a list of names", only)
+    known = (*paper.names, *paper.others)
     for name in only or ():
-        if name not in paper.names:
-            raise ArgumentError("only", one_of(paper.names), name)
-    return [name for name in paper.names if only is None or name in only]
+        if name not in known:
+            raise ArgumentError("only", one_of(known), name)
+    if only is not None:
+        return [name for name in known if name in only]
+    return list(known if full else paper.names)
 
 
 def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
