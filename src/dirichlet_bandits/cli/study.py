@@ -201,6 +201,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 def show_command(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")] = False,
 ) -> None:
     """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
 
@@ -210,7 +211,7 @@ def show_command(
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
     if name is None:
-        for found in db.study_names(storage):
+        for found in db.study_names(storage, archived=archived):
             typer.echo(found)
         return
     study = db.load_study(name, storage)
@@ -218,6 +219,47 @@ def show_command(
     waiting = study.pending
     if waiting:
         typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("rename")
+def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Give a study another name.
+
+    \b
+    Example:
+      dirichlet-bandits study rename maize "maize 2026" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).rename(new)
+    typer.echo(f"renamed {name!r}: {new!r}")
+
+
+@app.command("archive")
+def archive_command(
+    name: Name, storage: Url, undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False
+) -> None:
+    """Leave a study out of the list; it can still be used.
+
+    \b
+    Example:
+      dirichlet-bandits study archive maize --storage sqlite:///maize.db
+    """
+    study = db.load_study(name, storage)
+    study.unarchive() if undo else study.archive()
+    typer.echo(f"{name!r}: {'back in the list' if undo else 'archived'}")
+
+
+@app.command("delete")
+def delete_command(
+    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="The name of the study once more.")]
+) -> None:
+    """Remove a study with all of its events, for good.
+
+    \b
+    Example:
+      dirichlet-bandits study delete maize --confirm maize --storage sqlite:///maize.db
+    """
+    db.delete_study(name, storage, confirm=confirm)
+    typer.echo(f"deleted {name!r}")
 
 
 @app.command("export")
