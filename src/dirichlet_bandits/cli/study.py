@@ -312,23 +312,30 @@ def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
     judged = ["value"] if "value" in summary else []
     lift = ["lift", "lift_low", "lift_high"] if study.control is not None else []
-    numbers = [*judged, "mean", "std", "low", "high", *lift]
+    numbers = [*judged, "mean", "std", "low", "high"]
     rows = [
         (
             str(arm) + ("" if row["active"] else " (retired)"),
             *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *(f"{row[key]:.4g}" if math.isfinite(row[key]) else "" for key in numbers),
+            *(_short(row[key]) for key in numbers),
             f"{chances[str(arm)]:.4g}",
         )
         for arm, row in summary.iterrows()
     ]
     level = f"{100 * summary.attrs['level']:g} %"
     objective = [summary.attrs["objective"]] if judged else []
-    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to")
-    headers += (*(("lift", f"{level} from", "to") if lift else ()), "propensity")
+    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
     best, why = summary.attrs["best_arm"], summary.attrs["best_arm_reason"]
     tables.show(tables.table(f"{study.name}: {study.policy!r}", headers, rows, numbers=True))
     typer.echo(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
     if lift:
-        typer.echo(f"lift: mean less that of {study.control}")
+        compared = [(str(arm), *(_short(row[key]) for key in lift)) for arm, row in summary.iterrows()]
+        heading = f"Lift: mean less that of {study.control}"
+        tables.show(tables.table(heading, ("arm", "lift", f"{level} from", "to"), compared, numbers=True))
     typer.echo(f"interval: {summary.attrs['interval']}")
+    for reason, without in summary.groupby("no_interval", sort=False):
+        typer.echo(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
+
+
+def _short(x: float) -> str:
+    return f"{x:.4g}" if math.isfinite(x) else ""

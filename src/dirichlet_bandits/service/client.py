@@ -236,7 +236,7 @@ class RemoteStudy:
 
         said = self._get("summary", level=number_between("level", level, 0, 1))
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
-        words, whole = ["no_interval"], ["active", "told", "pending", "abandoned", "voided"]
+        words, whole = frame.columns.intersection(["no_interval"]), ["active", "told", "pending", "abandoned", "voided"]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
@@ -245,8 +245,8 @@ class RemoteStudy:
                 frame[column] = frame[column].fillna(limit)
         frame.attrs = said
         absent = ["value"] if said["objective"] == "mean" else []
-        absent += ["lift", "lift_low", "lift_high"] if said["control"] is None else []
-        return frame.drop(columns=absent)
+        absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
+        return frame.drop(columns=absent, errors="ignore")
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""
