@@ -35,10 +35,17 @@ def test_from_create_to_replay(run, tmp_path):
                 continue
             run("tell", "maize [1]", id, {"26 Feb": 3000, "[b]": -1.5}.get(arm, 10.0) + step)
     assert run("abandon", "maize [1]", 39) == "trial 39: abandoned\n"
+    assert run("void", "maize [1]", 3, "wrong plot") == "trial 3: voided\n"
+    assert run("correct", "maize [1]", 3, -2.5, "--reason", "late") == "trial 3: corrected to -2.5\n"
     run("add-arm", "maize [1]", "new")
     run("retire-arm", "maize [1]", "[b]")
     shown = run("show", "maize [1]")
-    for words in ("[b] (retired)", "best 26 Feb", "1 pending: 38", "asymptotic confidence sequence"):
+    for words in (
+        "[b] (retired)",
+        "'26 Feb' alone has rewards",
+        "1 pending: 38",
+        "asymptotic confidence sequence",
+    ):
         assert words in shown
     assert run("show") == "maize [1]\n"
     run("export", "maize [1]", "log.csv")
@@ -49,6 +56,52 @@ def test_from_create_to_replay(run, tmp_path):
     pd.testing.assert_series_equal(csv["reward"], parquet["reward"])
     assert "40 trials in" in run("replay", "maize [1]")
     assert sorted(path.name for path in tmp_path.glob("log*")) == ["log.csv", "log.parquet"]
+
+
+def test_past_trials_and_notes(run, tmp_path):
+    run("create", "p", "--arm", "1", "--arm", "b")
+    (tmp_path / "past.csv").write_text("arm,reward,time,propensity\n1,2.5,2020-01-01,0.5\nb,3,,\n")
+    assert run("add-trials", "p", "past.csv") == "added 2 trials, 0 to 1\n"
+    run("note", "p", 0, "--note", "hail in May", "--attribute", "plot=7", "--attribute", "who=me=you")
+    run("ask", "p")
+    run("tell", "p", 2, 4, "--note", "dry")
+    log = db.load_study("p", "sqlite:///s.db").trials_dataframe()
+    assert log["note"].dropna().to_dict() == {0: "hail in May", 2: "dry"}
+    assert log["attributes"][0] == '{"plot": 7.0, "who": "me=you"}'
+    assert log["propensity"][0] == 0.5
+    assert "'attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
+    (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")
+    assert "'frame' must be a table with columns arm, reward" in run("add-trials", "p", "bad.csv", code=2)
+
+
+def test_rename_archive_delete(run):
+    for name in "st":
+        run("create", name, "--arm", "a", "--arm", "b")
+    assert run("rename", "s", "new name") == "renamed 's': 'new name'\n"
+    assert "there is a study 't'" in run("rename", "new name", "t", code=2)
+    assert run("archive", "t") == "'t': archived\n"
+    assert (run("show"), run("show", "--archived")) == ("new name\n", "t\n")
+    run("archive", "t", "--undo")
+    assert run("show") == "new name\nt\n"
+    assert "'confirm' must be the name of the study, 't'" in run("delete", "t", "--confirm", "yes", code=2)
+    run("delete", "t", code=2)
+    assert run("delete", "t", "--confirm", "t") == "deleted 't'\n"
+    assert run("show") == "new name\n"
+
+
+def test_costs_and_a_control(run):
+    run("create", "c", "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)", "--minimize", "--control", "b")
+    study = db.load_study("c", "sqlite:///s.db")
+    assert (study.direction, study.control) == ("minimize", "b")
+    assert "no best arm yet: no reward yet" in run("show", "c")
+    trials = study.ask(40)
+    study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
+    shown = run("show", "c")
+    assert "best: a, its interval is apart from those of all other arms" in shown
+    assert "Lift: mean less that of b" in shown
+    study.add_arm("new")
+    assert "no interval, no reward yet: new" in run("show", "c")
+    study.storage.close()
 
 
 def test_replay_finds_a_forged_record(run):
@@ -91,6 +144,20 @@ def test_conflicts_are_one_line(run):
     assert "was told -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
     assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "no trial 9" in run("void", "s", 9, "why", code=2)
+    assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
-    for command in ("create", "ask", "tell", "abandon", "show", "export", "replay", "add-arm", "retire-arm"):
+    for command in (
+        "create",
+        "ask",
+        "tell",
+        "abandon",
+        "void",
+        "correct",
+        "show",
+        "export",
+        "replay",
+        "add-arm",
+        "retire-arm",
+    ):
         assert "dirichlet-bandits study " + command in run(command, "--help")

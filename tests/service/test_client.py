@@ -50,6 +50,12 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
             elif step:
                 study.abandon(trials[1].id)
     for study in (here, there):
+        study.void(0, "=the wrong plot")
+        study.correct(2, 4.5)
+        past = {"arm": ARMS[:2], "reward": [1.0, 2.5], "time": ["2020-01-01", None], "propensity": [0.5, None]}
+        assert study.add_trials(past, token="past") == study.add_trials(past, token="past") == [24, 25]
+        study.annotate(1, note="hail", attributes={"plot": 7, "dry": True, "gone": None})
+        study.tell(study.ask(), 2.0, note="=1+1", attributes={"plot": "<b>"})
         study.add_arm("12 Apr")
         study.retire_arm(ARMS[0])
     assert (len(here), here.arms, here.best_arm) == (len(there), there.arms, there.best_arm)
@@ -72,6 +78,23 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
         pd.testing.assert_frame_equal(mine, theirs)
 
 
+def test_costs_and_a_control_are_the_same_there(studies):
+    settings = {"arms": ARMS, "policy": "BinarizedTS(0, 10)", "seed": 5, "direction": "minimize", "control": ARMS[1]}
+    here, there = db.create_study("costs", **settings), studies.create_study("costs", **settings)
+    for step in range(25):
+        for study in (here, there):
+            study.tell(study.ask(), float(step % 7))
+    for level in (0.5, 0.95):
+        pd.testing.assert_frame_equal(here.summary(level), there.summary(level))
+        assert here.summary(level).attrs == there.summary(level).attrs
+    again = studies.load_study("costs")
+    assert (again.direction, again.control, again.policy) == (here.direction, here.control, here.policy)
+    with pytest.raises(db.ArgumentError, match="'direction' must be 'maximize' with NPTS"):
+        studies.create_study("one bound", arms=ARMS, policy="NPTS(upper=1)", direction="minimize")
+    with pytest.raises(db.ArgumentError, match="'control' must be one of the arms"):
+        studies.create_study("no control", arms=ARMS, control="nobody")
+
+
 def refusals(study):
     id = study.ask().id
     study.tell(id, 1.0)
@@ -92,6 +115,17 @@ def refusals(study):
         "an arm that is there": lambda: study.add_arm("a"),
         "an arm without a name": lambda: study.add_arm(""),
         "an unknown arm": lambda: study.retire_arm("nobody"),
+        "taking back what was abandoned": lambda: study.void(gone, "why"),
+        "taking back without a reason": lambda: study.void(id, ""),
+        "correcting an unknown trial": lambda: study.correct(999, 1.0),
+        "correcting beyond the bounds": lambda: study.correct(id, 7.0),
+        "telling what was voided": lambda: [study.void(id, "why"), study.tell(id, 1.0)],
+        "a note of an unknown trial": lambda: study.annotate(999, note="x"),
+        "nothing to note": lambda: study.annotate(id),
+        "an attribute that is a list": lambda: study.annotate(id, attributes={"x": [1]}),
+        "past trials of an unknown arm": lambda: study.add_trials({"arm": ["nobody"], "reward": [1.0]}),
+        "past trials beyond the bounds": lambda: study.add_trials({"arm": ["a"], "reward": [7.0]}),
+        "past trials without rewards": lambda: study.add_trials({"arm": ["a"]}),
         "abandoning what was told": lambda: study.abandon(id),
         "a level beyond 1": lambda: study.summary(level=2),
         "a file of another kind": lambda: study.export("log.txt"),
@@ -127,6 +161,35 @@ def test_studies_by_name(service, studies):
     with pytest.raises(db.ArgumentError, match="policy of this library"):
         studies.create_study("own", arms=["a", "b"], policy=object())
     assert db.load_study("by name", service.storage).seed == 3  # the same storage, without the service
+
+
+def test_studies_are_renamed_archived_and_deleted(service, studies):
+    made = studies.create_study("first name", arms=["a", "b"], seed=3)
+    studies.create_study("taken", arms=["a", "b"])
+    with pytest.raises(db.ConflictError, match="there is a study 'taken'"):
+        made.rename("taken")
+    lossy = Lossy(service.port, losses=1)
+    with db.connect(lossy.url, service.write) as line:
+        line.load_study("first name").rename("second name")
+        study = line.load_study("second name")
+        assert study.ask().id == 0
+        study.archive()
+        assert study.archived
+        assert "second name" in line.study_names(archived=True)
+        assert "second name" not in line.study_names()
+        study.unarchive()
+        assert "second name" in studies.study_names()
+        with pytest.raises(db.ArgumentError, match="'confirm' must be the name of the study"):
+            line.delete_study("second name", confirm="yes")
+        line.delete_study("second name", confirm="second name")
+    lossy.door.close()
+    gone = "second name"
+    for act in (lambda: studies.load_study(gone), lambda: studies.delete_study(gone, confirm=gone)):
+        with pytest.raises(db.NotFoundError, match=r"no study 'second name'$"):  # and not where the storage is
+            act()
+    with pytest.raises(db.NotFoundError, match="no study 'first name'"):
+        made.ask()
+    assert studies.create_study("second name", arms=["x", "y"]).ask().arm in "xy"
 
 
 def test_a_study_of_others_goes_on_here_and_there(service, studies):
@@ -206,13 +269,17 @@ def test_lost_answers_change_nothing(service):
         trial = study.ask()
         assert trial.id == 0
         study.tell(trial.id, 2.0)
+        study.correct(trial.id, 3.0, "mistyped")
+        study.void(trial.id, "the wrong plot")
+        study.annotate(trial, note="x")
+        assert study.add_trials({"arm": ["a"], "reward": [1.0]}) == [1]
         study.add_arm("c")
         study.retire_arm("a")
         study.abandon(study.ask().id)
-        assert [trial.id for trial in study.ask(3)] == [2, 3, 4]
-    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 12
+        assert [trial.id for trial in study.ask(3)] == [3, 4, 5]
+    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 20
     kinds = [event[1] for event in service.stored("lossy")]
-    assert kinds == [0, 0, 2, 3, 0, 1, 2, 4, 2, 2, 2]  # every thing once
+    assert kinds == [0, 0, 2, 3, 6, 5, 7, 8, 0, 1, 2, 4, 2, 2, 2]  # every thing once
     lossy.door.close()
 
 

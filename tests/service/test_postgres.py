@@ -38,6 +38,10 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
                 study.tell(0, 3121.0)
             study.tell_many([1, 2], [2500.0, 2750.5])
             study.abandon(3)
+            study.correct(1, 2550.0, "mistyped")
+            study.void(2, "the wrong plot")
+            study.annotate(1, note="hail", attributes={"plot": 7})
+            study.add_trials({"arm": ["26 Feb"], "reward": [2000.0], "propensity": [0.5]})
             for _ in range(5):
                 study.tell(study.ask().id, 2900.0)
             study.export(tmp_path / f"{type(study).__name__}.csv")

@@ -20,6 +20,12 @@ def sound(tmp_path_factory):
         study.tell(first.id, k / 4)
         if k % 3 == 0:
             study.abandon(second.id)
+    study.void(0, "the wrong plot")
+    study.correct(0, 2.0)
+    study.correct(2, 3.0, "mistyped")
+    study.void(4, "told twice")
+    study.add_trials({"arm": ["a", "b"], "reward": [1.0, 2.0], "propensity": [0.5, None]})
+    study.annotate(0, note="hail", attributes={"plot": 7})
     study.retire_arm("b")
     study.storage.close()
     with closing(sqlite3.connect(path)) as file:
@@ -51,6 +57,8 @@ def use(path, folder):
         lambda: study.export(folder / "log.csv"),
         lambda: study.ask(3),
         lambda: study.tell(1, 1.0),
+        lambda: study.void(2, "late"),
+        lambda: study.correct(6, 1.0),
         lambda: study.add_arm("d"),
     ]
     for act in acts:
@@ -82,8 +90,17 @@ def use(path, folder):
         "UPDATE bandit_events SET at = 'x' WHERE number = 7",
         "UPDATE bandit_events SET at = 1e300 WHERE number = 7",
         "UPDATE bandit_events SET data = x'0000' WHERE data IS NOT NULL",
-        "UPDATE bandit_events SET kind = 9 WHERE number = 5",
+        "UPDATE bandit_events SET kind = 99 WHERE number = 5",
         "UPDATE bandit_events SET number = 1000 WHERE number = 5",
+        "UPDATE bandit_events SET value = 'x' WHERE kind = 6",
+        "UPDATE bandit_events SET trial = 1 WHERE kind = 5",
+        "UPDATE bandit_events SET trial = 999 WHERE kind = 6",
+        "UPDATE bandit_events SET note = '[]' WHERE kind = 7",
+        "UPDATE bandit_events SET trial = -5 WHERE kind = 7",
+        "UPDATE bandit_events SET note = 'x' WHERE kind = 8",
+        "UPDATE bandit_events SET value = NULL WHERE kind = 8",
+        "UPDATE bandit_events SET arm = 77 WHERE kind = 8",
+        "UPDATE bandit_events SET data = x'0000' WHERE kind = 8",
     ],
 )
 def test_values_that_make_no_sense(spoilt, tmp_path, damage):

@@ -1,5 +1,7 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
+import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +26,7 @@ Url = Annotated[
         help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
     ),
 ]
+Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -34,6 +37,8 @@ def create_command(
     arm: Annotated[list[str], typer.Option(help="An arm; once for each.")],
     policy: Annotated[str, typer.Option(help="With its parameters; 'dirichlet-bandits policies' lists them.")] = "RDS",
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
+    control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -42,9 +47,10 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
     """
-    from dirichlet_bandits.live.description import parse_policy
-
-    study = db.create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
+    direction = "minimize" if minimize else "maximize"
+    study = db.create_study(
+        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+    )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
 
@@ -64,7 +70,12 @@ def ask_command(
 
 @app.command("tell", context_settings={"ignore_unknown_options": True})
 def tell_command(
-    name: Name, id: Id, reward: Annotated[float, typer.Argument(show_default=False)], storage: Url
+    name: Name,
+    id: Id,
+    reward: Annotated[float, typer.Argument(show_default=False)],
+    storage: Url,
+    note: Annotated[str | None, typer.Option(help="A note for the log.")] = None,
+    attribute: Attribute = None,
 ) -> None:
     """Store the reward of a trial. The same twice is one tell; another reward is refused.
 
@@ -72,7 +83,7 @@ def tell_command(
     Example:
       dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).tell(id, reward)
+    db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute))
     typer.echo(f"trial {id}: {reward!r}")
 
 
@@ -86,6 +97,80 @@ def abandon_command(name: Name, id: Id, storage: Url) -> None:
     """
     db.load_study(name, storage).abandon(id)
     typer.echo(f"trial {id}: abandoned")
+
+
+@app.command("void")
+def void_command(
+    name: Name,
+    id: Id,
+    reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
+    storage: Url,
+) -> None:
+    """Take the reward of a trial back: it counts for nothing from now on, and the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study void maize 3 "wrong plot" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).void(id, reason)
+    typer.echo(f"trial {id}: voided")
+
+
+@app.command("correct", context_settings={"ignore_unknown_options": True})
+def correct_command(
+    name: Name,
+    id: Id,
+    reward: Annotated[float, typer.Argument(show_default=False)],
+    storage: Url,
+    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+) -> None:
+    """Give a trial another reward than the one that was told; the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).correct(id, reward, reason)
+    typer.echo(f"trial {id}: corrected to {reward!r}")
+
+
+@app.command("note")
+def note_command(
+    name: Name,
+    id: Id,
+    storage: Url,
+    note: Annotated[str | None, typer.Option(help="In the place of the one that is there.")] = None,
+    attribute: Attribute = None,
+) -> None:
+    """Remember something of a trial: a note, or values by names of your own.
+
+    \b
+    Example:
+      dirichlet-bandits study note maize 3 --note "hail in May" --attribute plot=7 --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute))
+    typer.echo(f"trial {id}: noted")
+
+
+@app.command("add-trials")
+def add_trials_command(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", exists=True, dir_okay=False)],
+    storage: Url,
+) -> None:
+    """Add trials of the past from a file: columns arm and reward, and perhaps time and propensity.
+
+    Without a propensity they count for decisions and summaries, but not for estimates.
+
+    \b
+    Example:
+      dirichlet-bandits study add-trials maize last-year.csv --storage sqlite:///maize.db
+    """
+    import pandas as pd
+
+    read = pd.read_parquet if path.suffix.lower() == ".parquet" else partial(pd.read_csv, dtype={"arm": "str"})
+    ids = db.load_study(name, storage).add_trials(read(path))
+    typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 
 @app.command("add-arm")
@@ -116,6 +201,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 def show_command(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")] = False,
 ) -> None:
     """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
 
@@ -125,7 +211,7 @@ def show_command(
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
     if name is None:
-        for found in db.study_names(storage):
+        for found in db.study_names(storage, archived=archived):
             typer.echo(found)
         return
     study = db.load_study(name, storage)
@@ -133,6 +219,47 @@ def show_command(
     waiting = study.pending
     if waiting:
         typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("rename")
+def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Give a study another name.
+
+    \b
+    Example:
+      dirichlet-bandits study rename maize "maize 2026" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).rename(new)
+    typer.echo(f"renamed {name!r}: {new!r}")
+
+
+@app.command("archive")
+def archive_command(
+    name: Name, storage: Url, undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False
+) -> None:
+    """Leave a study out of the list; it can still be used.
+
+    \b
+    Example:
+      dirichlet-bandits study archive maize --storage sqlite:///maize.db
+    """
+    study = db.load_study(name, storage)
+    study.unarchive() if undo else study.archive()
+    typer.echo(f"{name!r}: {'back in the list' if undo else 'archived'}")
+
+
+@app.command("delete")
+def delete_command(
+    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="The name of the study once more.")]
+) -> None:
+    """Remove a study with all of its events, for good.
+
+    \b
+    Example:
+      dirichlet-bandits study delete maize --confirm maize --storage sqlite:///maize.db
+    """
+    db.delete_study(name, storage, confirm=confirm)
+    typer.echo(f"deleted {name!r}")
 
 
 @app.command("export")
@@ -167,14 +294,30 @@ def replay_command(name: Name, storage: Url) -> None:
         raise typer.Exit(DIFFERENT)
 
 
+def _attributes(given: list[str] | None) -> dict[str, str | float | bool | None] | None:
+    """Values by name from NAME=VALUE; what reads like a number is one."""
+    found: dict[str, str | float | bool | None] = {}
+    for text in given or []:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise db.ArgumentError("attribute", "written NAME=VALUE", text)
+        try:
+            found[key] = float(value)
+        except ValueError:
+            found[key] = value
+    return found or None
+
+
 def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
     judged = ["value"] if "value" in summary else []
+    lift = ["lift", "lift_low", "lift_high"] if study.control is not None else []
+    numbers = [*judged, "mean", "std", "low", "high"]
     rows = [
         (
             str(arm) + ("" if row["active"] else " (retired)"),
             *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in (*judged, "mean", "std", "low", "high")),
+            *(_short(row[key]) for key in numbers),
             f"{chances[str(arm)]:.4g}",
         )
         for arm, row in summary.iterrows()
@@ -182,5 +325,17 @@ def _show(study: "db.Study") -> None:
     level = f"{100 * summary.attrs['level']:g} %"
     objective = [summary.attrs["objective"]] if judged else []
     headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
-    tables.show(tables.table(f"{study.name}: {study.policy!r}, best {study.best_arm}", headers, rows, numbers=True))
+    best, why = summary.attrs["best_arm"], summary.attrs["best_arm_reason"]
+    tables.show(tables.table(f"{study.name}: {study.policy!r}", headers, rows, numbers=True))
+    typer.echo(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+    if lift:
+        compared = [(str(arm), *(_short(row[key]) for key in lift)) for arm, row in summary.iterrows()]
+        heading = f"Lift: mean less that of {study.control}"
+        tables.show(tables.table(heading, ("arm", "lift", f"{level} from", "to"), compared, numbers=True))
     typer.echo(f"interval: {summary.attrs['interval']}")
+    for reason, without in summary.groupby("no_interval", sort=False):
+        typer.echo(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
+
+
+def _short(x: float) -> str:
+    return f"{x:.4g}" if math.isfinite(x) else ""

@@ -20,11 +20,13 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.live.undisturbed import walk
+from dirichlet_bandits.live.within import within
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -51,16 +53,20 @@ class Estimate:
     missing: int
 
 
-def estimate(events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int) -> Estimate:
+def estimate(
+    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, direction: str = MAXIMIZE
+) -> Estimate:
     """Both estimates from events that were read with their data.
 
-    Rounds that were cut short (the current one, and those that a change of arms ended) are left out. Trials
+    Rounds that were cut short (the current one, and those that a change of arms ended) are left out, and so are
+    trials of the past whose propensity is not known. Trials
     without a reward are taken as missing at random within their arm: the rewards of an arm are scaled by trials
     handed out over trials told. Standard errors take rounds as a martingale: sqrt(sum of squared deviations).
     """
     rounds = read_rounds(events)
     if isinstance(choice, Policy):
-        wanted = _wanted_by_policy(events, choice, seed, rounds)
+        decider = Decider(choice, seed, direction_for(choice, direction))
+        wanted = _wanted_by_policy(events, decider, rounds)
     else:
         wanted = _wanted_by_weights(_weights(choice, rounds.journal.names), rounds)
     return _estimate(rounds, wanted)
@@ -82,18 +88,20 @@ def _weights(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
 
 def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
     """Fixed weights: an arm's is spread over the rounds that could show it, so each counts as much as it should."""
-    possible = (rounds.propensities > 0.0) & rounds.complete[:, None]
+    possible = rounds.possible & rounds.complete[:, None]
     shown = possible.sum(axis=0)
     spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds: Rounds) -> Floats:
+def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) -> Floats:
     """What the policy would do with the rewards known at each round; several arms of a round share it."""
+    journal, policy = Journal(), decider.policy
     describe(policy)
-    journal, decider = Journal(), Decider(policy, seed)
     lower, upper = policy.reward_bounds
-    rewards = rounds.journal.told_rewards
+    # What was told by mistake, and is corrected, needs no policy that takes it; past data do.
+    past = [event.value for event in events if event.kind == PAST and event.value is not None]
+    rewards = rounds.journal.told_rewards + past
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)
@@ -101,19 +109,19 @@ def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds
 
     def look(event: Event) -> None:
         nonlocal row
-        if event.kind == ASK and event.data is not None:
+        if event.data is not None:
             chances = decider.propensities(journal)
             wanted[row, : chances.size] = chances / chances.sum()
-            row += 1
+        row += event.kind == PAST or event.data is not None
         journal.apply([event])
 
-    walk(events, look)
+    walk(list(within(events, lower, upper)), look)
     return wanted
 
 
 def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
     journal, q = rounds.journal, rounds.propensities
-    possible = q > 0.0
+    possible = rounds.possible
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)
     told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)

@@ -4,24 +4,28 @@ Everything here follows from the events alone; the policy comes in only with ``d
 """
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
-_LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
+VOIDED: Final = "voided"
+LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
 class Journal:
     """The study as of its last event.
 
     Arms and trials are known by their numbers, in the order in which they came. The lists ``told_*`` hold the
-    rewards in the order in which they were told.
+    rewards that count, in the order in which they were told, which is also that of ``reward_of``. When one of them is
+    taken back or replaced, ``revision`` changes: it is the number of the last event that did so.
     """
 
     def __init__(self) -> None:
@@ -33,6 +37,7 @@ class Journal:
         self.n_pending: list[int] = []
         self.arm_of: list[int] = []
         self.round_of: list[int] = []
+        self.round = -1  # the current one
         self.propensity_of: list[float] = []
         self.asked_at: list[float] = []
         self.ended_at: dict[int, float] = {}
@@ -43,12 +48,20 @@ class Journal:
         self.told_arms: list[int] = []
         self.told_rewards: list[float] = []
         self.told_numbers: list[int] = []
+        self.revision = -1
+        self.voided: set[int] = set()
+        self.original_of: dict[int, float] = {}  # what was told first, of trials that were voided or corrected
+        self.reason_of: dict[int, str | None] = {}
+        self.past: set[int] = set()  # trials that were not decided here
+        self.annotation_of: dict[int, dict[str, Any]] = {}
 
     def status(self, trial: int) -> str:
-        """Whether a trial waits, was told or was abandoned."""
+        """Whether a trial waits, was told, was abandoned, or was told something that was taken back."""
         if trial in self.reward_of:
             return TOLD
-        return PENDING if trial in self.pending else ABANDONED
+        if trial in self.pending:
+            return PENDING
+        return VOIDED if trial in self.voided else ABANDONED
 
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
@@ -88,18 +101,18 @@ class Journal:
             if number != self.last + 1:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
-            if not abs(at) < _LATEST:
+            if not abs(at) < LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
                 if trial != len(self.arm_of) or type(value) is not float:
                     raise FormatError(f"event {number} asks trial {trial!r} for {value!r}: the storage is damaged")
                 if self.rest:  # the round goes on
                     del self.rest[0]
-                    self.round_of.append(self.round_of[-1])
                 else:
                     if note is not None:
                         self.rest = json.loads(note)
-                    self.round_of.append(trial)
+                    self.round = trial
+                self.round_of.append(self.round)
                 self.arm_of.append(arm)
                 self.propensity_of.append(value)
                 self.asked_at.append(at)
@@ -125,11 +138,74 @@ class Journal:
                 self.ended_at[trial] = at
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
+            elif kind == VOID:
+                self._void(number, trial, at)
+                self.reason_of[trial] = note
+            elif kind == CORRECT:
+                if type(value) is not float:
+                    raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
+                self._correct(number, trial, value, at)
+                self.reason_of[trial] = note
+            elif kind == NOTE:
+                self._annotate(number, trial, note)
+            elif kind == PAST:
+                if trial != len(self.arm_of) or type(value) is not float:
+                    raise FormatError(f"event {number} adds trial {trial!r} with {value!r}: the storage is damaged")
+                self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
+                if token is not None:
+                    self.trials_of.setdefault(token, []).append(trial)
             else:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             self.last = number
         if events:
             self.tail = _without_data(events[-1])
+
+    def _void(self, number: int, trial: int, at: float) -> None:
+        """The reward does not count any more, and the trial is no try of its arm."""
+        place = list(self.reward_of).index(trial)
+        self.original_of.setdefault(trial, self.reward_of.pop(trial))
+        for told in (self.told_arms, self.told_rewards, self.told_numbers):
+            del told[place]
+        self.n_told[self.arm_of[trial]] -= 1
+        self.voided.add(trial)
+        self.ended_at[trial] = at
+        self.revision = number
+
+    def _correct(self, number: int, trial: int, value: float, at: float) -> None:
+        """Another reward in the place of the first; after those told before if that had been taken back."""
+        if trial in self.voided:
+            self.voided.remove(trial)
+            arm = self.arm_of[trial]
+            self.n_told[arm] += 1
+            self.told_arms.append(arm)
+            self.told_rewards.append(value)
+            self.told_numbers.append(number)
+            self.ended_at[trial] = at
+        else:
+            self.original_of.setdefault(trial, self.reward_of[trial])
+            self.told_rewards[list(self.reward_of).index(trial)] = value
+            self.revision = number
+        self.reward_of[trial] = value
+
+    def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
+        """A trial of its own round, told from the start; the current round goes on."""
+        self.past.add(trial)
+        self.arm_of.append(arm)
+        self.round_of.append(trial)
+        self.propensity_of.append(chance)
+        self.asked_at.append(at)
+        self.ended_at[trial] = at
+        self.n_told[arm] += 1
+        self.reward_of[trial] = value
+        self.told_arms.append(arm)
+        self.told_rewards.append(value)
+        self.told_numbers.append(number)
+
+    def _annotate(self, number: int, trial: int, note: Any) -> None:
+        said = json.loads(note)
+        if not isinstance(said, dict) or not 0 <= trial < len(self.arm_of):
+            raise FormatError(f"event {number} notes {note!r} of trial {trial!r}: the storage is damaged")
+        self.annotation_of[trial] = merged(self.annotation_of.get(trial, {}), said)
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be

@@ -13,8 +13,9 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live import Study, Trial, create_study
+from dirichlet_bandits.live import Study, Trial, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.keys import WRITE
@@ -61,21 +62,22 @@ async def health(request: Request) -> bodies.Health:
 
 
 @reading.get("/studies")
-def studies(studies: Studies) -> bodies.Names:
-    """The names of all studies, the oldest first."""
-    return bodies.Names(studies=studies.storage.names())
+def studies(studies: Studies, archived: bool = False) -> bodies.Names:
+    """The names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
+    return bodies.Names(studies=studies.storage.names(archived))
 
 
 @writing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
     """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
-    policy = parse_policy(body.policy)
     made = create_study(
         body.name,
         arms=body.arms,
-        policy=policy,
+        policy=body.policy,
         storage=studies.storage,
         seed=body.seed,
+        direction=body.direction,
+        control=body.control,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -97,7 +99,7 @@ def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
 @writing.post("/tell")
 def tell(name: Name, body: bodies.Tell, studies: Studies) -> bodies.Done:
     """The reward of a trial. The same twice is one tell; another reward is a 409."""
-    studies.study(name).tell(body.id, body.reward)
+    studies.study(name).tell(body.id, body.reward, note=body.note, attributes=body.attributes)
     return bodies.Done()
 
 
@@ -115,6 +117,34 @@ def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
+@writing.post("/void")
+def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
+    """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""
+    studies.study(name).void(body.id, body.reason)
+    return bodies.Done()
+
+
+@writing.post("/correct")
+def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
+    """Another reward in place of the one that was told or voided. The same twice is one correction."""
+    studies.study(name).correct(body.id, body.reward, body.reason)
+    return bodies.Done()
+
+
+@writing.post("/annotate")
+def annotate(name: Name, body: bodies.Annotate, studies: Studies) -> bodies.Done:
+    """A note and attributes of a trial, added to those that are there. Twice is once."""
+    studies.study(name).annotate(body.id, note=body.note, attributes=body.attributes)
+    return bodies.Done()
+
+
+@writing.post("/add_trials")
+def add_trials(name: Name, body: bodies.AddTrials, studies: Studies) -> bodies.Ids:
+    """Trials of the past that were decided elsewhere. With the token of an earlier call nothing is added again."""
+    rows = {key: [getattr(trial, key) for trial in body.trials] for key in bodies.PastTrial.model_fields}
+    return bodies.Ids(ids=studies.study(name).add_trials(rows, token=body.token))
+
+
 @writing.post("/add_arm")
 def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
     """One more arm, or a retired one back."""
@@ -128,6 +158,33 @@ def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Never hand this arm out again. Twice is once."""
     studies.study(name).retire_arm(body.arm)
+    return bodies.Done()
+
+
+@writing.post("/rename")
+def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
+    """Give a study another name."""
+    settings = studies.storage.settings
+    if not (body.if_renamed and settings(name) is None and settings(body.name) is not None):
+        studies.rename(name, body.name)
+    return bodies.Done()
+
+
+@writing.post("/archive")
+def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
+    """Leave a study out of the list, or put it back; it can still be used. Twice is once."""
+    found = studies.study(name)
+    found.archive() if body.archived else found.unarchive()
+    return bodies.Done()
+
+
+@writing.post("/delete")
+def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
+    """Remove a study with all of its events, for good."""
+    check_confirmed(name, body.confirm)
+    if not (body.if_missing and studies.storage.settings(name) is None):
+        delete_study(name, studies.storage, confirm=body.confirm)
+    studies.forget(name)
     return bodies.Done()
 
 
@@ -148,8 +205,7 @@ def summary(
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
     ]
-    said = {key: frame.attrs[key] for key in ("objective", "interval")}
-    return bodies.Summary(arms=rows, best_arm=found.best_arm, level=level, **said)
+    return bodies.Summary(arms=rows, **frame.attrs)
 
 
 @reading.get("/propensities")
@@ -215,7 +271,14 @@ def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
 
 def _info(study: Study) -> bodies.StudyInfo:
     return bodies.StudyInfo(
-        name=study.name, policy=repr(study.policy), seed=str(study.seed), arms=study.arms, trials=len(study)
+        name=study.name,
+        policy=repr(study.policy),
+        seed=str(study.seed),
+        arms=study.arms,
+        trials=len(study),
+        direction=study.direction,
+        control=study.control,
+        archived=study.archived,
     )
 
 

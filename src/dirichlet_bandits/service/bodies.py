@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES
 from dirichlet_bandits.live.description import LONGEST_NAME
 
 MOST_TRIALS: Final = 1000
@@ -14,6 +15,11 @@ MOST_ARMS: Final = 1000
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["maize"])]
 Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
+Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
+Note = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, examples=["hail in May"])]
+Value = bool | Annotated[float, Field(allow_inf_nan=False)] | Note | None
+Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
+Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -30,6 +36,8 @@ class NewStudy(_Body):
     arms: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS, examples=[["26 Feb", "13 Mar", "28 Mar"]])]
     policy: Annotated[str, Field(max_length=LONGEST_NAME, description="Written like a call, NPTS(upper=1).")] = "RDS"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
+    direction: Direction = "maximize"
+    control: Name | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -42,10 +50,36 @@ class Ask(_Body):
 
 
 class Tell(_Body):
-    """The reward of a trial."""
+    """The reward of a trial, and what else is to be remembered of it."""
 
     id: Id
     reward: Reward
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+
+class Annotate(_Body):
+    """A note and attributes of a trial; null removes an attribute."""
+
+    id: Id
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+
+class PastTrial(_Body):
+    """A trial that was decided elsewhere; without its propensity it does not count for estimates."""
+
+    arm: Name
+    reward: Reward
+    time: datetime | None = None
+    propensity: Annotated[float, Field(strict=True, gt=0.0, le=1.0)] | None = None
+
+
+class AddTrials(_Body):
+    """Trials of the past, all or none; ``token`` as in an ask."""
+
+    trials: Annotated[list[PastTrial], Field(max_length=MOST_REWARDS)]
+    token: Name | None = None
 
 
 class TellMany(_Body):
@@ -61,6 +95,21 @@ class Abandon(_Body):
     id: Id
 
 
+class Void(_Body):
+    """A reward to take back, and why."""
+
+    id: Id
+    reason: Reason
+
+
+class Correct(_Body):
+    """Another reward for a trial that was told one."""
+
+    id: Id
+    reward: Reward
+    reason: Reason | None = None
+
+
 class Arm(_Body):
     """An arm by its name."""
 
@@ -70,6 +119,26 @@ class Arm(_Body):
 class NewArm(Arm):
     """An arm to add. With ``if_missing`` it is no conflict that the study has it."""
 
+    if_missing: bool = False
+
+
+class Rename(_Body):
+    """Another name for a study. With ``if_renamed`` it is no error that the study already has it."""
+
+    name: Name
+    if_renamed: bool = False
+
+
+class Archive(_Body):
+    """Whether a study is to be left out of the list."""
+
+    archived: bool = True
+
+
+class Delete(_Body):
+    """The name of the study once more. With ``if_missing`` it is no error that there is none any more."""
+
+    confirm: Name
     if_missing: bool = False
 
 
@@ -102,6 +171,9 @@ class StudyInfo(BaseModel):
     seed: str
     arms: list[str]
     trials: int
+    direction: str
+    control: str | None
+    archived: bool
 
 
 class TrialInfo(BaseModel):
@@ -120,16 +192,30 @@ class Trials(BaseModel):
 
 
 class Told(BaseModel):
-    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending."""
+    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
+
+    ``propensity`` is null for a trial of the past that came without. Of one that was voided or corrected,
+    ``original`` is the reward told first, and ``reason`` says why.
+    """
 
     id: int
     arm: str
-    propensity: float
+    propensity: float | None
     round: int
-    status: Literal["pending", "told", "abandoned"]
+    status: Literal["pending", "told", "abandoned", "voided"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
+    original: float | None = None
+    reason: str | None = None
+    note: str | None = None
+    attributes: Annotated[str | None, Field(description="As JSON.")] = None
+
+
+class Ids(BaseModel):
+    """Ids of trials, in the order in which they were given."""
+
+    ids: list[int]
 
 
 class Log(BaseModel):
@@ -140,18 +226,26 @@ class Log(BaseModel):
 
 
 class ArmSummary(BaseModel):
-    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound."""
+    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound, for the reason given.
+
+    ``lift`` is the mean less that of the control, if the study has one, with an interval of its own.
+    """
 
     arm: str
     active: bool
     told: int
     pending: int
     abandoned: int
+    voided: int
     mean: float | None
     std: float | None
     low: float | None
     high: float | None
+    no_interval: str | None
     value: float | None = None
+    lift: float | None = None
+    lift_low: float | None = None
+    lift_high: float | None = None
 
 
 class Summary(BaseModel):
@@ -162,6 +256,9 @@ class Summary(BaseModel):
 
     arms: list[ArmSummary]
     best_arm: str | None
+    best_arm_reason: str
+    direction: str
+    control: str | None
     objective: str = "mean"
     interval: str
     level: float

@@ -13,7 +13,11 @@ RETIRE: Final = 1
 ASK: Final = 2
 TELL: Final = 3
 ABANDON: Final = 4
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon")
+VOID: Final = 5
+CORRECT: Final = 6
+NOTE: Final = 7
+PAST: Final = 8
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past")
 
 Settings = dict[str, Any]
 
@@ -29,6 +33,10 @@ class Event(NamedTuple):
     ASK       its id  the arm handed out   its propensity  all propensities*   the rest of the round*
     TELL      its id  -                    the reward      -                   -
     ABANDON   its id  -                    -               -                   -
+    VOID      its id  -                    -               -                   why
+    CORRECT   its id  -                    the new reward  -                   why, if that was said
+    NOTE      its id  -                    -               -                   note and attributes, as JSON
+    PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
@@ -59,6 +67,15 @@ class Transaction(Protocol):
     def append(self, events: Iterable[Event]) -> None:
         """Add events; they are there for others, all of them and for good, when the transaction has ended."""
 
+    def rename(self, name: str) -> bool:
+        """Give the study another name; False, and nothing done, if there is one of this name."""
+
+    def archive(self, at: float | None) -> None:
+        """Leave the study out of the list of names from this time on; None puts it back."""
+
+    def delete(self) -> None:
+        """Remove the study and all of its events, for good."""
+
 
 class Storage(Protocol):
     """Where studies are kept. Safe for use by several threads; what is durable, each storage says."""
@@ -68,8 +85,8 @@ class Storage(Protocol):
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study with its first events; False, and nothing done, if there is one of this name."""
 
-    def names(self) -> list[str]:
-        """The names of all studies, in the order of their creation."""
+    def names(self, archived: bool = False) -> list[str]:
+        """The names of the studies that are not archived, or of those that are, in the order of their creation."""
 
     def settings(self, name: str) -> Settings | None:
         """The settings with which a study was created; None if there is none of this name."""
