@@ -75,7 +75,7 @@ def short_seed(seed: int) -> str:
 def last_activity(log: pd.DataFrame) -> Any:
     """When something was last asked or told; None before the first trial."""
     latest = log[["asked_at", "ended_at"]].max().max()
-    return None if pd.isna(latest) else latest.to_pydatetime()
+    return None if pd.isna(latest) else latest.to_pydatetime(warn=False)
 
 
 def _from_the_best(summary: pd.DataFrame) -> pd.DataFrame:

@@ -38,6 +38,15 @@ def short(value: float | None) -> str:
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e8 else f"{value:.4g}"
 
 
+def exact(value: float) -> str:
+    """A reward as it is stored, every digit of it.
+
+    >>> exact(3120.0), exact(0.1)
+    ('3120', '0.1')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
 def percent(share: float) -> str:
     """A probability in percent; never 0 or 100 for what is neither impossible nor certain.
 
@@ -76,4 +85,11 @@ _templates: Final = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {"query": urlencode, "short": short, "percent": percent, "ago": ago, "stamp": _stamp}
+_templates.filters |= {
+    "query": urlencode,
+    "short": short,
+    "exact": exact,
+    "percent": percent,
+    "ago": ago,
+    "stamp": _stamp,
+}

@@ -53,7 +53,7 @@ def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _PO
     n = len(trials)
     window = max(_SMALLEST_WINDOW, n // 10)
     at = np.unique(np.linspace(1, n, points).astype(int)) if n else np.zeros(0, int)
-    which = pd.Categorical(trials["arm"], categories=arms).codes  # -1 for all others
+    which = pd.Index(arms).get_indexer(trials["arm"])  # -1 for all others
     told = (trials["status"] == TOLD).to_numpy()
     rewards = np.where(told, trials["reward"].to_numpy(float), 0.0)
     rest = which == -1

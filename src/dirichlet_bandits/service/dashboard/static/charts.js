@@ -29,7 +29,7 @@ function colour(name) {
   return found;
 }
 
-const armColour = (k) => colour("colour c" + (data.arms[k] === "all other arms" ? 8 : k));
+const armColour = (k) => colour("colour c" + (k < data.means.length ? k : 8));
 
 function stacked() {
   let below = data.at.map(() => 0);
