@@ -35,6 +35,8 @@ def test_from_create_to_replay(run, tmp_path):
                 continue
             run("tell", "maize [1]", id, {"26 Feb": 3000, "[b]": -1.5}.get(arm, 10.0) + step)
     assert run("abandon", "maize [1]", 39) == "trial 39: abandoned\n"
+    assert run("void", "maize [1]", 3, "wrong plot") == "trial 3: voided\n"
+    assert run("correct", "maize [1]", 3, -2.5, "--reason", "late") == "trial 3: corrected to -2.5\n"
     run("add-arm", "maize [1]", "new")
     run("retire-arm", "maize [1]", "[b]")
     shown = run("show", "maize [1]")
@@ -91,6 +93,20 @@ def test_conflicts_are_one_line(run):
     assert "was told -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
     assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "no trial 9" in run("void", "s", 9, "why", code=2)
+    assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
-    for command in ("create", "ask", "tell", "abandon", "show", "export", "replay", "add-arm", "retire-arm"):
+    for command in (
+        "create",
+        "ask",
+        "tell",
+        "abandon",
+        "void",
+        "correct",
+        "show",
+        "export",
+        "replay",
+        "add-arm",
+        "retire-arm",
+    ):
         assert "dirichlet-bandits study " + command in run(command, "--help")

@@ -40,6 +40,12 @@ def test_every_policy_lives_and_replays(name):
                 study.abandon(trial.id)
             else:
                 study.tell(trial.id, float(rng.choice(values)))
+        if step in (20, 50, 90):  # mistakes of some steps ago, noticed with decisions in between
+            told = study.trials_dataframe().query("status == 'told'").index
+            study.void(int(told[-7]), "the wrong plot")
+            study.correct(int(told[-9]), values[0], "mistyped")
+            study.correct(int(told[-7]), values[-1])
+            study.void(int(told[-2]), "told twice")
         if step == 60:
             study.add_arm("d")
         if step == 80:

@@ -88,6 +88,41 @@ def abandon_command(name: Name, id: Id, storage: Url) -> None:
     typer.echo(f"trial {id}: abandoned")
 
 
+@app.command("void")
+def void_command(
+    name: Name,
+    id: Id,
+    reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
+    storage: Url,
+) -> None:
+    """Take the reward of a trial back: it counts for nothing from now on, and the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study void maize 3 "wrong plot" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).void(id, reason)
+    typer.echo(f"trial {id}: voided")
+
+
+@app.command("correct", context_settings={"ignore_unknown_options": True})
+def correct_command(
+    name: Name,
+    id: Id,
+    reward: Annotated[float, typer.Argument(show_default=False)],
+    storage: Url,
+    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+) -> None:
+    """Give a trial another reward than the one that was told; the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).correct(id, reward, reason)
+    typer.echo(f"trial {id}: corrected to {reward!r}")
+
+
 @app.command("add-arm")
 def add_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
     """Add an arm, or bring a retired one back.

@@ -49,6 +49,7 @@ class Decider:
         self._arms: list[int] = []
         self._state: Any = None
         self._told = 0
+        self._revision = -1
         self._chances: Floats | None = None
         self._known = IncrementalPropensities(self.policy, 0)
 
@@ -90,11 +91,11 @@ class Decider:
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
-        """Bring the state up to the journal; from the first reward on if the known arms are others than before."""
+        """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
         known = journal.known_arms()
-        if known != self._arms or self._told > len(journal.told_arms):
+        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told_arms):
             self._forget()
-            self._arms, self._state = known, self.policy.init(len(known))
+            self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._known = IncrementalPropensities(self.policy, len(known))
         first, last = self._told, len(journal.told_arms)
         if first == last:

@@ -24,7 +24,7 @@ from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.storage.events import ASK, CORRECT, TELL, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -93,7 +93,7 @@ def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds
     describe(policy)
     journal, decider = Journal(), Decider(policy, seed)
     lower, upper = policy.reward_bounds
-    rewards = rounds.journal.told_rewards
+    rewards = [event.value for event in events if event.kind in (TELL, CORRECT) and event.value is not None]
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)

@@ -36,6 +36,8 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
+    taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
+    voided = np.bincount(taken_back, minlength=len(journal.names))
     rows = []
     for arm, name in enumerate(journal.names):
         x = rewards[arms == arm]
@@ -49,7 +51,8 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
                 "active": journal.active[arm],
                 "told": told,
                 "pending": pending,
-                "abandoned": int(handed_out[arm]) - told - pending,
+                "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
+                "voided": int(voided[arm]),
                 "mean": x.mean() if x.size else math.nan,
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -82,6 +85,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "ended_at": pd.to_datetime(
                 np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
             ),
+            "original": np.array([journal.original_of.get(trial, math.nan) for trial in ids], np.float64),
+            "reason": pd.Series([journal.reason_of.get(trial) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
@@ -110,11 +115,12 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            frame.assign(arm=frame["arm"].map(_plain_text)).to_csv(draft)
+            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason")}
+            frame.assign(**texts).to_csv(draft)
 
 
 def _plain_text(name: str) -> str:
-    """A name that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
+    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
 
     >>> [_plain_text(name) for name in ("=1+1", "-5 days", "'n", "26 Feb")]
     ["'=1+1", "'-5 days", "''n", '26 Feb']

@@ -10,16 +10,16 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.description import checked_name, describe
 from dirichlet_bandits.live.estimates import Estimate, estimate
-from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, Journal
+from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, RETIRE, TELL, VOID, Event, Storage
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_REWARD: Final = 1e100
-"""Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""
+"""Rewards beyond it are refused: sums of their squares would overflow."""
 
 T = TypeVar("T")
 
@@ -128,10 +128,7 @@ class Study:
             raise ArgumentError("rewards", f"as many as ids, {len(ids)}", rewards)
         told: dict[int, float] = {}
         for id, reward in zip(ids, rewards, strict=True):
-            value = finite_number("reward", reward)
-            if abs(value) > LARGEST_REWARD:
-                raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
-            self.policy.check_reward(value)
+            value = self._reward(reward)
             trial = whole_number("id", id, 0)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
@@ -145,12 +142,46 @@ class Study:
         trial = whole_number("id", id, 0)
         with self._writing() as (known, draft):
             status = self._status(known.journal, trial)
+            if status == VOIDED:
+                raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
             if status == TOLD:
                 raise ConflictError(
-                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned"
+                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
                 )
             if status == PENDING:
                 draft(_event(known.journal, ABANDON, trial=trial))
+
+    def void(self, id: int, reason: str) -> None:
+        """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
+
+        The reward does not count for any decision from now on, nor for summaries and estimates. What was decided with
+        it stays as it was recorded, and :meth:`replay` finds it again. Another reward for the trial comes by
+        :meth:`correct`.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> study.tell_many([trial.id for trial in study.ask(2)], [1.0, 100.0])
+        >>> study.void(1, "the counter was broken")
+        >>> study.trials_dataframe().loc[1, ["status", "original", "reason"]].tolist()
+        ['voided', 100.0, 'the counter was broken']
+        """
+        trial = whole_number("id", id, 0)
+        checked_name("reason", reason)
+        with self._writing() as (known, draft):
+            if self._revisable(known.journal, trial) != VOIDED:
+                draft(_event(known.journal, VOID, trial=trial, note=reason))
+
+    def correct(self, id: int, reward: float, reason: str | None = None) -> None:
+        """Another reward in place of the one that was told, or taken back. The same twice is one correction.
+
+        From now on it counts as if it had been told in the first place; see :meth:`void`.
+        """
+        trial, value = whole_number("id", id, 0), self._reward(reward)
+        if reason is not None:
+            checked_name("reason", reason)
+        with self._writing() as (known, draft):
+            if self._revisable(known.journal, trial) == VOIDED or known.journal.reward_of[trial] != value:
+                draft(_event(known.journal, CORRECT, trial=trial, value=value, note=reason))
 
     # Arms
 
@@ -222,7 +253,10 @@ class Study:
             return frames.summary(self._read(), self.policy, level)
 
     def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times."""
+        """A row a trial: arm, propensity, round, status, reward, times.
+
+        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+        """
         with self._lock:
             return frames.trials(self._read())
 
@@ -272,6 +306,8 @@ class Study:
         if events:
             self._known = None
             known.journal.apply(events)
+        if not known.journal.names:
+            raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
         self._known = known
         return known
 
@@ -319,12 +355,32 @@ class Study:
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
         return journal.status(trial)
 
+    def _reward(self, reward: object) -> float:
+        """A reward that the policy takes."""
+        value = finite_number("reward", reward)
+        if abs(value) > LARGEST_REWARD:
+            raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
+        self.policy.check_reward(value)
+        return value
+
+    def _revisable(self, journal: Journal, trial: int) -> str:
+        """The status of a trial that has, or had, a reward."""
+        status = self._status(journal, trial)
+        if status == PENDING:
+            raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
+        if status == ABANDONED:
+            raise ConflictError(f"trial {trial} was abandoned: it has no reward")
+        return status
+
     def _is_news(self, journal: Journal, trial: int, value: float) -> bool:
         status = self._status(journal, trial)
         if status == ABANDONED:
             raise ConflictError(f"trial {trial} was abandoned: it takes no reward")
+        if status == VOIDED:
+            raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
         if status == TOLD and journal.reward_of[trial] != value:
-            raise ConflictError(f"trial {trial} was told {journal.reward_of[trial]!r} (now {value!r})")
+            done = "corrected to" if trial in journal.original_of else "told"
+            raise ConflictError(f"trial {trial} was {done} {journal.reward_of[trial]!r} (now {value!r})")
         return status == PENDING
 
 

@@ -115,6 +115,20 @@ def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
+@writing.post("/void")
+def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
+    """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""
+    studies.study(name).void(body.id, body.reason)
+    return bodies.Done()
+
+
+@writing.post("/correct")
+def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
+    """Another reward in place of the one that was told or voided. The same twice is one correction."""
+    studies.study(name).correct(body.id, body.reward, body.reason)
+    return bodies.Done()
+
+
 @writing.post("/add_arm")
 def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
     """One more arm, or a retired one back."""

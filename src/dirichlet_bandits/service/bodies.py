@@ -14,6 +14,7 @@ MOST_ARMS: Final = 1000
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["maize"])]
 Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
+Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -59,6 +60,19 @@ class Abandon(_Body):
     """A trial whose reward will never come."""
 
     id: Id
+
+
+class Void(_Body):
+    """A reward to take back, and why."""
+
+    id: Id
+    reason: Reason
+
+
+class Correct(Tell):
+    """Another reward for a trial that was told one."""
+
+    reason: Reason | None = None
 
 
 class Arm(_Body):
@@ -120,16 +134,21 @@ class Trials(BaseModel):
 
 
 class Told(BaseModel):
-    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending."""
+    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
+
+    Of one that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+    """
 
     id: int
     arm: str
     propensity: float
     round: int
-    status: Literal["pending", "told", "abandoned"]
+    status: Literal["pending", "told", "abandoned", "voided"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
+    original: float | None = None
+    reason: str | None = None
 
 
 class Log(BaseModel):
@@ -147,6 +166,7 @@ class ArmSummary(BaseModel):
     told: int
     pending: int
     abandoned: int
+    voided: int
     mean: float | None
     std: float | None
     low: float | None

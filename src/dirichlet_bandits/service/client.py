@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULT: Final = RDS()
-_COLUMNS: Final = 7  # those of Study.trials_dataframe; an export has the propensities of all arms after them
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
@@ -135,6 +134,15 @@ class RemoteStudy:
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
         self._post("abandon", id=whole_number("id", id, 0))
 
+    def void(self, id: int, reason: str) -> None:
+        """Take the reward of a trial back. See :meth:`Study.void`."""
+        self._post("void", id=whole_number("id", id, 0), reason=checked_name("reason", reason))
+
+    def correct(self, id: int, reward: float, reason: str | None = None) -> None:
+        """Another reward in place of the one that was told. See :meth:`Study.correct`."""
+        said = {} if reason is None else {"reason": checked_name("reason", reason)}
+        self._post("correct", id=whole_number("id", id, 0), reward=finite_number("reward", reward), **said)
+
     # Arms
 
     def add_arm(self, name: str) -> None:
@@ -186,7 +194,8 @@ class RemoteStudy:
 
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
-        return pd.read_parquet(io.BytesIO(self._log("parquet"))).iloc[:, :_COLUMNS]
+        log = pd.read_parquet(io.BytesIO(self._log("parquet")))
+        return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
