@@ -23,6 +23,9 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/tell": """call "$URL/api/tell?study=maize" -d '{"id": 0, "reward": 3120}'""",
     "POST /api/tell_many": """call "$URL/api/tell_many?study=maize" -d '{"ids": [1], "rewards": [2950]}'""",
     "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
+    "POST /api/correct": """\
+call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
+    "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
     "GET /api/summary": 'call "$URL/api/summary?study=maize&level=0.95"',
     "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
@@ -42,6 +45,8 @@ PYTHON: Final = {
     "POST /api/tell": "study.tell(trials[0].id, 3120.0)",
     "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
     "POST /api/abandon": "study.abandon(trials[2].id)",
+    "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
+    "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
     "GET /api/summary": "study.summary(level=0.95)",
     "GET /api/propensities": "study.propensities()",
     "GET /api/trials": "study.trials_dataframe()",

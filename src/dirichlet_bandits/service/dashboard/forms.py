@@ -1,4 +1,4 @@
-"""What the forms of the pages do: ask, tell, abandon, change the arms; each leads back to the page."""
+"""What the forms of the pages do: ask, tell, abandon, void, correct, change the arms; each leads back to a page."""
 
 import re
 from collections.abc import Callable
@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.service.bodies import MOST_TRIALS
 from dirichlet_bandits.service.dashboard.access import Text, Writing
 from dirichlet_bandits.service.dashboard.study import show_study
+from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.problems import status_of, words_of
 
 routes = APIRouter(include_in_schema=False)
@@ -55,6 +56,24 @@ def abandon(request: Request, studies: Writing, name: Text, id: Text = "") -> Re
     return _acted(request, study, act, trial=id)
 
 
+@routes.post("/void")
+def void(request: Request, studies: Writing, name: Text, id: Text, reason: Text = "") -> Response:
+    """Take a reward back."""
+    study = studies.study(name)
+    return _revised(request, study, id, lambda trial: study.void(trial, reason.strip()), reason=reason)
+
+
+@routes.post("/correct")
+def correct(request: Request, studies: Writing, name: Text, id: Text, reward: Text = "", reason: Text = "") -> Response:
+    """Another reward in place of the one that was told."""
+    study = studies.study(name)
+
+    def act(trial: int) -> None:
+        study.correct(trial, _real("reward", reward), reason.strip() or None)
+
+    return _revised(request, study, id, act, reward=reward, reason=reason)
+
+
 @routes.post("/arms")
 def arms(request: Request, studies: Writing, name: Text, arm: Text, action: Text) -> Response:
     """Add or retire an arm."""
@@ -78,6 +97,18 @@ def _acted(request: Request, study: Study, act: Callable[[], Response], **typed:
         return act()
     except DirichletBanditsError as error:
         return show_study(request, study, status_of(error), error=words_of(error), **typed)
+
+
+def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
+    """The same for one trial, on its own page."""
+    trial = _whole("id", id)
+    try:
+        act(trial)
+    except NotFoundError:
+        raise
+    except DirichletBanditsError as error:
+        return show_trial(request, study, trial, status_of(error), error=words_of(error), **typed)
+    return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)
 
 
 def _whole(field: str, text: str) -> int:

@@ -7,11 +7,12 @@ from starlette.responses import Response
 
 from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD
+from dirichlet_bandits.live.description import LONGEST_NAME
+from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.rendering import page
 
-STATUSES: Final = (PENDING, TOLD, ABANDONED)
+STATUSES: Final = (PENDING, TOLD, ABANDONED, VOIDED)
 _ROWS: Final = 50
 routes = APIRouter(include_in_schema=False)
 
@@ -47,18 +48,22 @@ def trials_page(
 
 
 @routes.get("/study/trial")
-def trial_page(request: Request, studies: Reading, name: str, id: Annotated[int, Query(ge=0, lt=2**63)]) -> Response:
-    """One trial: what is known of it, and what can be done with it."""
-    return show_trial(request, studies.study(name), id)
+def trial_page(
+    request: Request, studies: Reading, name: str, id: Annotated[int, Query(ge=0, lt=2**63)], done: bool = False
+) -> Response:
+    """One trial: what is known of it, and what can be done with it; ``done`` if that has just been written."""
+    return show_trial(request, studies.study(name), id, done=done)
 
 
-def show_trial(request: Request, study: Study, id: int, status: int = 200, **said: str) -> Response:
-    """The page of a trial, with what has been refused."""
+def show_trial(request: Request, study: Study, id: int, status: int = 200, **said: Any) -> Response:
+    """The page of a trial, with what has been done or refused."""
     log = study.trials_dataframe()
     if id >= len(log):
         raise NotFoundError(f"no trial {id} in the study {study.name!r}: {len(log)} were handed out")
-    typed = {"error": None, "reward": "", "reason": ""} | said
-    return page(request, "trial.html", status, study=study, row=_row(id, log.iloc[id].to_dict()), **typed)
+    typed = {"error": None, "reward": "", "reason": "", "done": False} | said
+    return page(
+        request, "trial.html", status, study=study, row=_row(id, log.iloc[id].to_dict()), most=LONGEST_NAME, **typed
+    )
 
 
 def _row(id: Any, row: dict[Any, Any]) -> dict[str, Any]:
