@@ -40,7 +40,12 @@ def test_from_create_to_replay(run, tmp_path):
     run("add-arm", "maize [1]", "new")
     run("retire-arm", "maize [1]", "[b]")
     shown = run("show", "maize [1]")
-    for words in ("[b] (retired)", "best 26 Feb", "1 pending: 38", "asymptotic confidence sequence"):
+    for words in (
+        "[b] (retired)",
+        "'26 Feb' alone has rewards",
+        "1 pending: 38",
+        "asymptotic confidence sequence",
+    ):
         assert words in shown
     assert run("show") == "maize [1]\n"
     run("export", "maize [1]", "log.csv")
@@ -51,6 +56,19 @@ def test_from_create_to_replay(run, tmp_path):
     pd.testing.assert_series_equal(csv["reward"], parquet["reward"])
     assert "40 trials in" in run("replay", "maize [1]")
     assert sorted(path.name for path in tmp_path.glob("log*")) == ["log.csv", "log.parquet"]
+
+
+def test_costs_and_a_control(run):
+    run("create", "c", "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)", "--minimize", "--control", "b")
+    study = db.load_study("c", "sqlite:///s.db")
+    assert (study.direction, study.control) == ("minimize", "b")
+    assert "no best arm yet: no reward yet" in run("show", "c")
+    trials = study.ask(40)
+    study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
+    shown = run("show", "c")
+    assert "best: a, its interval is apart from those of all other arms" in shown
+    assert "lift: mean less that of b" in shown
+    study.storage.close()
 
 
 def test_replay_finds_a_forged_record(run):

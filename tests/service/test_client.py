@@ -74,6 +74,23 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
         pd.testing.assert_frame_equal(mine, theirs)
 
 
+def test_costs_and_a_control_are_the_same_there(studies):
+    settings = {"arms": ARMS, "policy": "BinarizedTS(0, 10)", "seed": 5, "direction": "minimize", "control": ARMS[1]}
+    here, there = db.create_study("costs", **settings), studies.create_study("costs", **settings)
+    for step in range(25):
+        for study in (here, there):
+            study.tell(study.ask(), float(step % 7))
+    for level in (0.5, 0.95):
+        pd.testing.assert_frame_equal(here.summary(level), there.summary(level))
+        assert here.summary(level).attrs == there.summary(level).attrs
+    again = studies.load_study("costs")
+    assert (again.direction, again.control, again.policy) == (here.direction, here.control, here.policy)
+    with pytest.raises(db.ArgumentError, match="'direction' must be 'maximize' with NPTS"):
+        studies.create_study("one bound", arms=ARMS, policy="NPTS(upper=1)", direction="minimize")
+    with pytest.raises(db.ArgumentError, match="'control' must be one of the arms"):
+        studies.create_study("no control", arms=ARMS, control="nobody")
+
+
 def refusals(study):
     id = study.ask().id
     study.tell(id, 1.0)

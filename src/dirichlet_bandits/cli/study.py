@@ -1,5 +1,6 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,8 @@ def create_command(
     arm: Annotated[list[str], typer.Option(help="An arm; once for each.")],
     policy: Annotated[str, typer.Option(help="With its parameters; 'dirichlet-bandits policies' lists them.")] = "RDS",
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
+    control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -42,9 +45,10 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
     """
-    from dirichlet_bandits.live.description import parse_policy
-
-    study = db.create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
+    direction = "minimize" if minimize else "maximize"
+    study = db.create_study(
+        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+    )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
 
@@ -205,17 +209,24 @@ def replay_command(name: Name, storage: Url) -> None:
 def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
     judged = ["value"] if "value" in summary else []
+    lift = ["lift", "lift_low", "lift_high"] if study.control is not None else []
+    numbers = [*judged, "mean", "std", "low", "high", *lift]
     rows = [
         (
             str(arm) + ("" if row["active"] else " (retired)"),
             *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in (*judged, "mean", "std", "low", "high")),
+            *(f"{row[key]:.4g}" if math.isfinite(row[key]) else "" for key in numbers),
             f"{chances[str(arm)]:.4g}",
         )
         for arm, row in summary.iterrows()
     ]
     level = f"{100 * summary.attrs['level']:g} %"
     objective = [summary.attrs["objective"]] if judged else []
-    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
-    tables.show(tables.table(f"{study.name}: {study.policy!r}, best {study.best_arm}", headers, rows, numbers=True))
+    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to")
+    headers += (*(("lift", f"{level} from", "to") if lift else ()), "propensity")
+    best, why = summary.attrs["best_arm"], summary.attrs["best_arm_reason"]
+    tables.show(tables.table(f"{study.name}: {study.policy!r}", headers, rows, numbers=True))
+    typer.echo(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+    if lift:
+        typer.echo(f"lift: mean less that of {study.control}")
     typer.echo(f"interval: {summary.attrs['interval']}")

@@ -12,6 +12,7 @@ import numpy as np
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import PolicyError
+from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
@@ -27,6 +28,7 @@ VERSION: Final = 2
 
 _DECISION: Final = 0
 _REWARD: Final = 1
+_AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
 
 class Round(NamedTuple):
@@ -37,10 +39,11 @@ class Round(NamedTuple):
 
 
 class Decider:
-    """A policy with the state that it has reached in one study."""
+    """A policy with the state that it has reached in one study, whose numbers it sees as the direction turns them."""
 
-    def __init__(self, policy: Policy, seed: int) -> None:
+    def __init__(self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE) -> None:
         self.policy = policy
+        self.direction = direction
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._forget()
@@ -104,6 +107,7 @@ class Decider:
         place[known] = np.arange(len(known))
         arms = place[np.array(journal.told_arms[first:])]
         rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
+        rewards = self.direction.turn(rewards)
         kept = arms >= 0
         if kept.any():
             tell = specialised(_update_study, type(self.policy.params))

@@ -14,6 +14,7 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, 
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.description import checked_name, describe
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.replay import Replay, replay
@@ -55,15 +56,27 @@ class Study:
     >>> trial = study.ask()
     >>> trial.id, trial.arm, trial.propensity
     (0, '13 Mar', 1.0)
-    >>> study.tell(trial.id, 3120.0)
-    >>> study.best_arm
-    '13 Mar'
+    >>> study.tell(trial, 3120.0)
+    >>> study.summary()["told"].to_dict()
+    {'26 Feb': 0, '13 Mar': 1}
     """
 
-    def __init__(self, storage: Storage, name: str, policy: Policy, seed: int) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        policy: Policy,
+        seed: int,
+        *,
+        direction: str = MAXIMIZE,
+        control: str | None = None,
+    ) -> None:
         self.name = name
         self.policy = policy
         self.seed = seed
+        self.direction = direction
+        self.control = control
+        self._direction = direction_for(policy, direction)
         self.storage = storage
         self._known: _Known | None = None
         self._lock = threading.RLock()
@@ -110,11 +123,14 @@ class Study:
             trials = [_trial(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
-    def tell(self, id: int, reward: float) -> None:
-        """The reward of a trial. The same reward twice is one tell; another one is a :class:`ConflictError`."""
+    def tell(self, id: int | Trial, reward: float) -> None:
+        """The reward of a trial, given by its id or as it was asked for.
+
+        The same reward twice is one tell; another one is a :class:`ConflictError`.
+        """
         self.tell_many([id], [reward])
 
-    def tell_many(self, ids: Sequence[int], rewards: Sequence[float]) -> None:
+    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
         """The rewards of several trials: all are stored, or none if one of them cannot be.
 
         >>> import dirichlet_bandits as db
@@ -129,7 +145,7 @@ class Study:
         told: dict[int, float] = {}
         for id, reward in zip(ids, rewards, strict=True):
             value = self._reward(reward)
-            trial = whole_number("id", id, 0)
+            trial = trial_id(id)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
         with self._writing() as (known, draft):
@@ -137,9 +153,9 @@ class Study:
             for trial, value in new.items():
                 draft(_event(known.journal, TELL, trial=trial, value=value))
 
-    def abandon(self, id: int) -> None:
+    def abandon(self, id: int | Trial) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
-        trial = whole_number("id", id, 0)
+        trial = trial_id(id)
         with self._writing() as (known, draft):
             status = self._status(known.journal, trial)
             if status == VOIDED:
@@ -151,7 +167,7 @@ class Study:
             if status == PENDING:
                 draft(_event(known.journal, ABANDON, trial=trial))
 
-    def void(self, id: int, reason: str) -> None:
+    def void(self, id: int | Trial, reason: str) -> None:
         """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
 
         The reward does not count for any decision from now on, nor for summaries and estimates. What was decided with
@@ -162,21 +178,21 @@ class Study:
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
         >>> study.tell_many([trial.id for trial in study.ask(2)], [1.0, 100.0])
         >>> study.void(1, "the counter was broken")
-        >>> study.trials_dataframe().loc[1, ["status", "original", "reason"]].tolist()
-        ['voided', 100.0, 'the counter was broken']
+        >>> study.trials_dataframe()[["status", "original", "reason"]].to_dict("index")[1]
+        {'status': 'voided', 'original': 100.0, 'reason': 'the counter was broken'}
         """
-        trial = whole_number("id", id, 0)
+        trial = trial_id(id)
         checked_name("reason", reason)
         with self._writing() as (known, draft):
             if self._revisable(known.journal, trial) != VOIDED:
                 draft(_event(known.journal, VOID, trial=trial, note=reason))
 
-    def correct(self, id: int, reward: float, reason: str | None = None) -> None:
+    def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
         """Another reward in place of the one that was told, or taken back. The same twice is one correction.
 
         From now on it counts as if it had been told in the first place; see :meth:`void`.
         """
-        trial, value = whole_number("id", id, 0), self._reward(reward)
+        trial, value = trial_id(id), self._reward(reward)
         if reason is not None:
             checked_name("reason", reason)
         with self._writing() as (known, draft):
@@ -224,13 +240,14 @@ class Study:
 
     @property
     def best_arm(self) -> str | None:
-        """The best arm so far among those that may be handed out; None before any reward.
+        """The best arm so far among those that may be handed out; None while there is nothing to say.
 
-        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family.
+        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family. An
+        arm is named when it alone is the best of at least two, with ten rewards or more;
+        ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
         """
-        summary = self.summary()
-        values = summary.loc[summary["active"], "value" if "value" in summary else "mean"].dropna()
-        return None if values.empty else str(values.idxmax())
+        best: str | None = self.summary().attrs["best_arm"]
+        return best
 
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
@@ -247,10 +264,12 @@ class Study:
         ``.attrs["objective"]`` says what it is.
 
         The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``).
+        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why.
+
+        With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
         """
         with self._lock:
-            return frames.summary(self._read(), self.policy, level)
+            return frames.summary(self._read(), self.policy, level, self._direction, self.control)
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times.
@@ -270,14 +289,14 @@ class Study:
         ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
         each decision. See :class:`Estimate`.
         """
-        return estimate(self._events(), choice, self.seed)
+        return estimate(self._events(), choice, self.seed, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Decide everything again from the stored events and compare with what was recorded.
 
         ``progress(done, total)`` is called now and then, with numbers of events.
         """
-        return replay(self._events(), Decider(self.policy, self.seed), progress)
+        return replay(self._events(), self._nothing().decider, progress)
 
     # Within
 
@@ -312,14 +331,15 @@ class Study:
         return known
 
     def _nothing(self) -> "_Known":
-        return _Known(Journal(), Decider(self.policy, self.seed))
+        return _Known(Journal(), Decider(self.policy, self.seed, self._direction))
 
     def _check_settings(self) -> None:
         """Is the stored study of this name still this one?"""
         stored = self.storage.settings(self.name)
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} in {self.storage.url!r} any more")
-        if (stored["policy"], stored["seed"]) != (describe(self.policy), str(self.seed)):
+        there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
+        if there != (describe(self.policy), str(self.seed), self.direction):
             raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
 
     def _derive(self, work: Callable[[], T]) -> T:
@@ -389,6 +409,11 @@ class _Known(NamedTuple):
 
     journal: Journal
     decider: Decider
+
+
+def trial_id(id: object) -> int:
+    """The number of a trial that was given by it or as it was asked for."""
+    return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
 
 
 def _event(journal: Journal, kind: int, **fields: Any) -> Event:

@@ -69,13 +69,14 @@ def studies(studies: Studies) -> bodies.Names:
 @writing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
     """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
-    policy = parse_policy(body.policy)
     made = create_study(
         body.name,
         arms=body.arms,
-        policy=policy,
+        policy=body.policy,
         storage=studies.storage,
         seed=body.seed,
+        direction=body.direction,
+        control=body.control,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -162,8 +163,7 @@ def summary(
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
     ]
-    said = {key: frame.attrs[key] for key in ("objective", "interval")}
-    return bodies.Summary(arms=rows, best_arm=found.best_arm, level=level, **said)
+    return bodies.Summary(arms=rows, **frame.attrs)
 
 
 @reading.get("/propensities")
@@ -229,7 +229,13 @@ def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
 
 def _info(study: Study) -> bodies.StudyInfo:
     return bodies.StudyInfo(
-        name=study.name, policy=repr(study.policy), seed=str(study.seed), arms=study.arms, trials=len(study)
+        name=study.name,
+        policy=repr(study.policy),
+        seed=str(study.seed),
+        arms=study.arms,
+        trials=len(study),
+        direction=study.direction,
+        control=study.control,
     )
 
 

@@ -15,6 +15,7 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["ma
 Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
+Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -31,6 +32,8 @@ class NewStudy(_Body):
     arms: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS, examples=[["26 Feb", "13 Mar", "28 Mar"]])]
     policy: Annotated[str, Field(max_length=LONGEST_NAME, description="Written like a call, NPTS(upper=1).")] = "RDS"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
+    direction: Direction = "maximize"
+    control: Name | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -116,6 +119,8 @@ class StudyInfo(BaseModel):
     seed: str
     arms: list[str]
     trials: int
+    direction: str
+    control: str | None
 
 
 class TrialInfo(BaseModel):
@@ -159,7 +164,10 @@ class Log(BaseModel):
 
 
 class ArmSummary(BaseModel):
-    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound."""
+    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound, for the reason given.
+
+    ``lift`` is the mean less that of the control, if the study has one, with an interval of its own.
+    """
 
     arm: str
     active: bool
@@ -171,7 +179,11 @@ class ArmSummary(BaseModel):
     std: float | None
     low: float | None
     high: float | None
+    no_interval: str | None
     value: float | None = None
+    lift: float | None = None
+    lift_low: float | None = None
+    lift_high: float | None = None
 
 
 class Summary(BaseModel):
@@ -182,6 +194,9 @@ class Summary(BaseModel):
 
     arms: list[ArmSummary]
     best_arm: str | None
+    best_arm_reason: str
+    direction: str
+    control: str | None
     objective: str = "mean"
     interval: str
     level: float
