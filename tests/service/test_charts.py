@@ -70,10 +70,10 @@ def test_the_series_are_those_of_the_log():
 
 def test_with_many_arms_the_most_tried_have_colours():
     arms = [f"arm {k}" for k in range(40)]
-    study = filled(arms, [float(k % 7) for k in range(120)])
+    study = filled(arms, [float(k % 7) for k in range(120)], control="arm 39")
     log = study.trials_dataframe()
     counts = log["arm"].value_counts()
-    drawn = drawn_arms(arms, log, ["arm 39"])
+    drawn = drawn_arms(study.summary(), log)
     assert len(drawn) == DRAWN
     assert "arm 39" in drawn
     assert drawn == [arm for arm in arms if arm in drawn]

@@ -94,8 +94,8 @@ def interval(x: Scale | None, mean: float, low: float, high: float, k: int) -> M
     return Markup(head + "".join(parts) + "</svg>")
 
 
-def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = None) -> Markup:
-    """How the rewards of each arm are spread, all on one axis; with a level the lowest so many are shaded."""
+def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = None, costs: bool = False) -> Markup:
+    """How the rewards of each arm are spread, all on one axis; with a level the worst so many are shaded."""
     told = trials[(trials["status"] == TOLD) & trials["arm"].isin(arms)]
     if told.empty:
         return Markup("")
@@ -105,12 +105,12 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
     height = step * len(arms) + 26
     parts = [_axis_x(low, high, height - 22, x)]
     for k, arm in enumerate(arms):
-        values, base = np.sort(rewards[which == arm]), step * (k + 1) - 4
+        values, base = np.sort(rewards[which == arm])[:: -1 if costs else 1], step * (k + 1) - 4
         in_tail = values[: math.ceil(level * values.size)] if level is not None else values[:0]
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
         parts += _label(step * k + 13, arm, f"{values.size} rewards" if values.size != 1 else "1 reward")
-    shaded = "" if level is None else f"; the lowest {100 * level:g} % are shaded"
+    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g} % are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 
 

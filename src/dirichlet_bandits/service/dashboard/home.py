@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Study, create_study
-from dirichlet_bandits.live.description import parse_policy
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.journal import PENDING
 from dirichlet_bandits.policies import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
@@ -30,17 +30,32 @@ def studies_page(
     request: Request, studies: Reading, q: str = "", first: Annotated[int, Query(ge=0, lt=2**31)] = 0
 ) -> Response:
     """The studies whose name contains ``q``, the newest first, a page of them, and a form for a new one."""
-    return _home(request, studies, {"name": "", "arms": "", "policy": "RDS"}, q=q, first=first)
+    typed = {"name": "", "arms": "", "policy": "RDS", "direction": MAXIMIZE, "control": ""}
+    return _home(request, studies, typed, q=q, first=first)
 
 
 @routes.post("/create")
-def create(request: Request, studies: Writing, name: Text, arms: Text, policy: Text = "RDS") -> Response:
+def create(
+    request: Request,
+    studies: Writing,
+    name: Text,
+    arms: Text,
+    policy: Text = "RDS",
+    direction: Text = MAXIMIZE,
+    control: Text = "",
+) -> Response:
     """A new study; the arms are written one a line."""
     try:
-        lines = [line.strip() for line in arms.splitlines() if line.strip()]
-        made = create_study(name.strip(), arms=lines, policy=parse_policy(policy.strip()), storage=studies.storage)
+        made = create_study(
+            name.strip(),
+            arms=[line.strip() for line in arms.splitlines() if line.strip()],
+            policy=policy.strip(),
+            storage=studies.storage,
+            direction=direction,
+            control=control.strip() or None,
+        )
     except DirichletBanditsError as error:
-        typed = {"name": name, "arms": arms, "policy": policy}
+        typed = {"name": name, "arms": arms, "policy": policy, "direction": direction, "control": control}
         return _home(request, studies, typed, status_of(error), words_of(error))
     return back_to(studies.keep(made).name)
 
@@ -79,16 +94,16 @@ def _card(studies: Registry, name: str) -> dict[str, Any]:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    log, best = study.trials_dataframe(), study.best_arm
-    arms = study.arms
-    drawn = drawn_arms(arms, log, [] if best is None else [best])
+    log, summary = study.trials_dataframe(), study.summary()
+    drawn = drawn_arms(summary, log)
     return {
         "policy": type(study.policy).__name__,
         "objective": study.policy.objective.name,
-        "arms": len(arms),
+        "costs": study.direction == MINIMIZE,
+        "arms": len(study.arms),
         "trials": len(log),
         "pending": int((log["status"] == PENDING).sum()),
-        "best": best,
+        "best": summary.attrs["best_arm"],
         "last": last_activity(log),
-        "picture": charts.sparkline(series(drawn, len(arms), log, _FEW_POINTS)),
+        "picture": charts.sparkline(series(drawn, len(summary), log, _FEW_POINTS)),
     }

@@ -7,6 +7,7 @@ import pandas as pd
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.advice import next_step
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, series
@@ -18,10 +19,10 @@ _SEED_DIGITS: Final = 8
 
 def overview(study: Study) -> dict[str, Any]:
     """Everything that changes on the page of a study."""
-    summary, log, chances = study.summary(), study.trials_dataframe(), study.propensities()
-    pending, best = study.pending, study.best_arm
+    summary, log, chances, pending = study.summary(), study.trials_dataframe(), study.propensities(), study.pending
+    best, control, costs = summary.attrs["best_arm"], study.control, study.direction == MINIMIZE
     arms = [str(arm) for arm in summary.index]
-    drawn = drawn_arms(arms, log, [] if best is None else [best])
+    drawn = drawn_arms(summary, log)
     colours = {arm: drawn.index(arm) if arm in drawn else _OTHER for arm in arms}
     found = series(drawn, len(arms), log)
     axis = charts.interval_scale(summary, log)
@@ -29,16 +30,18 @@ def overview(study: Study) -> dict[str, Any]:
         {
             "arm": arm,
             "best": arm == best,
+            "control": arm == control,
             "next": chances[str(arm)],
             "swatch": charts.swatch(colours[str(arm)]),
             "drawn": charts.interval(axis, row["mean"], row["low"], row["high"], colours[str(arm)]),
             **row,
         }
-        for arm, row in _from_the_best(summary).to_dict("index").items()
+        for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
+        "what": "cost" if costs else "reward",
         "seed": short_seed(study.seed),
         "rows": rows,
         "attrs": summary.attrs,
@@ -48,7 +51,7 @@ def overview(study: Study) -> dict[str, Any]:
         "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
-        "next_step": next_step(rows, best, pending, summary.attrs),
+        "next_step": next_step(rows, pending, summary.attrs),
         "waiting": pending[:LISTED],
         "n_waiting": len(pending),
         "legend": [(arm, charts.swatch(k)) for k, arm in enumerate(drawn)]
@@ -58,7 +61,7 @@ def overview(study: Study) -> dict[str, Any]:
         "shares": charts.shares(found),
         "means": charts.means(found),
         "sums": charts.total(found),
-        "histograms": charts.histograms(drawn, log, level),
+        "histograms": charts.histograms(drawn, log, level, costs),
     }
 
 
@@ -78,8 +81,9 @@ def last_activity(log: pd.DataFrame) -> Any:
     return None if pd.isna(latest) else latest.to_pydatetime(warn=False)
 
 
-def _from_the_best(summary: pd.DataFrame) -> pd.DataFrame:
+def _from_the_best(summary: pd.DataFrame, costs: bool) -> pd.DataFrame:
     """Active arms before retired ones, then by what the study judges them by; those without a reward last."""
     judged = summary["value" if "value" in summary else "mean"]
-    keys = pd.DataFrame({"retired": ~summary["active"], "judged": judged.fillna(-math.inf)})
-    return summary.loc[keys.sort_values(["retired", "judged"], ascending=[True, False], kind="stable").index]
+    good = (-judged if costs else judged).fillna(-math.inf)
+    keys = pd.DataFrame({"retired": ~summary["active"], "good": good})
+    return summary.loc[keys.sort_values(["retired", "good"], ascending=[True, False], kind="stable").index]

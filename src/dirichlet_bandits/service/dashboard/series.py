@@ -7,7 +7,6 @@ import pandas as pd
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
-from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.journal import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.types import Floats
@@ -40,8 +39,10 @@ class Series(NamedTuple):
     total: list[float]
 
 
-def drawn_arms(arms: list[str], trials: pd.DataFrame, always: list[str]) -> list[str]:
-    """The arms to draw, in their own order: those that must be, and those with the most trials."""
+def drawn_arms(summary: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
+    """The arms to draw, in their own order: the best, the control, and those with the most trials."""
+    arms = [str(arm) for arm in summary.index]
+    always = (summary.attrs["best_arm"], summary.attrs["control"])
     counts = trials["arm"].value_counts()
     by_trials = sorted(arms, key=lambda arm: (arm not in always, -int(counts.get(arm, 0))))
     chosen = set(by_trials[:DRAWN])
@@ -79,15 +80,9 @@ def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _PO
 def series_of(studies: Reading, name: str) -> Response:
     """The series of a study for the script that draws them."""
     study = studies.study(name)
-    found = study_series(study, study.trials_dataframe())
+    summary, trials = study.summary(), study.trials_dataframe()
+    found = series(drawn_arms(summary, trials), len(summary), trials)
     return JSONResponse({"arms": found.arms + [OTHERS] * (found.others > 0)} | _numbers(found))
-
-
-def study_series(study: Study, trials: pd.DataFrame) -> Series:
-    """The series of a study; its best arm is among those drawn."""
-    arms = [str(arm) for arm in study.summary().index]
-    best = study.best_arm
-    return series(drawn_arms(arms, trials, [] if best is None else [best]), len(arms), trials)
 
 
 def _numbers(found: Series) -> dict[str, Any]:
