@@ -19,7 +19,8 @@ def next_step(rows: Sequence[Mapping[str, Any]], pending: Sequence[Trial], attrs
     'Ask for the first trial: every arm is tried once before the policy chooses.'
     """
     if pending:
-        return f"Try {pending[0].arm} and tell the reward of trial {pending[0].id}{_more(len(pending) - 1)}."
+        what = "cost" if attrs["direction"] == MINIMIZE else "reward"
+        return f"Try {pending[0].arm} and tell the {what} of trial {pending[0].id}{_more(len(pending) - 1)}."
     if not any(row["told"] for row in rows):
         return "Ask for the first trial: every arm is tried once before the policy chooses."
     untried = sum(row["active"] and not row["told"] for row in rows)

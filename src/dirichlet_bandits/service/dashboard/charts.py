@@ -109,7 +109,7 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
         in_tail = values[: math.ceil(level * values.size)] if level is not None else values[:0]
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
-        parts += _label(step * k + 13, arm, f"{values.size} rewards" if values.size != 1 else "1 reward")
+        parts += _label(step * k + 13, arm, f"{values.size} told")
     shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g} % are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 

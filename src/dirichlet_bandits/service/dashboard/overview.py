@@ -41,7 +41,6 @@ def overview(study: Study) -> dict[str, Any]:
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
-        "what": "cost" if costs else "reward",
         "seed": short_seed(study.seed),
         "rows": rows,
         "attrs": summary.attrs,

@@ -10,6 +10,7 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.keys import WRITE
 
 THEME: Final = "dirichlet_bandits_theme"
@@ -21,6 +22,8 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     """A page, with what all of them show."""
     scope, state = request.state.scope, request.app.state
     theme = request.cookies.get(THEME)
+    if "study" in values:
+        values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
     values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
     values |= {"compiling": list(state.precompiling.waiting)}
     values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
