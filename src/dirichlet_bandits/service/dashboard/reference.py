@@ -1,5 +1,7 @@
 """The description of the API, readable without a network, with examples to copy."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -14,5 +16,5 @@ async def docs(request: Request) -> Response:
     """Every route with its fields, answers and examples."""
     description = request.app.openapi()
     schemas = description["components"]["schemas"]
-    examples = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}
+    examples: dict[str, Any] = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}
     return page(request, "docs.html", description=description, schemas=schemas, **examples)

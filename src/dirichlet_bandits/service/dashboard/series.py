@@ -87,7 +87,7 @@ def series_of(studies: Reading, name: str) -> Response:
 
 def _numbers(found: Series) -> dict[str, Any]:
     """JSON has no NaN: an arm without a reward has no mean yet."""
-    means = np.where(np.isnan(found.means), None, found.means).tolist()
+    means = [[None if value != value else value for value in row] for row in found.means.tolist()]
     rest = {"at": found.at, "times": found.times, "window": found.window, "total": found.total}
     return {**rest, "share": found.share.round(4).tolist(), "means": means}
 

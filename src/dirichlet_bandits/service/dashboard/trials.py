@@ -33,7 +33,7 @@ def trials_page(
     found = log[(log["arm"] == arm) if arm else log["arm"].notna()]
     found = found[found["status"] == status] if status else found
     rows = found.iloc[::-1].iloc[first : first + _ROWS]
-    values = {
+    values: dict[str, Any] = {
         "study": study,
         "rows": [_row(id, row) for id, row in rows.to_dict("index").items()],
         "arms": arms,
