@@ -401,6 +401,7 @@ def test_answers_are_safe_to_show(service, target):
             headers = client.get(path).headers
             assert headers["content-security-policy"].startswith("default-src 'self'")
             assert headers["x-content-type-options"] == "nosniff"
+            assert headers["cache-control"] == ("no-cache" if path.startswith("/static/") else "no-store")
             assert "server" not in headers
         for path in ("/", "/study", "/study/trials", "/study/trial", "/docs"):
             page = client.get(path, params={"name": target.name, "id": 0}).text

@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from dirichlet_bandits.live.journal import TOLD
+from dirichlet_bandits.service.dashboard.rendering import short
 from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
@@ -156,7 +157,7 @@ def _lines(found: Series, rows: Floats, title: str) -> Markup:
     x, y = _x(found), Scale(*_padded(finite.min(), finite.max()), _TALL - _BOTTOM, 10)
     parts = [_axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
     for tick in _ticks(y.low, y.high):
-        parts.append(_text(_LEFT - 5, y(tick) + 4, f"{tick:.4g}", "end"))
+        parts.append(_text(_LEFT - 5, y(tick) + 4, short(tick), "end"))
         parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{WIDTH - _RIGHT}"/>')
     for k, row in enumerate(rows):
         pairs = zip(found.at, row.tolist(), strict=True)
@@ -181,15 +182,15 @@ def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
 def _label(y: float, name: str, value: str) -> list[str]:
     """The name of an arm, cut to the room that the value leaves."""
     room = (WIDTH - 40) // 7 - len(value)
-    short = name if len(name) <= room else name[: max(room - 1, 3)] + "…"
-    return [_text(12, y, short), _text(WIDTH - 12, y, value, "end")]
+    cut = name if len(name) <= room else name[: max(room - 1, 3)] + "…"
+    return [_text(12, y, cut), _text(WIDTH - 12, y, value, "end")]
 
 
 def _axis_x(low: float, high: float, y: float, x: Scale, whole: bool = False) -> str:
     marks = [f'<path class="axis" d="M{x(low):.1f} {y}H{x(high):.1f}"/>']
     for tick in _ticks(low, high, whole):
         anchor = "start" if x(tick) < 20 else "end" if x(tick) > WIDTH - 20 else "middle"
-        marks.append(f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, f"{tick:g}", anchor))
+        marks.append(f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, short(tick), anchor))
     return "".join(marks)
 
 

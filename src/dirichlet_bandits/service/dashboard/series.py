@@ -87,9 +87,19 @@ def series_of(studies: Reading, name: str) -> Response:
 
 def _numbers(found: Series) -> dict[str, Any]:
     """JSON has no NaN: an arm without a reward has no mean yet."""
-    means = [[None if value != value else value for value in row] for row in found.means.tolist()]
-    rest = {"at": found.at, "times": found.times, "window": found.window, "total": found.total}
+    means = [[None if value != value else _six(value) for value in row] for row in found.means.tolist()]
+    rest = {
+        "at": found.at,
+        "times": found.times,
+        "window": found.window,
+        "total": [_six(value) for value in found.total],
+    }
     return {**rest, "share": found.share.round(4).tolist(), "means": means}
+
+
+def _six(value: float) -> float:
+    """Six digits: more than a picture can show, and half the bytes."""
+    return float(f"{value:.6g}")
 
 
 def _window_share(row: Any, at: Any, window: int) -> Floats:
