@@ -145,10 +145,12 @@ def test_a_mistyped_reward_is_corrected_and_voided(page, service, studies, reque
     page.find_element(By.ID, "reward").send_keys("0,25")
     follow(page, lambda: page.find_element(By.ID, "why").send_keys("a slip <b>" + Keys.ENTER))
     assert text(page, ".news") == "Stored: the reward is 0.25."
+    follow(page, lambda: page.find_element(By.ID, "note").send_keys("seen twice" + Keys.ENTER))
+    assert see(page, "#note", "value") == "seen twice"
     follow(page, lambda: page.find_element(By.ID, "reason").send_keys("broken" + Keys.ENTER))
     assert text(page, ".news") == "Stored: the reward is void."
     row = study.trials_dataframe().loc[3]
-    assert (row["status"], row["reason"]) == ("voided", "broken")
+    assert (row["status"], row["reason"], row["note"]) == ("voided", "broken", "seen twice")
     page.get(f"{service.url}/study/trials?" + urlencode({"name": name, "status": "voided"}))
     assert [link.text for link in page.find_elements(By.CSS_SELECTOR, "tbody th")] == ["Trial 3"]
 

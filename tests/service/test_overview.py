@@ -61,6 +61,14 @@ def test_it_says_when_to_stop():
     assert overview(risky)["next_step"].endswith("it has the best CVaR at 20 % so far.")
 
 
+def test_trials_of_the_past_are_shown():
+    study = db.create_study("s", arms=["a", "b"], seed=1)
+    study.add_trials({"arm": ["a", "b", "a"], "reward": [1.0, 2.0, 3.0], "time": ["2020-01-02", "2020-01-01", None]})
+    seen = overview(study)
+    assert (seen["trials"], seen["total"]) == (3, 6.0)
+    assert "nan" not in seen["shares"] + seen["means"] + seen["sums"] + seen["histograms"]
+
+
 @pytest.mark.parametrize("typed", ["1,234", "12,345,678", "1.234,5", "1,5,2", "", "nan,"])
 def test_numbers_that_may_mean_two_things_are_refused(typed):
     with pytest.raises(db.ArgumentError):

@@ -44,6 +44,8 @@ WRITES = {
     "abandon": {"id": 0},
     "void": {"id": 0, "reason": "r"},
     "correct": {"id": 0, "reward": 1.0},
+    "annotate": {"id": 0, "note": "n"},
+    "add_trials": {"trials": []},
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
 }
@@ -153,8 +155,9 @@ def test_pages_need_a_key_too(service, target, everything):
             "action": "retire",
             "arms": "a",
             "reason": "r",
+            "note": "n",
         }
-        writes = ("/ask", "/tell", "/abandon", "/void", "/correct", "/arms", "/create")
+        writes = ("/ask", "/tell", "/abandon", "/void", "/correct", "/annotate", "/arms", "/create")
         for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
@@ -181,6 +184,7 @@ def test_names_are_data(service, studies, web, everything):
             assert web.get("/api/study", params={"study": name}).json()["name"] == name
             assert study.trials_dataframe()["arm"].isin([name, "other"]).all()
             study.correct(trial.id, 2.0, name)
+            study.annotate(trial.id, note=name, attributes={name: name})
             known = {"name": name, "id": trial.id, "arm": name, "q": name}
             for path in ("/", "/study", "/study/live", "/study/trials", "/study/trial"):
                 page = pages.get(path, params=known)

@@ -26,6 +26,10 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/correct": """\
 call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
     "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
+    "POST /api/annotate": """\
+call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
+    "POST /api/add_trials": """\
+call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"}'""",
     "GET /api/summary": 'call "$URL/api/summary?study=maize&level=0.95"',
     "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
@@ -47,6 +51,8 @@ PYTHON: Final = {
     "POST /api/abandon": "study.abandon(trials[2].id)",
     "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
+    "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
+    "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
     "GET /api/summary": "study.summary(level=0.95)",
     "GET /api/propensities": "study.propensities()",
     "GET /api/trials": "study.trials_dataframe()",

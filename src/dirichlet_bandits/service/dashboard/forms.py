@@ -1,4 +1,4 @@
-"""What the forms of the pages do: ask, tell, abandon, void, correct, change the arms; each leads back to a page."""
+"""What the forms of the pages do: ask, tell, void, correct, note, change the arms; each leads back to a page."""
 
 import re
 from collections.abc import Callable
@@ -72,6 +72,13 @@ def correct(request: Request, studies: Writing, name: Text, id: Text, reward: Te
         study.correct(trial, _real("reward", reward), reason.strip() or None)
 
     return _revised(request, study, id, act, reward=reward, reason=reason)
+
+
+@routes.post("/annotate")
+def annotate(request: Request, studies: Writing, name: Text, id: Text, note: Text = "") -> Response:
+    """A note to a trial."""
+    study = studies.study(name)
+    return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
 
 
 @routes.post("/arms")

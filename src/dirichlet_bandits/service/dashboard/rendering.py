@@ -51,11 +51,13 @@ def exact(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A probability in percent; never 0 or 100 for what is neither impossible nor certain.
+    """A probability in percent; never 0 or 100 for what is neither impossible nor certain; nothing if nobody knows it.
 
-    >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0)]
-    ['0 %', '<0.1 %', '12.3 %', '>99.9 %', '100 %']
+    >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0, math.nan)]
+    ['0 %', '<0.1 %', '12.3 %', '>99.9 %', '100 %', '']
     """
+    if math.isnan(share):
+        return ""
     if 0.0 < share < 0.0005:
         return "<0.1 %"
     if 0.9995 <= share < 1.0:

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.annotations import LONGEST_NOTE
 from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED
 from dirichlet_bandits.service.dashboard.access import Reading
@@ -60,10 +61,9 @@ def show_trial(request: Request, study: Study, id: int, status: int = 200, **sai
     log = study.trials_dataframe()
     if id >= len(log):
         raise NotFoundError(f"no trial {id} in the study {study.name!r}: {len(log)} were handed out")
-    typed = {"error": None, "reward": "", "reason": "", "done": False} | said
-    return page(
-        request, "trial.html", status, study=study, row=_row(id, log.iloc[id].to_dict()), most=LONGEST_NAME, **typed
-    )
+    typed = {"error": None, "reward": "", "reason": "", "note": "", "done": False} | said
+    limits = {"most": LONGEST_NAME, "longest": LONGEST_NOTE}
+    return page(request, "trial.html", status, study=study, row=_row(id, log.iloc[id].to_dict()), **limits, **typed)
 
 
 def _row(id: Any, row: dict[Any, Any]) -> dict[str, Any]:
