@@ -1,5 +1,6 @@
 """``dirichlet-bandits study`` from create to replay."""
 
+import json
 import sqlite3
 
 import pandas as pd
@@ -41,6 +42,22 @@ def test_from_create_to_replay(run, tmp_path):
     for words in ("[b] (retired)", "best 26 Feb", "1 pending: 38", "asymptotic confidence sequence"):
         assert words in shown
     assert run("show") == "maize [1]\n"
+    (listed,) = json.loads(run("list", "--json"))
+    assert listed["policy"] == "BDS(upper=9000, rho=None, gamma=None)"
+    assert {key: listed[key] for key in ("study", "arms", "trials", "pending", "best")} == {
+        "study": "maize [1]",
+        "arms": 2,
+        "trials": 40,
+        "pending": 1,
+        "best": "26 Feb",
+    }
+    assert "maize [1]" in run("list")
+    told = json.loads(run("show", "maize [1]", "--json"))
+    assert [(row["arm"], row["active"]) for row in told["arms"]] == [("26 Feb", True), ("[b]", False), ("new", True)]
+    assert told["pending"] == [{"id": 38, "arm": told["pending"][0]["arm"]}]
+    assert run("show", "maize [1]", "--csv").startswith(
+        "arm,told,pending,abandoned,mean,std,low,high,propensity,active\n"
+    )
     run("export", "maize [1]", "log.csv")
     run("export", "maize [1]", "log.parquet")
     csv, parquet = pd.read_csv("log.csv", index_col="trial"), pd.read_parquet("log.parquet")
@@ -70,10 +87,13 @@ def test_replay_finds_a_forged_record(run):
     ("words", "message"),
     [
         (["ask", "none"], "no storage at"),
-        (["create", "s", "--arm", "a", "--policy", "Magic"], "'policy' must be one of 'BDS'"),
-        (["create", "s", "--arm", "a", "--policy", "NPTS"], "'policy' must be a policy such as"),
-        (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'policy' must be a policy such"),
-        (["create", "s", "--arm", "a", "--arm", "a"], "'arms[1]' must be different"),
+        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be one of 'BDS'"),
+        (
+            ["create", "s", "--arm", "a", "--policy", "NPTS"],
+            "'--policy' must be given with upper: NPTS(upper=...) (got 'NPTS')",
+        ),
+        (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'--policy' must be a policy such"),
+        (["create", "s", "--arm", "a", "--arm", "a"], "'--arm' must be different"),
     ],
 )
 def test_errors_are_one_line(run, words, message):
@@ -92,5 +112,19 @@ def test_conflicts_are_one_line(run):
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
     assert "no trial 9" in run("tell", "s", 9, 1, code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
-    for command in ("create", "ask", "tell", "abandon", "show", "export", "replay", "add-arm", "retire-arm"):
+    for command in ("create", "ask", "tell", "abandon", "list", "show", "export", "replay", "add-arm", "retire-arm"):
         assert "dirichlet-bandits study " + command in run(command, "--help")
+
+
+def test_tables_fit_80_columns(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run("create", "s", "--arm", "a", "--arm", "b") != ""
+    study = db.load_study("s", "sqlite:///s.db")
+    for trial in study.ask(6)[:5]:
+        study.tell(trial.id, 3000.0 + trial.id)
+    study.abandon(5)
+    study.ask()
+    for words in (["show", "s"], ["list"]):
+        assert max(map(len, run(*words).splitlines())) <= 80
+    run("create", "x" * 90, "--arm", "a")
+    assert "x" * 90 in run("list").splitlines()

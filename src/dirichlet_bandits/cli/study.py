@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.progress import bars
 
 DIFFERENT = 1
@@ -115,7 +115,9 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 @app.command("show")
 def show_command(
     storage: Url,
-    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are named.")] = None,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
 ) -> None:
     """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
 
@@ -124,15 +126,25 @@ def show_command(
       dirichlet-bandits study show --storage sqlite:///maize.db
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
-    if name is None:
+    form = tables.form_of(as_json, as_csv)
+    if name is not None:
+        study_tables.show_study(db.load_study(name, storage), form)
+    elif form != "text":
+        study_tables.show_list(storage, form)
+    else:
         for found in db.study_names(storage):
             typer.echo(found)
-        return
-    study = db.load_study(name, storage)
-    _show(study)
-    waiting = study.pending
-    if waiting:
-        typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("list")
+def list_command(storage: Url, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False) -> None:
+    """Print all studies of a storage: policy, arms, trials, pending ones, best arm.
+
+    \b
+    Example:
+      dirichlet-bandits study list --storage sqlite:///maize.db
+    """
+    study_tables.show_list(storage, tables.form_of(as_json, as_csv))
 
 
 @app.command("export")
@@ -165,22 +177,3 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
-
-
-def _show(study: "db.Study") -> None:
-    summary, chances = study.summary(), study.propensities()
-    judged = ["value"] if "value" in summary else []
-    rows = [
-        (
-            str(arm) + ("" if row["active"] else " (retired)"),
-            *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *("" if row[key] != row[key] else f"{row[key]:.4g}" for key in (*judged, "mean", "std", "low", "high")),
-            f"{chances[str(arm)]:.4g}",
-        )
-        for arm, row in summary.iterrows()
-    ]
-    level = f"{100 * summary.attrs['level']:g} %"
-    objective = [summary.attrs["objective"]] if judged else []
-    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
-    tables.show(tables.table(f"{study.name}: {study.policy!r}, best {study.best_arm}", headers, rows, numbers=True))
-    typer.echo(f"interval: {summary.attrs['interval']}")
