@@ -14,6 +14,7 @@ from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.applicable import all_applicable, what_is_known
 from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
@@ -184,7 +185,7 @@ def ranked(result: Result, confidence: float) -> list[Place]:
 
 
 def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
-    """Names of classes, and policies by their repr."""
+    """Names of classes, and policies by short names that no class has."""
     if policies is None:
         return list(POLICIES), {}
     if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
@@ -193,4 +194,5 @@ def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[
     for name in classes:
         if name not in POLICIES:
             raise ArgumentError("policies", "made of " + one_of(POLICIES).removeprefix("one of "), name)
-    return classes, {repr(policy): policy for policy in policies if not isinstance(policy, str)}
+    own = [policy for policy in policies if not isinstance(policy, str)]
+    return classes, dict(zip(short_names(own, taken=classes), own, strict=True))
