@@ -7,6 +7,7 @@ import logging
 
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import dirichlet_bandits as db
@@ -176,6 +177,22 @@ def test_help_has_an_example(command):
     answer = call(command, "--help")
     assert answer.exit_code == 0
     assert f"dirichlet-bandits {command}" in answer.stdout
+
+
+def every_command(command, words=()):
+    """The words of all commands and groups."""
+    yield words
+    for name, inside in getattr(command, "commands", {}).items():
+        yield from every_command(inside, (*words, name))
+
+
+@pytest.mark.parametrize("words", list(every_command(typer.main.get_command(app))), ids=" ".join)
+def test_every_help_fits_80_columns_and_has_no_markup(words):
+    said = CliRunner().invoke(app, [*words, "--help"], prog_name="dirichlet-bandits").stdout
+    assert said.startswith("Usage: dirichlet-bandits")
+    assert max(map(len, said.splitlines())) <= 80
+    for markup in ("[bold]", "[/", "``", ":func:", ":class:", "\b"):
+        assert markup not in said
 
 
 def test_version():

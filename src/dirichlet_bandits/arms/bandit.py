@@ -54,7 +54,7 @@ class Bandit:
         if isinstance(arms, Mapping):
             if names is not None:
                 raise ArgumentError("names", "left out where the arms are named by a dict", names)
-            arms, names = arms.values(), list(arms)
+            names, arms = list(arms), arms.values()
         elif not isinstance(arms, Iterable):
             raise ArgumentError("arms", "reward laws, in a list or in a dict by name", arms)
         self.arms = tuple(arms)

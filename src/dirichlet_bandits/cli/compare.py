@@ -45,8 +45,10 @@ def compare(
 
     \b
       dirichlet-bandits compare past.csv --horizon 1000
-      dirichlet-bandits compare past.csv --horizon 1000 --arm date --reward yield --lower 0 --upper 9 --out regret.png
-      dirichlet-bandits compare past.csv --horizon 1000 --policy RDS --policy NPTS --upper 9
+      dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
+        --reward yield --lower 0 --upper 9 --out regret.png
+      dirichlet-bandits compare past.csv --horizon 1000 \\
+        --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
     """
     form = tables.form_of(as_json, as_csv)

@@ -4,6 +4,8 @@ import os
 import re
 import select
 import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import typer
@@ -24,11 +26,20 @@ class OneLineErrors(TyperGroup):
     A reader that closes the pipe, like ``head``, has seen enough: that is no error.
     """
 
-    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        call = partial(super().main, args, prog_name, complete_var, False, windows_expand_args, **extra)
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **options)
+            return call()
         try:
-            code = super().main(*args, standalone_mode=False, **options)
+            code = call()
         except _USAGE as error:
             code = _show_usage(error)
         sys.exit(code if isinstance(code, int) else 0)

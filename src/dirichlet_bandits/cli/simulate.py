@@ -40,9 +40,11 @@ def simulate(
 
     \b
       dirichlet-bandits simulate experiment.toml --out runs.zarr
-      dirichlet-bandits simulate experiment.toml --out runs.zarr --replications 20 --plot regret.png
-      dirichlet-bandits simulate experiment.toml --store runs.zarr --dask tcp://host:8786
-      dirichlet-bandits simulate experiment.toml --out runs.zarr --csv > summary.csv
+      dirichlet-bandits simulate experiment.toml --out runs.zarr \\
+        --replications 20 --plot regret.png
+      dirichlet-bandits simulate experiment.toml --store runs.zarr \\
+        --dask tcp://host:8786
+      dirichlet-bandits simulate experiment.toml --out runs.zarr --csv > out.csv
 
     Read the result in Python:  dirichlet_bandits.load("runs.zarr")
     """

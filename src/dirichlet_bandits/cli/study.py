@@ -39,8 +39,10 @@ def create_command(
 
     \b
     Examples:
-      dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
-      dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
+      dirichlet-bandits study create maize --storage sqlite:///maize.db \\
+        --arm "26 Feb" --arm "13 Mar"
+      dirichlet-bandits study create page --storage sqlite:///page.db \\
+        --arm red --arm blue --policy "NPTS(upper=1)"
     """
     from dirichlet_bandits.live.description import parse_policy
 
@@ -106,7 +108,8 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 
     \b
     Example:
-      dirichlet-bandits study retire-arm maize "26 Feb" --storage sqlite:///maize.db
+      dirichlet-bandits study retire-arm maize "26 Feb" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).retire_arm(arm)
     typer.echo(f"arm {arm!r}: retired")
@@ -157,7 +160,8 @@ def export_command(
 
     \b
     Example:
-      dirichlet-bandits study export maize log.parquet --storage sqlite:///maize.db
+      dirichlet-bandits study export maize log.parquet \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).export(path)
     typer.echo(f"wrote {path}")

@@ -82,7 +82,7 @@ def _first_meaningful(constant: float, time: Any, gaps: Floats | None) -> int:
 def pulls(axes: "Axes", view: View) -> Entries:
     """Pulls of each arm at the horizon: mean and band, a row an arm, on a logarithmic axis."""
     data = view.result.pulls
-    done = ~np.isnan(view.result.reward)
+    done = view.result.reward.notnull()
     names = [str(name) for name in data["arm"].values]
     means = view.result.data["mean"].to_numpy()
     handles = []
@@ -90,7 +90,7 @@ def pulls(axes: "Axes", view: View) -> Entries:
         runs = data.sel(policy=policy).to_numpy()[done.sel(policy=policy).to_numpy()].astype(float)
         if runs.shape[0] == 0:
             continue
-        rows = np.arange(len(names)) + _dodge(i, len(view.policies))
+        rows = np.arange(float(len(names))) + _dodge(i, len(view.policies))
         handles.append(_dots(axes, view, runs, rows, i, policy))
     axes.set_xscale("log")
     axes.set_xlabel(f"pulls of each arm, {view.result.horizon} in all")

@@ -98,7 +98,7 @@ def checked_band(band: object) -> Band:
     if band is True or band is None:
         return 0.9 if band else False
     if band is False or band == "mean":
-        return band  # type: ignore[return-value] # just seen
+        return band
     if isinstance(band, str):
         raise ArgumentError("band", "a share of the replications such as 0.9, 'mean', or False", band)
     return number_between("band", band, 0, 1)
@@ -108,7 +108,7 @@ def checked_legend(legend: object) -> bool | str:
     """Where the legend goes: True finds a place, False draws none."""
     if not isinstance(legend, bool) and legend not in PLACES:
         raise ArgumentError("legend", f"True, False or {one_of(PLACES)}", legend)
-    return legend  # type: ignore[return-value] # just seen
+    return legend
 
 
 def checked_size(figsize: object) -> tuple[float, float]:
