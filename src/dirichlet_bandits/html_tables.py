@@ -1,5 +1,6 @@
 """Small HTML tables: how results, bandits and studies show themselves in a notebook."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -60,5 +61,5 @@ def _cell(cell: object) -> str:
     if isinstance(cell, Html):
         return cell
     if isinstance(cell, float):
-        return "" if cell != cell else f"{cell:.4g}"
+        return f"{cell:.4g}" if math.isfinite(cell) else ""
     return escape(str(cell))

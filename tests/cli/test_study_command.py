@@ -36,10 +36,17 @@ def test_from_create_to_replay(run, tmp_path):
                 continue
             run("tell", "maize [1]", id, {"26 Feb": 3000, "[b]": -1.5}.get(arm, 10.0) + step)
     assert run("abandon", "maize [1]", 39) == "trial 39: abandoned\n"
+    assert run("void", "maize [1]", 3, "wrong plot") == "trial 3: voided\n"
+    assert run("correct", "maize [1]", 3, -2.5, "--reason", "late") == "trial 3: corrected to -2.5\n"
     run("add-arm", "maize [1]", "new")
     run("retire-arm", "maize [1]", "[b]")
     shown = run("show", "maize [1]")
-    for words in ("[b] (retired)", "best 26 Feb", "1 pending: 38", "asymptotic confidence sequence"):
+    for words in (
+        "[b] (retired)",
+        "'26 Feb' alone has rewards",
+        "1 pending: 38",
+        "asymptotic confidence sequence",
+    ):
         assert words in shown
     assert run("show") == "maize [1]\n"
     (listed,) = json.loads(run("list", "--json"))
@@ -49,14 +56,14 @@ def test_from_create_to_replay(run, tmp_path):
         "arms": 2,
         "trials": 40,
         "pending": 1,
-        "best": "26 Feb",
+        "best": None,  # no other arm to compare it with
     }
     assert "maize [1]" in run("list")
     told = json.loads(run("show", "maize [1]", "--json"))
     assert [(row["arm"], row["active"]) for row in told["arms"]] == [("26 Feb", True), ("[b]", False), ("new", True)]
-    assert told["pending"] == [{"id": 38, "arm": told["pending"][0]["arm"]}]
+    assert [trial["id"] for trial in told["pending_trials"]] == [38]
     assert run("show", "maize [1]", "--csv").startswith(
-        "arm,told,pending,abandoned,mean,std,low,high,propensity,active\n"
+        "arm,told,pending,abandoned,voided,mean,std,low,high,propensity,active\n"
     )
     run("export", "maize [1]", "log.csv")
     run("export", "maize [1]", "log.parquet")
@@ -66,6 +73,19 @@ def test_from_create_to_replay(run, tmp_path):
     pd.testing.assert_series_equal(csv["reward"], parquet["reward"])
     assert "40 trials in" in run("replay", "maize [1]")
     assert sorted(path.name for path in tmp_path.glob("log*")) == ["log.csv", "log.parquet"]
+
+
+def test_costs_and_a_control(run):
+    run("create", "c", "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)", "--minimize", "--control", "b")
+    study = db.load_study("c", "sqlite:///s.db")
+    assert (study.direction, study.control) == ("minimize", "b")
+    assert "no best arm yet: no reward yet" in run("show", "c")
+    trials = study.ask(40)
+    study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
+    shown = run("show", "c")
+    assert "best: a, its interval is apart from those of all other arms" in shown
+    assert "lift: mean less that of b" in shown
+    study.storage.close()
 
 
 def test_replay_finds_a_forged_record(run):
@@ -111,8 +131,23 @@ def test_conflicts_are_one_line(run):
     assert "was told -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
     assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "no trial 9" in run("void", "s", 9, "why", code=2)
+    assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
-    for command in ("create", "ask", "tell", "abandon", "list", "show", "export", "replay", "add-arm", "retire-arm"):
+    for command in (
+        "create",
+        "ask",
+        "tell",
+        "abandon",
+        "void",
+        "correct",
+        "list",
+        "show",
+        "export",
+        "replay",
+        "add-arm",
+        "retire-arm",
+    ):
         assert "dirichlet-bandits study " + command in run(command, "--help")
 
 

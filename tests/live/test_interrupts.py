@@ -89,7 +89,7 @@ def elsewhere(act):
     return answers[0]
 
 
-@pytest.mark.parametrize("verb", ["ask", "tell", "retire_arm", "propensities"])
+@pytest.mark.parametrize("verb", ["ask", "tell", "void", "correct", "retire_arm", "propensities"])
 def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
     """Each line in turn; the exception is kept as a shell would, with all that its traceback holds."""
     study = db.create_study("s", arms=["a", "b", "c"], policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=2)
@@ -100,6 +100,8 @@ def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
         acts = {
             "ask": lambda: study.ask(3),
             "tell": lambda pending=pending: study.tell(pending[0].id, 1.0),
+            "void": lambda pending=pending: study.void(pending[0].id - 2, "a mistake"),
+            "correct": lambda pending=pending: study.correct(pending[0].id - 2, 5.0),
             "retire_arm": lambda: study.retire_arm("c"),
             "propensities": study.propensities,
         }

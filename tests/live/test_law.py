@@ -21,13 +21,19 @@ POLICIES = {
 }
 
 
-def pulls_of_a_study(policy, horizon, seed):
-    """Pulls of each arm after so many trials, each told before the next is asked."""
+def pulls_of_a_study(policy, horizon, seed, mistakes=False):
+    """Pulls of each arm after so many trials, each told before the next is asked; maybe wrongly at first."""
     rng = np.random.default_rng([seed, 1])
     study = db.create_study("s", arms=list(COINS.names), policy=policy, seed=seed)
     for _ in range(horizon):
         trial = study.ask()
-        study.tell(trial.id, float(rng.random() < COINS.means[COINS.names.index(trial.arm)]))
+        reward = float(rng.random() < COINS.means[COINS.names.index(trial.arm)])
+        wrong = mistakes and trial.id % 3 == 0
+        study.tell(trial.id, 1.0 - reward if wrong else reward)
+        if wrong and trial.id % 2:
+            study.void(trial.id, "mistyped")
+        if wrong:
+            study.correct(trial.id, reward)
     return study.summary()["told"].to_numpy()
 
 
@@ -40,10 +46,10 @@ def same_law(mine, simulated):
         assert stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > ALARM / 3
 
 
-def compare(name, runs, horizon):
+def compare(name, runs, horizon, mistakes=False):
     policy = POLICIES[name]
     simulated = db.simulate(COINS, policy, horizon=horizon, replications=4000, seed=1, record=1, progress=False)
-    mine = np.array([pulls_of_a_study(policy, horizon, seed) for seed in range(runs)])
+    mine = np.array([pulls_of_a_study(policy, horizon, seed, mistakes) for seed in range(runs)])
     same_law(mine, simulated.pulls.values[0])
 
 
@@ -52,10 +58,15 @@ def test_same_law_as_simulate(name):
     compare(name, runs=100, horizon=40)
 
 
+def test_mistakes_that_are_corrected_at_once_leave_the_law():
+    compare("RBSDA", runs=100, horizon=40, mistakes=True)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("mistakes", [False, True])
 @pytest.mark.parametrize("name", POLICIES)
-def test_same_law_at_scale(name):
-    compare(name, runs=300 if name in ("BinarizedTS", "TS") else 1000, horizon=60)
+def test_same_law_at_scale(name, mistakes):
+    compare(name, runs=300 if name in ("BinarizedTS", "TS") else 1000, horizon=60, mistakes=mistakes)
 
 
 def test_the_comparison_can_fail():

@@ -50,6 +50,8 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
             elif step:
                 study.abandon(trials[1].id)
     for study in (here, there):
+        study.void(0, "=the wrong plot")
+        study.correct(2, 4.5)
         study.add_arm("12 Apr")
         study.retire_arm(ARMS[0])
     assert (len(here), here.arms, here.best_arm) == (len(there), there.arms, there.best_arm)
@@ -72,6 +74,23 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
         pd.testing.assert_frame_equal(mine, theirs)
 
 
+def test_costs_and_a_control_are_the_same_there(studies):
+    settings = {"arms": ARMS, "policy": "BinarizedTS(0, 10)", "seed": 5, "direction": "minimize", "control": ARMS[1]}
+    here, there = db.create_study("costs", **settings), studies.create_study("costs", **settings)
+    for step in range(25):
+        for study in (here, there):
+            study.tell(study.ask(), float(step % 7))
+    for level in (0.5, 0.95):
+        pd.testing.assert_frame_equal(here.summary(level), there.summary(level))
+        assert here.summary(level).attrs == there.summary(level).attrs
+    again = studies.load_study("costs")
+    assert (again.direction, again.control, again.policy) == (here.direction, here.control, here.policy)
+    with pytest.raises(db.ArgumentError, match="'direction' must be 'maximize' with NPTS"):
+        studies.create_study("one bound", arms=ARMS, policy="NPTS(upper=1)", direction="minimize")
+    with pytest.raises(db.ArgumentError, match="'control' must be one of the arms"):
+        studies.create_study("no control", arms=ARMS, control="nobody")
+
+
 def refusals(study):
     id = study.ask().id
     study.tell(id, 1.0)
@@ -92,6 +111,11 @@ def refusals(study):
         "an arm that is there": lambda: study.add_arm("a"),
         "an arm without a name": lambda: study.add_arm(""),
         "an unknown arm": lambda: study.retire_arm("nobody"),
+        "taking back what was abandoned": lambda: study.void(gone, "why"),
+        "taking back without a reason": lambda: study.void(id, ""),
+        "correcting an unknown trial": lambda: study.correct(999, 1.0),
+        "correcting beyond the bounds": lambda: study.correct(id, 7.0),
+        "telling what was voided": lambda: [study.void(id, "why"), study.tell(id, 1.0)],
         "abandoning what was told": lambda: study.abandon(id),
         "a level beyond 1": lambda: study.summary(level=2),
         "a file of another kind": lambda: study.export("log.txt"),
@@ -206,13 +230,15 @@ def test_lost_answers_change_nothing(service):
         trial = study.ask()
         assert trial.id == 0
         study.tell(trial.id, 2.0)
+        study.correct(trial.id, 3.0, "mistyped")
+        study.void(trial.id, "the wrong plot")
         study.add_arm("c")
         study.retire_arm("a")
         study.abandon(study.ask().id)
         assert [trial.id for trial in study.ask(3)] == [2, 3, 4]
-    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 12
+    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 16
     kinds = [event[1] for event in service.stored("lossy")]
-    assert kinds == [0, 0, 2, 3, 0, 1, 2, 4, 2, 2, 2]  # every thing once
+    assert kinds == [0, 0, 2, 3, 6, 5, 0, 1, 2, 4, 2, 2, 2]  # every thing once
     lossy.door.close()
 
 

@@ -38,7 +38,7 @@ def test_from_a_shell(service, tmp_path):
     assert done.returncode == 0, done.stderr
     assert '{"trials":[{"id":0,"arm":"' in done.stdout
     assert done.stdout.endswith(re.findall(r"^# (.*)", code, re.MULTILINE)[-1])
-    assert pd.read_parquet(tmp_path / "log.parquet")["reward"].tolist() == [3120.0]
+    assert pd.read_parquet(tmp_path / "log.parquet")["reward"].tolist() == [3210.0]
 
 
 def test_the_page_of_the_api_names_every_route(service):

@@ -38,6 +38,8 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
                 study.tell(0, 3121.0)
             study.tell_many([1, 2], [2500.0, 2750.5])
             study.abandon(3)
+            study.correct(1, 2550.0, "mistyped")
+            study.void(2, "the wrong plot")
             for _ in range(5):
                 study.tell(study.ask().id, 2900.0)
             study.export(tmp_path / f"{type(study).__name__}.csv")
@@ -47,6 +49,6 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
     times = ["asked_at", "ended_at"]
     pd.testing.assert_frame_equal(mine.drop(columns=times), theirs.drop(columns=times))
     stored = db.load_study("maize", service.storage)  # the database itself
-    assert stored.summary()["told"].sum() == 8
+    assert stored.summary()["told"].sum() == 7
     assert [trial for _, _, trial, *_ in service.stored("maize")].count(0) == 2  # one ask, one tell
     stored.storage.close()

@@ -20,6 +20,10 @@ def sound(tmp_path_factory):
         study.tell(first.id, k / 4)
         if k % 3 == 0:
             study.abandon(second.id)
+    study.void(0, "the wrong plot")
+    study.correct(0, 2.0)
+    study.correct(2, 3.0, "mistyped")
+    study.void(4, "told twice")
     study.retire_arm("b")
     study.storage.close()
     with closing(sqlite3.connect(path)) as file:
@@ -51,6 +55,8 @@ def use(path, folder):
         lambda: study.export(folder / "log.csv"),
         lambda: study.ask(3),
         lambda: study.tell(1, 1.0),
+        lambda: study.void(2, "late"),
+        lambda: study.correct(6, 1.0),
         lambda: study.add_arm("d"),
     ]
     for act in acts:
@@ -84,6 +90,9 @@ def use(path, folder):
         "UPDATE bandit_events SET data = x'0000' WHERE data IS NOT NULL",
         "UPDATE bandit_events SET kind = 9 WHERE number = 5",
         "UPDATE bandit_events SET number = 1000 WHERE number = 5",
+        "UPDATE bandit_events SET value = 'x' WHERE kind = 6",
+        "UPDATE bandit_events SET trial = 1 WHERE kind = 5",
+        "UPDATE bandit_events SET trial = 999 WHERE kind = 6",
     ],
 )
 def test_values_that_make_no_sense(spoilt, tmp_path, damage):

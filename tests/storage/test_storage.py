@@ -157,6 +157,40 @@ def test_a_file_of_version_2_lives_on(tmp_path):
     assert "decided by version 1 of the rules, replayed by version 2" in study.replay().differences[0]
 
 
+def test_a_file_of_version_3_lives_on(tmp_path):
+    """Written when rewards could not be taken back yet."""
+    shutil.copy(Path(__file__).with_name("version3.db"), tmp_path / "old.db")
+    study = db.load_study("maize", f"sqlite:///{tmp_path}/old.db")
+    assert (len(study), study.summary()["told"].tolist(), study.replay().same) == (24, [6, 0, 8, 1], True)
+    study.void(0, "the wrong plot")
+    study.correct(1, 9.0)
+    study.tell(study.ask().id, 5.0)
+    again = db.load_study("maize", f"sqlite:///{tmp_path}/old.db")
+    assert again.replay().same
+    assert again.trials_dataframe()["status"].value_counts().to_dict() == {"told": 15, "pending": 9, "voided": 1}
+
+
+def test_rewards_are_taken_back_and_replaced(url):
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=url, seed=0)
+    study.tell_many(range(6), [float(trial.id) for trial in study.ask(6)])
+    study.void(4, "é <b> '; --")
+    other = db.load_study("s", url)
+    other.correct(5, 50.0)
+    assert study.propensities() == other.propensities()
+    assert study.trials_dataframe().equals(other.trials_dataframe())
+    assert [study.replay().same, other.replay().same] == [True, True]
+    assert [tuple(event)[1:5] for event in study.storage.read("s")][-2:] == [(5, 4, None, None), (6, 5, None, 50.0)]
+
+
+def test_events_of_a_newer_version_are_refused(url):
+    study = db.create_study("s", arms=["a", "b"], storage=url, seed=0)
+    with study.storage.transaction("s") as transaction:
+        transaction.append([Event(2, 99)])
+    for act in (study.ask, db.load_study("s", url).summary):
+        with pytest.raises(db.FormatError, match="event 2 has kind 99, unknown to this version"):
+            act()
+
+
 def test_missing_events_are_noticed(url):
     study = db.create_study("s", arms=["a", "b"], storage=url, seed=0)
     study.ask(3)

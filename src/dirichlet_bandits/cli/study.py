@@ -34,6 +34,8 @@ def create_command(
     arm: Annotated[list[str], typer.Option(help="An arm; once for each.")],
     policy: Annotated[str, typer.Option(help="With its parameters; 'dirichlet-bandits policies' lists them.")] = "RDS",
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
+    control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -44,9 +46,10 @@ def create_command(
       dirichlet-bandits study create page --storage sqlite:///page.db \\
         --arm red --arm blue --policy "NPTS(upper=1)"
     """
-    from dirichlet_bandits.live.description import parse_policy
-
-    study = db.create_study(name, arms=arm, policy=parse_policy(policy), storage=storage, seed=seed)
+    direction = "minimize" if minimize else "maximize"
+    study = db.create_study(
+        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+    )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
 
@@ -88,6 +91,42 @@ def abandon_command(name: Name, id: Id, storage: Url) -> None:
     """
     db.load_study(name, storage).abandon(id)
     typer.echo(f"trial {id}: abandoned")
+
+
+@app.command("void")
+def void_command(
+    name: Name,
+    id: Id,
+    reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
+    storage: Url,
+) -> None:
+    """Take the reward of a trial back: it counts for nothing from now on, and the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study void maize 3 "wrong plot" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).void(id, reason)
+    typer.echo(f"trial {id}: voided")
+
+
+@app.command("correct", context_settings={"ignore_unknown_options": True})
+def correct_command(
+    name: Name,
+    id: Id,
+    reward: Annotated[float, typer.Argument(show_default=False)],
+    storage: Url,
+    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+) -> None:
+    """Give a trial another reward than the one that was told; the log keeps both.
+
+    \b
+    Example:
+      dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" \\
+        --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).correct(id, reward, reason)
+    typer.echo(f"trial {id}: corrected to {reward!r}")
 
 
 @app.command("add-arm")

@@ -29,44 +29,48 @@ def show_list(storage: str, form: tables.Form) -> None:
         typer.echo("no studies; 'dirichlet-bandits study create' begins one")
 
 
+_COUNTS = ("told", "pending", "abandoned", "voided")
+_NUMBERS = ("value", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
+
+
 def show_study(study: "db.Study", form: tables.Form) -> None:
     """Arms with their means, intervals and propensities; pending trials."""
     summary, chances, waiting = study.summary(), study.propensities(), study.pending
-    level = f"{100 * summary.attrs['level']:g} %"
-    columns = [
-        tables.Column("arm", "arm"),
-        tables.Column("told", "told"),
-        tables.Column("pending", "pending"),
-        tables.Column("abandoned", "abandoned"),
-        *([tables.Column("value", summary.attrs["objective"])] if "value" in summary else []),
-        tables.Column("mean", "mean"),
-        tables.Column("std", "std"),
-        tables.Column("low", "from"),
-        tables.Column("high", "to"),
-    ]
-    counts = ("told", "pending", "abandoned")
-    if form == "text":  # columns of zeros only take room
-        columns = [column for column in columns if column.key not in counts[1:] or summary[column.key].any()]
+    said = summary.attrs
+    people = form == "text"
+    headers = {"value": said["objective"], "low": "from", "high": "to", "lift_low": "from", "lift_high": "to"}
+    keys = [key for key in (*_COUNTS, *_NUMBERS) if key in summary]
+    if people:  # columns of zeros only take room
+        keys = [key for key in keys if key not in _COUNTS[1:] or summary[key].any()]
     rows = []
     for arm, row in summary.iterrows():
-        numbers = [int(row[c.key]) if c.key in counts else float(row[c.key]) for c in columns[1:]]
-        name = str(arm) if row["active"] or form != "text" else f"{arm} (retired)"
-        rows.append((name, *numbers, float(chances[str(arm)]), *([] if form == "text" else [bool(row["active"])])))
-    columns.append(tables.Column("propensity", "next"))
-    if form != "text":
-        columns.append(tables.Column("active", "active"))
+        name = f"{arm} (retired)" if people and not row["active"] else str(arm)
+        numbers = [int(row[key]) if key in _COUNTS else float(row[key]) for key in keys]
+        rows.append((name, *numbers, float(chances[str(arm)]), *([] if people else [bool(row["active"])])))
+    columns = [
+        tables.Column("arm", "arm"),
+        *(tables.Column(key, headers.get(key, key)) for key in keys),
+        tables.Column("propensity", "next"),
+        *([] if people else [tables.Column("active", "active")]),
+    ]
     around = {
         "study": study.name,
         "policy": repr(study.policy),
-        "best": study.best_arm,
-        "interval": summary.attrs["interval"],
-        "level": summary.attrs["level"],
-        "pending": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
+        "direction": said["direction"],
+        "control": said["control"],
+        "best": said["best_arm"],
+        "best_reason": said["best_arm_reason"],
+        "interval": said["interval"],
+        "level": said["level"],
+        "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
-    title = f"{study.name}: {study.policy!r}, best {study.best_arm}"
-    tables.show(tables.Table(title, columns, rows), form, around, "arms")
-    if form == "text":
-        tables.note(f"from, to: {level}, {summary.attrs['interval']}")
+    tables.show(tables.Table(f"{study.name}: {study.policy!r}", columns, rows), form, around, "arms")
+    if people:
+        best, why = said["best_arm"], said["best_arm_reason"]
+        tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        if "lift" in keys:
+            tables.note(f"lift: mean less that of {said['control']}")
+        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
         tables.note("next: probability that the arm is handed out next")
         if waiting:
             named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])

@@ -109,7 +109,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.4g}"
+        return f"{value:.4g}" if math.isfinite(value) else ""
     return "" if value is None else str(value)
 
 

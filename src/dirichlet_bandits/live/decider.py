@@ -12,6 +12,7 @@ import numpy as np
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import PolicyError
+from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
@@ -27,6 +28,7 @@ VERSION: Final = 2
 
 _DECISION: Final = 0
 _REWARD: Final = 1
+_AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
 
 class Round(NamedTuple):
@@ -37,10 +39,11 @@ class Round(NamedTuple):
 
 
 class Decider:
-    """A policy with the state that it has reached in one study."""
+    """A policy with the state that it has reached in one study, whose numbers it sees as the direction turns them."""
 
-    def __init__(self, policy: Policy, seed: int) -> None:
+    def __init__(self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE) -> None:
         self.policy = policy
+        self.direction = direction
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._forget()
@@ -49,6 +52,7 @@ class Decider:
         self._arms: list[int] = []
         self._state: Any = None
         self._told = 0
+        self._revision = -1
         self._chances: Floats | None = None
         self._known = IncrementalPropensities(self.policy, 0)
 
@@ -90,11 +94,11 @@ class Decider:
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
-        """Bring the state up to the journal; from the first reward on if the known arms are others than before."""
+        """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
         known = journal.known_arms()
-        if known != self._arms or self._told > len(journal.told_arms):
+        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told_arms):
             self._forget()
-            self._arms, self._state = known, self.policy.init(len(known))
+            self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._known = IncrementalPropensities(self.policy, len(known))
         first, last = self._told, len(journal.told_arms)
         if first == last:
@@ -103,6 +107,7 @@ class Decider:
         place[known] = np.arange(len(known))
         arms = place[np.array(journal.told_arms[first:])]
         rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
+        rewards = self.direction.turn(rewards)
         kept = arms >= 0
         if kept.any():
             tell = specialised(_update_study, type(self.policy.params))

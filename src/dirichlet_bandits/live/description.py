@@ -87,6 +87,11 @@ def parse_policy(text: str) -> Policy:
         raise ArgumentError("policy", f"{expected} ({error})", text) from None
 
 
+def as_policy(policy: Policy | str) -> Policy:
+    """A policy, or what a text says of one."""
+    return parse_policy(policy) if isinstance(policy, str) else policy
+
+
 def checked_name(field: str, name: object) -> str:
     """A text that every storage can keep.
 

@@ -20,11 +20,12 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.storage.events import ASK, CORRECT, TELL, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -51,7 +52,9 @@ class Estimate:
     missing: int
 
 
-def estimate(events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int) -> Estimate:
+def estimate(
+    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, direction: str = MAXIMIZE
+) -> Estimate:
     """Both estimates from events that were read with their data.
 
     Rounds that were cut short (the current one, and those that a change of arms ended) are left out. Trials
@@ -60,7 +63,8 @@ def estimate(events: Sequence[Event], choice: Policy | Mapping[str, float] | str
     """
     rounds = read_rounds(events)
     if isinstance(choice, Policy):
-        wanted = _wanted_by_policy(events, choice, seed, rounds)
+        decider = Decider(choice, seed, direction_for(choice, direction))
+        wanted = _wanted_by_policy(events, decider, rounds)
     else:
         wanted = _wanted_by_weights(_weights(choice, rounds.journal.names), rounds)
     return _estimate(rounds, wanted)
@@ -88,12 +92,12 @@ def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def _wanted_by_policy(events: Sequence[Event], policy: Policy, seed: int, rounds: Rounds) -> Floats:
+def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) -> Floats:
     """What the policy would do with the rewards known at each round; several arms of a round share it."""
+    journal, policy = Journal(), decider.policy
     describe(policy)
-    journal, decider = Journal(), Decider(policy, seed)
     lower, upper = policy.reward_bounds
-    rewards = rounds.journal.told_rewards
+    rewards = [event.value for event in events if event.kind in (TELL, CORRECT) and event.value is not None]
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)

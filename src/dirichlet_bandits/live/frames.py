@@ -12,12 +12,15 @@ import numpy as np
 from dirichlet_bandits.arms import Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
-from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
+from dirichlet_bandits.live.best import best_arm
+from dirichlet_bandits.live.direction import Direction
+from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
@@ -27,21 +30,23 @@ BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's 
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
 
 
-def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
+def summary(
+    journal: Journal, policy: Policy, level: float, direction: Direction, control: str | None
+) -> "pd.DataFrame":
     """A row an arm."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
-    lower, upper = policy.reward_bounds
+    lower, upper = policy.reward_bounds  # of the study's numbers, too: where costs are turned, both or none are finite
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
+    taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
+    voided = np.bincount(taken_back, minlength=len(journal.names))
+    of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
     rows = []
-    for arm, name in enumerate(journal.names):
-        x = rewards[arms == arm]
-        interval = Interval(lower, upper)
-        if x.size:
-            interval = empirical_bernstein(x, lower, upper, level) if bounded else asymptotic(x, level)
+    for arm, (name, x) in enumerate(zip(journal.names, of_arm, strict=True)):
+        interval = _interval(x, lower, upper, level)
         told, pending = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
@@ -49,7 +54,8 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
                 "active": journal.active[arm],
                 "told": told,
                 "pending": pending,
-                "abandoned": int(handed_out[arm]) - told - pending,
+                "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
+                "voided": int(voided[arm]),
                 "mean": x.mean() if x.size else math.nan,
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -57,13 +63,32 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
             }
         )
     frame = pd.DataFrame(rows).set_index("arm")
+    reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
+    frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
+    if control is not None:
+        base, both = journal.names.index(control), (1.0 + level) / 2.0  # each misses half as often as both may
+        intervals = [_interval(x, lower, upper, both) for x in of_arm]
+        lifts = [difference(interval, intervals[base]) for interval in intervals]
+        frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
+        frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
+        frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
     if not isinstance(policy.objective, Mean):
-        told_to = [rewards[arms == arm] for arm in range(len(journal.names))]
-        frame["value"] = [policy.objective.value(Empirical(x)) if x.size else math.nan for x in told_to]
+        seen = [direction.turn(x) for x in of_arm]
+        frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
+    frame.attrs["direction"], frame.attrs["control"] = direction.name, control
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(frame, direction.larger_is_better)
     return frame
+
+
+def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
+    """By the method that the policy's bounds allow, and within them."""
+    if x.size and math.isfinite(lower) and math.isfinite(upper):
+        return empirical_bernstein(x, lower, upper, level)
+    found = asymptotic(x, level)
+    return Interval(max(found.low, lower), min(found.high, upper))
 
 
 def trials(journal: Journal) -> "pd.DataFrame":
@@ -82,6 +107,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "ended_at": pd.to_datetime(
                 np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
             ),
+            "original": np.array([journal.original_of.get(trial, math.nan) for trial in ids], np.float64),
+            "reason": pd.Series([journal.reason_of.get(trial) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
@@ -110,11 +137,12 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            frame.assign(arm=frame["arm"].map(_plain_text)).to_csv(draft)
+            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason")}
+            frame.assign(**texts).to_csv(draft)
 
 
 def _plain_text(name: str) -> str:
-    """A name that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
+    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
 
     >>> [_plain_text(name) for name in ("=1+1", "-5 days", "'n", "26 Feb")]
     ["'=1+1", "'-5 days", "''n", '26 Feb']

@@ -7,7 +7,7 @@ from dirichlet_bandits import html_tables
 if TYPE_CHECKING:
     from dirichlet_bandits.live.study import Study
 
-_NUMBERS = ("told", "pending", "mean", "std", "low", "high")
+_NUMBERS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
 
 
 def study_html(study: "Study") -> str:
@@ -16,6 +16,7 @@ def study_html(study: "Study") -> str:
     keys = [key for key in ("value", *_NUMBERS) if key in summary]
     level = f"{100 * summary.attrs['level']:g} %"
     headers = {"value": summary.attrs["objective"], "low": f"{level} from", "high": "to"}
+    headers |= {"lift_low": "from", "lift_high": "to"}
     rows = [
         (
             f"{arm}" if row["active"] else f"{arm} (retired)",

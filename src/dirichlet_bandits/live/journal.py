@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, RETIRE, TELL, VOID, Event
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
+VOIDED: Final = "voided"
 _LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
@@ -21,7 +22,8 @@ class Journal:
     """The study as of its last event.
 
     Arms and trials are known by their numbers, in the order in which they came. The lists ``told_*`` hold the
-    rewards in the order in which they were told.
+    rewards that count, in the order in which they were told, which is also that of ``reward_of``. When one of them is
+    taken back or replaced, ``revision`` changes: it is the number of the last event that did so.
     """
 
     def __init__(self) -> None:
@@ -43,12 +45,18 @@ class Journal:
         self.told_arms: list[int] = []
         self.told_rewards: list[float] = []
         self.told_numbers: list[int] = []
+        self.revision = -1
+        self.voided: set[int] = set()
+        self.original_of: dict[int, float] = {}  # what was told first, of trials that were voided or corrected
+        self.reason_of: dict[int, str | None] = {}
 
     def status(self, trial: int) -> str:
-        """Whether a trial waits, was told or was abandoned."""
+        """Whether a trial waits, was told, was abandoned, or was told something that was taken back."""
         if trial in self.reward_of:
             return TOLD
-        return PENDING if trial in self.pending else ABANDONED
+        if trial in self.pending:
+            return PENDING
+        return VOIDED if trial in self.voided else ABANDONED
 
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
@@ -125,11 +133,46 @@ class Journal:
                 self.ended_at[trial] = at
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
+            elif kind == VOID:
+                self._void(number, trial, at)
+                self.reason_of[trial] = note
+            elif kind == CORRECT:
+                if type(value) is not float:
+                    raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
+                self._correct(number, trial, value, at)
+                self.reason_of[trial] = note
             else:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             self.last = number
         if events:
             self.tail = _without_data(events[-1])
+
+    def _void(self, number: int, trial: int, at: float) -> None:
+        """The reward does not count any more, and the trial is no try of its arm."""
+        place = list(self.reward_of).index(trial)
+        self.original_of.setdefault(trial, self.reward_of.pop(trial))
+        for told in (self.told_arms, self.told_rewards, self.told_numbers):
+            del told[place]
+        self.n_told[self.arm_of[trial]] -= 1
+        self.voided.add(trial)
+        self.ended_at[trial] = at
+        self.revision = number
+
+    def _correct(self, number: int, trial: int, value: float, at: float) -> None:
+        """Another reward in the place of the first; after those told before if that had been taken back."""
+        if trial in self.voided:
+            self.voided.remove(trial)
+            arm = self.arm_of[trial]
+            self.n_told[arm] += 1
+            self.told_arms.append(arm)
+            self.told_rewards.append(value)
+            self.told_numbers.append(number)
+            self.ended_at[trial] = at
+        else:
+            self.original_of.setdefault(trial, self.reward_of[trial])
+            self.told_rewards[list(self.reward_of).index(trial)] = value
+            self.revision = number
+        self.reward_of[trial] = value
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, TELL, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
 
 
 class Mended(NamedTuple):
@@ -18,12 +18,15 @@ class Mended(NamedTuple):
 def mend(events: Sequence[Event]) -> Mended:
     """Number events and trials anew; leave out what was told of trials that are missing.
 
+    A reward that was taken back counts as abandoned where it is missing; one that was corrected, as told then.
+
     Where arms are missing, stand-ins take their place; where the beginning of a round is, its propensities are NaN.
     """
     if not events or events[-1].number + 1 == len(events):
         return Mended(events, range(sum(event.kind == ASK for event in events)))
     whole: list[Event] = []
     trials: dict[int | None, int] = {}
+    told: set[int | None] = set()
     n_arms, expected, torn = 0, 0, False
 
     def add(event: Event) -> None:
@@ -33,8 +36,12 @@ def mend(events: Sequence[Event]) -> Mended:
         if event.number != expected:
             torn = True
         expected = event.number + 1
-        if event.kind in (TELL, ABANDON) and event.trial not in trials:
+        if event.kind in (TELL, ABANDON, VOID, CORRECT) and event.trial not in trials:
             continue
+        if event.kind in (VOID, CORRECT) and event.trial not in told:
+            event = event._replace(kind=ABANDON if event.kind == VOID else TELL, note=None)
+        if event.kind == TELL:
+            told.add(event.trial)
         while event.arm is not None and n_arms < event.arm + (event.kind != ARM):
             add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))
             n_arms += 1

@@ -4,8 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.description import checked_arms, checked_name, describe, restore
+from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, restore
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import RDS, Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
@@ -20,9 +21,11 @@ def create_study(
     name: str,
     *,
     arms: Sequence[str],
-    policy: Policy = _DEFAULT,
+    policy: Policy | str = _DEFAULT,
     storage: str | Storage | None = None,
     seed: Seed = None,
+    direction: str = MAXIMIZE,
+    control: str | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -30,7 +33,13 @@ def create_study(
 
     ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
     study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
-    A study that exists must have been created with the same arms and policy, and the same seed if one is given.
+    A study that exists must have been created with the same arms, policy, direction and control, and the same seed if
+    one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
+
+    With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
+    bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
+    :meth:`Study.summary` compares the others with.
+
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
 
@@ -38,24 +47,32 @@ def create_study(
     >>> sorted(trial.arm for trial in study.ask(3))
     ['13 Mar', '26 Feb', '28 Mar']
     """
+    policy = as_policy(policy)
     settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_arms(arms)}
     checked_name("name", name)
+    if not direction_for(policy, direction).larger_is_better:
+        settings["direction"] = direction
+    if control is not None:
+        if control not in settings["arms"]:
+            raise ArgumentError("control", "one of the arms, or None", control)
+        settings["control"] = control
     if token is not None:
         settings["token"] = checked_name("token", token)
     place = open_storage(storage, create=True)
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     if place.create(name, settings, first):
-        return Study(place, name, policy, int(settings["seed"]))
+        return _study(place, name, policy, settings)
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in ("arms", "policy", *([] if seed is None else ["seed"])):
-        if stored[field] != settings[field]:
-            raise ConflictError(f"the study {name!r} was created with {field} {stored[field]} (got {settings[field]})")
-    return Study(place, name, policy, int(stored["seed"]))
+    for field in ("arms", "policy", "direction", "control", *([] if seed is None else ["seed"])):
+        there, here = stored.get(field), settings.get(field)
+        if there != here:
+            raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
+    return _study(place, name, policy, stored)
 
 
-def load_study(name: str, storage: str | Storage, *, policy: Policy | None = None) -> Study:
+def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:
     """The study of this name. ``policy`` is needed only if its class is one of your own.
 
     >>> load_study("maize", "sqlite:///nowhere.db")
@@ -65,7 +82,8 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | None = Non
     place = open_storage(storage)
     stored = _settings(place, name)
     with intact(f"the study {name!r}"):
-        return Study(place, name, restore(stored["policy"], policy), int(stored["seed"]))
+        given = None if policy is None else as_policy(policy)
+        return _study(place, name, restore(stored["policy"], given), stored)
 
 
 def study_names(storage: str | Storage) -> list[str]:
@@ -78,6 +96,11 @@ def study_names(storage: str | Storage) -> list[str]:
     ['maize']
     """
     return open_storage(storage).names()
+
+
+def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]) -> Study:
+    direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
+    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control)
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:

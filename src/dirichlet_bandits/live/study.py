@@ -10,16 +10,17 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.description import checked_name, describe
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimates import Estimate, estimate
-from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, Journal
+from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, RETIRE, TELL, Event, Storage
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, RETIRE, TELL, VOID, Event, Storage
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_REWARD: Final = 1e100
-"""Rewards beyond it are refused: sums of their squares would overflow, and what was told cannot be taken back."""
+"""Rewards beyond it are refused: sums of their squares would overflow."""
 
 T = TypeVar("T")
 
@@ -55,15 +56,27 @@ class Study:
     >>> trial = study.ask()
     >>> trial.id, trial.arm, trial.propensity
     (0, '13 Mar', 1.0)
-    >>> study.tell(trial.id, 3120.0)
-    >>> study.best_arm
-    '13 Mar'
+    >>> study.tell(trial, 3120.0)
+    >>> study.summary()["told"].to_dict()
+    {'26 Feb': 0, '13 Mar': 1}
     """
 
-    def __init__(self, storage: Storage, name: str, policy: Policy, seed: int) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        policy: Policy,
+        seed: int,
+        *,
+        direction: str = MAXIMIZE,
+        control: str | None = None,
+    ) -> None:
         self.name = name
         self.policy = policy
         self.seed = seed
+        self.direction = direction
+        self.control = control
+        self._direction = direction_for(policy, direction)
         self.storage = storage
         self._known: _Known | None = None
         self._lock = threading.RLock()
@@ -115,11 +128,14 @@ class Study:
             trials = [_trial(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
-    def tell(self, id: int, reward: float) -> None:
-        """The reward of a trial. The same reward twice is one tell; another one is a :class:`ConflictError`."""
+    def tell(self, id: int | Trial, reward: float) -> None:
+        """The reward of a trial, given by its id or as it was asked for.
+
+        The same reward twice is one tell; another one is a :class:`ConflictError`.
+        """
         self.tell_many([id], [reward])
 
-    def tell_many(self, ids: Sequence[int], rewards: Sequence[float]) -> None:
+    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
         """The rewards of several trials: all are stored, or none if one of them cannot be.
 
         >>> import dirichlet_bandits as db
@@ -133,11 +149,8 @@ class Study:
             raise ArgumentError("rewards", f"as many as ids, {len(ids)}", rewards)
         told: dict[int, float] = {}
         for id, reward in zip(ids, rewards, strict=True):
-            value = finite_number("reward", reward)
-            if abs(value) > LARGEST_REWARD:
-                raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
-            self.policy.check_reward(value)
-            trial = whole_number("id", id, 0)
+            value = self._reward(reward)
+            trial = trial_id(id)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
         with self._writing() as (known, draft):
@@ -145,17 +158,51 @@ class Study:
             for trial, value in new.items():
                 draft(_event(known.journal, TELL, trial=trial, value=value))
 
-    def abandon(self, id: int) -> None:
+    def abandon(self, id: int | Trial) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
-        trial = whole_number("id", id, 0)
+        trial = trial_id(id)
         with self._writing() as (known, draft):
             status = self._status(known.journal, trial)
+            if status == VOIDED:
+                raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
             if status == TOLD:
                 raise ConflictError(
-                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned"
+                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
                 )
             if status == PENDING:
                 draft(_event(known.journal, ABANDON, trial=trial))
+
+    def void(self, id: int | Trial, reason: str) -> None:
+        """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
+
+        The reward does not count for any decision from now on, nor for summaries and estimates. What was decided with
+        it stays as it was recorded, and :meth:`replay` finds it again. Another reward for the trial comes by
+        :meth:`correct`.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> study.tell_many([trial.id for trial in study.ask(2)], [1.0, 100.0])
+        >>> study.void(1, "the counter was broken")
+        >>> study.trials_dataframe()[["status", "original", "reason"]].to_dict("index")[1]
+        {'status': 'voided', 'original': 100.0, 'reason': 'the counter was broken'}
+        """
+        trial = trial_id(id)
+        checked_name("reason", reason)
+        with self._writing() as (known, draft):
+            if self._revisable(known.journal, trial) != VOIDED:
+                draft(_event(known.journal, VOID, trial=trial, note=reason))
+
+    def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
+        """Another reward in place of the one that was told, or taken back. The same twice is one correction.
+
+        From now on it counts as if it had been told in the first place; see :meth:`void`.
+        """
+        trial, value = trial_id(id), self._reward(reward)
+        if reason is not None:
+            checked_name("reason", reason)
+        with self._writing() as (known, draft):
+            if self._revisable(known.journal, trial) == VOIDED or known.journal.reward_of[trial] != value:
+                draft(_event(known.journal, CORRECT, trial=trial, value=value, note=reason))
 
     # Arms
 
@@ -198,13 +245,14 @@ class Study:
 
     @property
     def best_arm(self) -> str | None:
-        """The best arm so far among those that may be handed out; None before any reward.
+        """The best arm so far among those that may be handed out; None while there is nothing to say.
 
-        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family.
+        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family. An
+        arm is named when it alone is the best of at least two, with ten rewards or more;
+        ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
         """
-        summary = self.summary()
-        values = summary.loc[summary["active"], "value" if "value" in summary else "mean"].dropna()
-        return None if values.empty else str(values.idxmax())
+        best: str | None = self.summary().attrs["best_arm"]
+        return best
 
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
@@ -221,13 +269,18 @@ class Study:
         ``.attrs["objective"]`` says what it is.
 
         The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``).
+        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why.
+
+        With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
         """
         with self._lock:
-            return frames.summary(self._read(), self.policy, level)
+            return frames.summary(self._read(), self.policy, level, self._direction, self.control)
 
     def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times."""
+        """A row a trial: arm, propensity, round, status, reward, times.
+
+        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+        """
         with self._lock:
             return frames.trials(self._read())
 
@@ -241,14 +294,14 @@ class Study:
         ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
         each decision. See :class:`Estimate`.
         """
-        return estimate(self._events(), choice, self.seed)
+        return estimate(self._events(), choice, self.seed, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Decide everything again from the stored events and compare with what was recorded.
 
         ``progress(done, total)`` is called now and then, with numbers of events.
         """
-        return replay(self._events(), Decider(self.policy, self.seed), progress)
+        return replay(self._events(), self._nothing().decider, progress)
 
     # Within
 
@@ -277,18 +330,21 @@ class Study:
         if events:
             self._known = None
             known.journal.apply(events)
+        if not known.journal.names:
+            raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
         self._known = known
         return known
 
     def _nothing(self) -> "_Known":
-        return _Known(Journal(), Decider(self.policy, self.seed))
+        return _Known(Journal(), Decider(self.policy, self.seed, self._direction))
 
     def _check_settings(self) -> None:
         """Is the stored study of this name still this one?"""
         stored = self.storage.settings(self.name)
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} in {self.storage.url!r} any more")
-        if (stored["policy"], stored["seed"]) != (describe(self.policy), str(self.seed)):
+        there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
+        if there != (describe(self.policy), str(self.seed), self.direction):
             raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
 
     def _derive(self, work: Callable[[], T]) -> T:
@@ -324,12 +380,32 @@ class Study:
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
         return journal.status(trial)
 
+    def _reward(self, reward: object) -> float:
+        """A reward that the policy takes."""
+        value = finite_number("reward", reward)
+        if abs(value) > LARGEST_REWARD:
+            raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
+        self.policy.check_reward(value)
+        return value
+
+    def _revisable(self, journal: Journal, trial: int) -> str:
+        """The status of a trial that has, or had, a reward."""
+        status = self._status(journal, trial)
+        if status == PENDING:
+            raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
+        if status == ABANDONED:
+            raise ConflictError(f"trial {trial} was abandoned: it has no reward")
+        return status
+
     def _is_news(self, journal: Journal, trial: int, value: float) -> bool:
         status = self._status(journal, trial)
         if status == ABANDONED:
             raise ConflictError(f"trial {trial} was abandoned: it takes no reward")
+        if status == VOIDED:
+            raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
         if status == TOLD and journal.reward_of[trial] != value:
-            raise ConflictError(f"trial {trial} was told {journal.reward_of[trial]!r} (now {value!r})")
+            done = "corrected to" if trial in journal.original_of else "told"
+            raise ConflictError(f"trial {trial} was {done} {journal.reward_of[trial]!r} (now {value!r})")
         return status == PENDING
 
 
@@ -338,6 +414,11 @@ class _Known(NamedTuple):
 
     journal: Journal
     decider: Decider
+
+
+def trial_id(id: object) -> int:
+    """The number of a trial that was given by it or as it was asked for."""
+    return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
 
 
 def _event(journal: Journal, kind: int, **fields: Any) -> Event:

@@ -9,7 +9,7 @@ the probability of winning a duel, compiled, registered with ``implements`` like
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,8 +25,18 @@ from dirichlet_bandits.validation import finite_array
 Histories = Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
 
-def propensities(policy: Policy, histories: Histories) -> Floats:
+@overload
+def propensities(policy: Policy, histories: Mapping[str, ArrayLike]) -> dict[str, float]: ...
+
+
+@overload
+def propensities(policy: Policy, histories: Sequence[ArrayLike]) -> Floats: ...
+
+
+def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, float]:
     """Probability that each arm is pulled next, given the rewards of each arm in the order in which they came.
+
+    Arms that are given by their names keep them.
 
     An index policy pulls one arm, so they sum to 1. A round-based one may pull several in its next round; the
     number of an arm is the probability that it is among them:
@@ -42,14 +52,22 @@ def propensities(policy: Policy, histories: Histories) -> Floats:
     >>> from dirichlet_bandits import RDS, UCB1
     >>> propensities(UCB1(sigma=1.0), [[0.1, 0.2], [0.9]])
     array([0., 1.])
-    >>> propensities(RDS(), {"old": [0.5, 0.7, 0.6], "new": [0.4]}).round(6)  # log 2 = rho^2 = 0.693147
+    >>> propensities(RDS(), [[0.5, 0.7, 0.6], [0.4]]).round(6)  # log 2 = rho^2 = 0.693147
     array([0.545686, 0.454314])
+    >>> propensities(UCB1(sigma=1.0), {"old": [0.1, 0.2], "new": [0.9]})
+    {'old': 0.0, 'new': 1.0}
 
     Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
     in stochastic bandits, section 3.
     """
+    chances = _of_rewards(policy, _rewards(policy, histories))
+    if isinstance(histories, Mapping):
+        return dict(zip(histories, chances.tolist(), strict=True))
+    return chances
+
+
+def _of_rewards(policy: Policy, data: list[Floats]) -> Floats:
     known = propensities_of(policy)
-    data = _rewards(policy, histories)
     if known.from_histories is not None and all(x.size for x in data):
         return known.from_histories(policy, data)
     state = policy.init(len(data))

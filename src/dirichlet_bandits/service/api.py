@@ -69,13 +69,14 @@ def studies(studies: Studies) -> bodies.Names:
 @writing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
     """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
-    policy = parse_policy(body.policy)
     made = create_study(
         body.name,
         arms=body.arms,
-        policy=policy,
+        policy=body.policy,
         storage=studies.storage,
         seed=body.seed,
+        direction=body.direction,
+        control=body.control,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -115,6 +116,20 @@ def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
+@writing.post("/void")
+def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
+    """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""
+    studies.study(name).void(body.id, body.reason)
+    return bodies.Done()
+
+
+@writing.post("/correct")
+def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
+    """Another reward in place of the one that was told or voided. The same twice is one correction."""
+    studies.study(name).correct(body.id, body.reward, body.reason)
+    return bodies.Done()
+
+
 @writing.post("/add_arm")
 def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
     """One more arm, or a retired one back."""
@@ -148,8 +163,7 @@ def summary(
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
     ]
-    said = {key: frame.attrs[key] for key in ("objective", "interval")}
-    return bodies.Summary(arms=rows, best_arm=found.best_arm, level=level, **said)
+    return bodies.Summary(arms=rows, **frame.attrs)
 
 
 @reading.get("/propensities")
@@ -215,7 +229,13 @@ def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
 
 def _info(study: Study) -> bodies.StudyInfo:
     return bodies.StudyInfo(
-        name=study.name, policy=repr(study.policy), seed=str(study.seed), arms=study.arms, trials=len(study)
+        name=study.name,
+        policy=repr(study.policy),
+        seed=str(study.seed),
+        arms=study.arms,
+        trials=len(study),
+        direction=study.direction,
+        control=study.control,
     )
 
 

@@ -14,6 +14,8 @@ MOST_ARMS: Final = 1000
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["maize"])]
 Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
+Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
+Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -30,6 +32,8 @@ class NewStudy(_Body):
     arms: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS, examples=[["26 Feb", "13 Mar", "28 Mar"]])]
     policy: Annotated[str, Field(max_length=LONGEST_NAME, description="Written like a call, NPTS(upper=1).")] = "RDS"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
+    direction: Direction = "maximize"
+    control: Name | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -59,6 +63,19 @@ class Abandon(_Body):
     """A trial whose reward will never come."""
 
     id: Id
+
+
+class Void(_Body):
+    """A reward to take back, and why."""
+
+    id: Id
+    reason: Reason
+
+
+class Correct(Tell):
+    """Another reward for a trial that was told one."""
+
+    reason: Reason | None = None
 
 
 class Arm(_Body):
@@ -102,6 +119,8 @@ class StudyInfo(BaseModel):
     seed: str
     arms: list[str]
     trials: int
+    direction: str
+    control: str | None
 
 
 class TrialInfo(BaseModel):
@@ -120,16 +139,21 @@ class Trials(BaseModel):
 
 
 class Told(BaseModel):
-    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending."""
+    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
+
+    Of one that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+    """
 
     id: int
     arm: str
     propensity: float
     round: int
-    status: Literal["pending", "told", "abandoned"]
+    status: Literal["pending", "told", "abandoned", "voided"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
+    original: float | None = None
+    reason: str | None = None
 
 
 class Log(BaseModel):
@@ -140,18 +164,26 @@ class Log(BaseModel):
 
 
 class ArmSummary(BaseModel):
-    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound."""
+    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound, for the reason given.
+
+    ``lift`` is the mean less that of the control, if the study has one, with an interval of its own.
+    """
 
     arm: str
     active: bool
     told: int
     pending: int
     abandoned: int
+    voided: int
     mean: float | None
     std: float | None
     low: float | None
     high: float | None
+    no_interval: str | None
     value: float | None = None
+    lift: float | None = None
+    lift_low: float | None = None
+    lift_high: float | None = None
 
 
 class Summary(BaseModel):
@@ -162,6 +194,9 @@ class Summary(BaseModel):
 
     arms: list[ArmSummary]
     best_arm: str | None
+    best_arm_reason: str
+    direction: str
+    control: str | None
     objective: str = "mean"
     interval: str
     level: float

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, Trial
-from dirichlet_bandits.live.description import checked_arms, checked_name, parse_policy
+from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
 from dirichlet_bandits.validation import finite_number, number_between, whole_number
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULT: Final = RDS()
-_COLUMNS: Final = 7  # those of Study.trials_dataframe; an export has the propensities of all arms after them
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
@@ -63,16 +64,20 @@ class Service:
         name: str,
         *,
         arms: Sequence[str],
-        policy: Policy = _DEFAULT,
+        policy: Policy | str = _DEFAULT,
         seed: int | None = None,
+        direction: str = MAXIMIZE,
+        control: str | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """A new study; with ``load_if_exists`` the one of this name, if there is one."""
         body = {
             "name": checked_name("name", name),
             "arms": checked_arms(arms),
-            "policy": _written(policy),
+            "policy": _written(as_policy(policy)),
             "seed": None if seed is None else whole_number("seed", seed, 0),
+            "direction": direction_for(as_policy(policy), direction).name,
+            "control": control,
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
@@ -95,6 +100,8 @@ class RemoteStudy:
         self.name: str = info["name"]
         self.policy: Policy = parse_policy(info["policy"])
         self.seed = int(info["seed"])
+        self.direction: str = info.get("direction", MAXIMIZE)
+        self.control: str | None = info.get("control")
 
     def __repr__(self) -> str:
         return f"<RemoteStudy {self.name!r}: {self.policy!r}, at {self._line.url}>"
@@ -118,22 +125,31 @@ class RemoteStudy:
         trials = _trials(self._post("ask", n=count, token=named))
         return trials[0] if n is None else trials
 
-    def tell(self, id: int, reward: float) -> None:
+    def tell(self, id: int | Trial, reward: float) -> None:
         """The reward of a trial. See :meth:`Study.tell`."""
-        self._post("tell", id=whole_number("id", id, 0), reward=finite_number("reward", reward))
+        self._post("tell", id=trial_id(id), reward=finite_number("reward", reward))
 
-    def tell_many(self, ids: Sequence[int], rewards: Sequence[float]) -> None:
+    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
         """The rewards of several trials, all or none. See :meth:`Study.tell_many`."""
         ids, rewards = list(ids), list(rewards)
         self._post(
             "tell_many",
-            ids=[whole_number("id", id, 0) for id in ids],
+            ids=[trial_id(id) for id in ids],
             rewards=[finite_number("reward", reward) for reward in rewards],
         )
 
-    def abandon(self, id: int) -> None:
+    def abandon(self, id: int | Trial) -> None:
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
-        self._post("abandon", id=whole_number("id", id, 0))
+        self._post("abandon", id=trial_id(id))
+
+    def void(self, id: int | Trial, reason: str) -> None:
+        """Take the reward of a trial back. See :meth:`Study.void`."""
+        self._post("void", id=trial_id(id), reason=checked_name("reason", reason))
+
+    def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
+        """Another reward in place of the one that was told. See :meth:`Study.correct`."""
+        said = {} if reason is None else {"reason": checked_name("reason", reason)}
+        self._post("correct", id=trial_id(id), reward=finite_number("reward", reward), **said)
 
     # Arms
 
@@ -160,7 +176,7 @@ class RemoteStudy:
 
     @property
     def best_arm(self) -> str | None:
-        """The best arm so far among those that may be handed out; None before any reward. See :class:`Study`."""
+        """The best arm so far; None while there is nothing to say. See :attr:`Study.best_arm`."""
         best: str | None = self._get("summary")["best_arm"]
         return best
 
@@ -173,12 +189,18 @@ class RemoteStudy:
         import pandas as pd
 
         said = self._get("summary", level=number_between("level", level, 0, 1))
-        unknown = {"mean": math.nan, "std": math.nan, "low": -math.inf, "high": math.inf, "value": math.nan}
-        rows = [{key: unknown[key] if value is None else value for key, value in row.items()} for row in said["arms"]]
-        frame = pd.DataFrame(rows).set_index("arm")
-        objective = said.get("objective", "mean")
-        frame.attrs = {"objective": objective, "interval": said["interval"], "level": said["level"]}
-        return frame.drop(columns="value", errors="ignore") if objective == "mean" else frame
+        frame = pd.DataFrame(said.pop("arms")).set_index("arm")
+        words, whole = ["no_interval"], ["active", "told", "pending", "abandoned", "voided"]
+        frame[words] = frame[words].astype("str")
+        numbers = frame.columns.difference([*words, *whole])
+        frame[numbers] = frame[numbers].astype(float)
+        for end, limit in (("low", -math.inf), ("high", math.inf)):
+            for column in frame.columns.intersection([end, f"lift_{end}"]):
+                frame[column] = frame[column].fillna(limit)
+        frame.attrs = said
+        absent = ["value"] if said["objective"] == "mean" else []
+        absent += ["lift", "lift_low", "lift_high"] if said["control"] is None else []
+        return frame.drop(columns=absent)
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""
@@ -186,7 +208,8 @@ class RemoteStudy:
 
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
-        return pd.read_parquet(io.BytesIO(self._log("parquet"))).iloc[:, :_COLUMNS]
+        log = pd.read_parquet(io.BytesIO(self._log("parquet")))
+        return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

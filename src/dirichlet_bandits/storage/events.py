@@ -13,7 +13,9 @@ RETIRE: Final = 1
 ASK: Final = 2
 TELL: Final = 3
 ABANDON: Final = 4
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon")
+VOID: Final = 5
+CORRECT: Final = 6
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct")
 
 Settings = dict[str, Any]
 
@@ -29,6 +31,8 @@ class Event(NamedTuple):
     ASK       its id  the arm handed out   its propensity  all propensities*   the rest of the round*
     TELL      its id  -                    the reward      -                   -
     ABANDON   its id  -                    -               -                   -
+    VOID      its id  -                    -               -                   why
+    CORRECT   its id  -                    the new reward  -                   why, if that was said
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for

@@ -8,7 +8,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from dirichlet_bandits.errors import FormatError, NotFoundError
 
-VERSION: Final = 3
+VERSION: Final = 4
 _TABLES = sa.MetaData()
 
 schema = sa.Table("bandit_schema", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
@@ -20,6 +20,7 @@ studies = sa.Table(
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("settings", sa.Text, nullable=False),  # JSON
     sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("archived_at", sa.Double),  # NULL: it is not
 )
 
 events = sa.Table(
@@ -43,6 +44,7 @@ events = sa.Table(
 _UPGRADES: Final[dict[int, tuple[str, ...]]] = {
     1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
     2: ("ALTER TABLE bandit_events ADD COLUMN decider SMALLINT",),
+    3: ("ALTER TABLE bandit_studies ADD COLUMN archived_at DOUBLE PRECISION",),
 }
 _LOCK: Final = 7_261_094  # any number, the same for everybody: PostgreSQL makes tables for one session at a time
 

@@ -1,0 +1,70 @@
+"""Rewards to be large, or costs to be small: what a policy sees of a study's numbers."""
+
+import math
+from typing import Final, NamedTuple, overload
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.types import Floats
+
+MAXIMIZE: Final = "maximize"
+MINIMIZE: Final = "minimize"
+
+
+class Direction(NamedTuple):
+    """From the study's numbers to the policy's, and back by the same formula: number, or mirror - number."""
+
+    name: str
+    mirror: float = 0.0
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether the study's numbers are rewards."""
+        return self.name == MAXIMIZE
+
+    @overload
+    def turn(self, x: float) -> float: ...
+
+    @overload
+    def turn(self, x: Floats) -> Floats: ...
+
+    def turn(self, x: float | Floats) -> float | Floats:
+        """What the policy is told of the study's numbers, or the other way round."""
+        if self.larger_is_better:
+            return x
+        turned = np.clip(self.mirror - x, self.low, self.high)  # a rounded difference may leave the bounds
+        return turned if isinstance(x, np.ndarray) else float(turned)
+
+
+def direction_for(policy: Policy, name: object) -> Direction:
+    """How a study of this policy goes; refused where the policy cannot take costs.
+
+    A policy without bounds sees -cost. One with both, which are those of the costs, sees lower + upper - cost: bounds,
+    and rewards of 0 or 1, stay what they are. One that has an upper bound alone would need a lower bound of the costs.
+
+    >>> from dirichlet_bandits import NPTS, BinarizedTS
+    >>> direction_for(BinarizedTS(2.0, 10.0), "minimize").turn(3.0)
+    9.0
+    >>> direction_for(NPTS(upper=1.0), "minimize")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'direction' must be 'maximize' with NPTS(upper=1.0), which has one ...
+    """
+    if name not in (MAXIMIZE, MINIMIZE):
+        raise ArgumentError("direction", one_of((MAXIMIZE, MINIMIZE)), name)
+    if name == MAXIMIZE:
+        return Direction(MAXIMIZE)
+    low, high = policy.reward_bounds
+    if not math.isfinite(low) and not math.isfinite(high):
+        return Direction(MINIMIZE)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        advice = "costs need a policy with two bounds or none, such as BinarizedTS(lower, upper) or RDS"
+        raise ArgumentError("direction", f"'maximize' with {policy!r}, which has one bound: {advice}", name)
+    turned = Direction(MINIMIZE, low + high, low, high)
+    support = getattr(policy, "support", None)
+    if support is not None and not np.allclose(turned.turn(np.array(support, float))[::-1], support):
+        raise ArgumentError("direction", f"'maximize' with {policy!r}, whose values are not symmetric", name)
+    return turned

@@ -1,0 +1,151 @@
+"""Rewards that are taken back or replaced: later decisions do not know them, and what was recorded stays true."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.replay import replay
+from dirichlet_bandits.storage.events import ABANDON, TELL, VOID
+
+ARMS = ["a", "b", "c"]
+MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def url(request, tmp_path):
+    return None if request.param == "memory" else f"sqlite:///{tmp_path}/studies.db"
+
+
+@pytest.mark.parametrize("policy", [db.RDS(), db.RBSDA(), db.EmpiricalIMED(9.0), db.NPTS(upper=9.0)], ids=repr)
+def test_a_corrected_study_decides_as_if_there_had_been_no_mistake(policy):
+    rng = np.random.default_rng(2)
+    straight, mended = (db.create_study("s", arms=ARMS, policy=policy, seed=3) for _ in range(2))
+    for step in range(60):
+        one, two = straight.ask(), mended.ask()
+        assert (one.id, one.arm) == (two.id, two.arm)
+        assert one.propensity == pytest.approx(two.propensity, rel=1e-9)
+        reward = float(rng.integers(10))
+        straight.tell(one.id, reward)
+        mended.tell(two.id, 9.0 - reward)
+        if step % 7 == 0:
+            mended.void(two.id, "mistyped")
+        mended.correct(two.id, reward)
+    assert mended.replay().same
+
+
+def test_a_voided_reward_counts_until_it_is_taken_back():
+    study = db.create_study("s", arms=ARMS, policy=db.ThompsonSampling("bernoulli"), seed=3)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        trial = study.ask()
+        study.tell(trial.id, float(rng.random() < MEANS[trial.arm]))
+    before = study.propensities()
+    known = study.ask(2)
+    study.tell(known[0].id, 1.0)
+    study.ask(2)
+    assert study.propensities() != before
+    study.void(known[0].id, "the wrong plot")
+    assert study.propensities() == pytest.approx(before, rel=1e-9)
+    study.ask(2)
+    assert study.replay().same
+    # As if it had never counted, or counted for ever: then what was decided in between, or since, does not come out.
+    events = study.storage.read("s", data=True)
+    never = [event._replace(kind=ABANDON) if event[1:3] == (TELL, known[0].id) else event for event in events]
+    never = [event for event in never if event.kind != VOID]
+    never = [event._replace(number=number) for number, event in enumerate(never)]
+    for_ever = [event for event in events if event.kind != VOID]
+    for_ever = [event._replace(number=number) for number, event in enumerate(for_ever)]
+    for forged in (never, for_ever):
+        assert not replay(forged, Decider(study.policy, study.seed)).same
+
+
+def test_an_arm_whose_only_reward_is_taken_back_is_tried_again(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    trials = {trial.arm: trial for trial in study.ask(3)}
+    for trial in trials.values():
+        study.tell(trial.id, 1.0)
+    study.void(trials["c"].id, "the wrong plot")
+    assert study.propensities() == {"a": 0.0, "b": 0.0, "c": 1.0}
+    assert study.ask().arm == "c"
+    summary = study.summary()
+    assert summary.loc["c", ["told", "pending", "abandoned", "voided"]].tolist() == [0, 1, 0, 1]
+    assert study.replay().same
+
+
+def test_a_revision_is_stored_once_and_the_log_shows_both(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    one, two, three, four = study.ask(4)
+    study.tell_many([one.id, two.id], [31200.0, 2.0])
+    study.abandon(three.id)
+    for _ in range(2):
+        study.correct(one.id, 3120.0, "one zero too many")
+        study.void(two.id, "the wrong plot")
+    assert study.storage.read("s")[-1][0] == 3 + 4 + 3 + 2 - 1  # arms, asks, tells and abandon, revisions
+    log = study.trials_dataframe()
+    assert log["status"].tolist() == ["told", "voided", "abandoned", "pending"]
+    assert log["reward"].dropna().tolist() == [3120.0]
+    assert log["original"].dropna().tolist() == [31200.0, 2.0]
+    assert log["reason"].dropna().to_dict() == {0: "one zero too many", 1: "the wrong plot"}
+    study.tell(one.id, 3120.0)
+    with pytest.raises(db.ConflictError, match=r"trial 0 was corrected to 3120.0 \(now 31200.0\)"):
+        study.tell(one.id, 31200.0)
+    with pytest.raises(db.ConflictError, match="trial 1 was voided: a new reward comes by correcting it"):
+        study.tell(two.id, 2.0)
+    with pytest.raises(db.ConflictError, match="trial 1 was voided"):
+        study.abandon(two.id)
+    for act in (lambda id: study.void(id, "why"), lambda id: study.correct(id, 1.0)):
+        with pytest.raises(db.ConflictError, match="trial 2 was abandoned: it has no reward"):
+            act(three.id)
+        with pytest.raises(db.ConflictError, match="trial 3 has no reward yet"):
+            act(four.id)
+        with pytest.raises(db.NotFoundError, match="no trial 17"):
+            act(17)
+        with pytest.raises(db.ArgumentError, match="'id' must be an integer"):
+            act(True)
+    study.correct(two.id, 2.5)  # it had a reward after all
+    assert study.trials_dataframe().loc[1, ["status", "reward", "original"]].tolist() == ["told", 2.5, 2.0]
+    assert study.replay().same
+
+
+def test_bad_corrections_are_refused():
+    study = db.create_study("s", arms=ARMS, policy=db.NPTS(upper=1.0), seed=0)
+    study.tell(study.ask().id, 0.5)
+    with pytest.raises(db.RewardError, match="expects rewards in"):
+        study.correct(0, 1.5)
+    with pytest.raises(db.ArgumentError, match="'reward' must be a finite number"):
+        study.correct(0, "1")
+    for reason in ("", None, 3, "line\nbreak"):
+        with pytest.raises(db.ArgumentError, match="'reason' must be a text"):
+            study.void(0, reason)
+    assert study.trials_dataframe()["reward"].tolist() == [0.5]
+
+
+def test_estimates_leave_voided_rewards_out_and_count_corrected_ones():
+    study = db.create_study("s", arms=["a", "b"], seed=0)
+    for trial in study.ask(40):
+        study.tell(trial.id, 2.0 if trial.arm == "a" else 1.0)
+    of_a = study.trials_dataframe().query("arm == 'a'").index
+    study.void(int(of_a[0]), "the wrong plot")
+    study.correct(int(of_a[1]), 2.0 + len(of_a) - 1)
+    answer = study.estimate("a")
+    assert (answer.ips, answer.self_normalised, answer.missing) == (pytest.approx(3.0), pytest.approx(3.0), 1)
+    with pytest.raises(db.ArgumentError, match="a policy for rewards from 1 to 21"):
+        study.estimate(db.NPTS(upper=3.0))
+
+
+def test_what_is_left_of_a_damaged_study_can_be_exported(tmp_path):
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = db.create_study("s", arms=["a", "b"], storage=url, seed=0)
+    study.tell_many(range(4), [float(trial.id) for trial in study.ask(4)])
+    study.void(0, "one")
+    study.correct(1, 5.0)
+    study.void(2, "=two")
+    with study.storage._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM bandit_events WHERE kind = 3 AND trial < 2")
+    db.load_study("s", url).export(tmp_path / "log.csv")
+    log = pd.read_csv(tmp_path / "log.csv")
+    assert log["status"].tolist() == ["abandoned", "told", "voided", "told"]
+    assert log["reward"].dropna().tolist() == [5.0, 3.0]
+    assert log["reason"][2] == "'=two"
