@@ -104,7 +104,8 @@ def void_command(
 
     \b
     Example:
-      dirichlet-bandits study void maize 3 "wrong plot" --storage sqlite:///maize.db
+      dirichlet-bandits study void maize 3 "wrong plot" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).void(id, reason)
     typer.echo(f"trial {id}: voided")
