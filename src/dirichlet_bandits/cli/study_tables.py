@@ -1,9 +1,15 @@
 """What ``study list`` and ``study show`` print."""
 
+import math
+from typing import TYPE_CHECKING
+
 import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_PENDING = 10  # trials that are named; JSON has all
 
@@ -37,21 +43,23 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
     """Arms with their means, intervals and propensities; pending trials."""
     summary, chances, waiting = study.summary(), study.propensities(), study.pending
     said = summary.attrs
-    people = form == "text"
-    headers = {"value": said["objective"], "low": "from", "high": "to", "lift_low": "from", "lift_high": "to"}
+    if form == "text":
+        tables.show(_for_people(study, summary, chances))
+        best, why = said["best_arm"], said["best_arm_reason"]
+        tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        if "lift" in summary:
+            tables.note(f"lift: mean less that of {said['control']}")
+        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
+        tables.note("next: propensity of the next decision")
+        if waiting:
+            named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
+            tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
+        return
     keys = [key for key in (*_COUNTS, *_NUMBERS) if key in summary]
-    if people:  # columns of zeros only take room
-        keys = [key for key in keys if key not in _COUNTS[1:] or summary[key].any()]
-    rows = []
-    for arm, row in summary.iterrows():
-        name = f"{arm} (retired)" if people and not row["active"] else str(arm)
-        numbers = [int(row[key]) if key in _COUNTS else float(row[key]) for key in keys]
-        rows.append((name, *numbers, float(chances[str(arm)]), *([] if people else [bool(row["active"])])))
-    columns = [
-        tables.Column("arm", "arm"),
-        *(tables.Column(key, headers.get(key, key)) for key in keys),
-        tables.Column("propensity", "next"),
-        *([] if people else [tables.Column("active", "active")]),
+    columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
+    rows = [
+        (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
+        for arm, row in summary.iterrows()
     ]
     around = {
         "study": study.name,
@@ -64,14 +72,33 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         "level": said["level"],
         "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
-    tables.show(tables.Table(f"{study.name}: {study.policy!r}", columns, rows), form, around, "arms")
-    if people:
-        best, why = said["best_arm"], said["best_arm_reason"]
-        tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
-        if "lift" in keys:
-            tables.note(f"lift: mean less that of {said['control']}")
-        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
-        tables.note("next: probability that the arm is handed out next")
-        if waiting:
-            named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
-            tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
+    tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
+
+
+def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
+    """What fits a terminal: columns of nothing are left out, and trials that were not told share one."""
+    known = summary.replace([-math.inf, math.inf], math.nan)
+    keys = [key for key in _NUMBERS if key in known and (key == "mean" or known[key].fillna(0.0).any())]
+    headers = {"value": summary.attrs["objective"], "low": "from", "high": "to", "lift_low": "from", "lift_high": "to"}
+    others = [key for key in _COUNTS[1:] if key in summary]
+    besides = bool(summary[others].to_numpy().any())
+    columns = [
+        tables.Column("arm", "arm"),
+        tables.Column("told", "told"),
+        *([tables.Column("besides", "besides", prose=True)] if besides else []),
+        *(tables.Column(key, headers.get(key, key)) for key in keys),
+        tables.Column("propensity", "next"),
+    ]
+    rows = []
+    for arm, row in known.iterrows():
+        rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
+        rows.append(
+            (
+                str(arm) if row["active"] else f"{arm} (retired)",
+                int(row["told"]),
+                *([rest] if besides else []),
+                *(float(row[key]) for key in keys),
+                float(chances[str(arm)]),
+            )
+        )
+    return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)

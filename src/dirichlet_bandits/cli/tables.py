@@ -102,7 +102,7 @@ def _text(table: Table) -> str:
         return _blocks(table, cells)
     with console.capture() as captured:
         console.print(_rich_table(table, cells, widths))
-    return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+    return "\n".join([table.title, *(line.rstrip() for line in captured.get().rstrip().splitlines())])
 
 
 def _cell(value: Any) -> str:
@@ -139,8 +139,6 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
     from rich.text import Text
 
     made = RichTable(
-        title=Text(table.title),
-        title_justify="left",
         box=box.SIMPLE_HEAD,
         show_lines=table.lines,
         pad_edge=False,
