@@ -11,7 +11,6 @@ from dirichlet_bandits.experiments.claims import Claim, Panel, Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
-from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import finite_number, whole_number
 
 
@@ -48,7 +47,7 @@ class Experiment:
 
     title: str
     bandit: Bandit
-    policies: Mapping[str, AnyPolicy]
+    policies: Mapping[str, Any]  # of the library, or of the user's own
     horizon: int
     replications: int
     seed: int

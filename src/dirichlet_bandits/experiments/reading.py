@@ -31,6 +31,7 @@ PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": lambda dates="al
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _TOP = ("title", *_SCALE, "arms", "problem", "objective", "policies", "plot", "figures", "paper", "claims")
+_HERE = Path()
 _PLOT = tuple(PlotSettings.__dataclass_fields__)
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
     return Experiment(
         title=content.get("title", default_title),
         bandit=_bandit(content, folder),
-        policies=_policies(fields.tables(content, "policies", "policy"), folder),
+        policies=policies(content, folder),
         plot=fields.under("plot", PlotSettings, **plot),
         figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
@@ -135,10 +136,15 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
     )
 
 
+def objective_of(content: Mapping[str, Any]) -> Objective | None:
+    """What the table ``[objective]`` names; None without one."""
+    goal = fields.one_table(content, "objective")
+    return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+
+
 def _bandit(content: Mapping[str, Any], folder: Path) -> Bandit:
     """The bandit of the tables ``[[arms]]``, or the named ``[problem]``, with the ``[objective]``."""
-    problem, goal = fields.one_table(content, "problem"), fields.one_table(content, "objective")
-    objective = None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+    problem, objective = fields.one_table(content, "problem"), objective_of(content)
     if problem is not None:
         if "arms" in content:
             raise FieldError("'problem' names all the arms: no [[arms]] beside it")
@@ -177,8 +183,9 @@ def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
     return checked(where, fields.make(where, maker, parameters, called=str(text)))
 
 
-def _policies(tables: list[dict[str, Any]], folder: Path) -> dict[str, AnyPolicy]:
-    """The policies of the tables ``[[policies]]`` by name."""
+def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:
+    """The policies of the tables ``[[policies]]`` by name; modules of one's own are looked for in the folder."""
+    tables = fields.tables(content, "policies", "policy")
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
     chosen = [_policy(f"policies[{k}]", table, folder) for k, table in enumerate(tables)]

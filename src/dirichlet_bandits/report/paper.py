@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import Experiment, KinfStudy, QDSStudy, shipped
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
-from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
@@ -128,8 +127,7 @@ def _chosen(paper: Paper, only: Sequence[str] | None) -> list[str]:
 def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
     """Compile what new experiments need, if it was not compiled before."""
     tasks = [task for task in map(shipped, names) if isinstance(task, Experiment)]
-    played = [(task.bandit, policy) for task in tasks for policy in task.policies.values()]
-    kinds = {type(policy.params): (bandit, policy) for bandit, policy in played if isinstance(policy, Policy)}
+    kinds = {type(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
     if kinds:
         tell("The first run compiles each kind of policy once; later runs find it done.")
         started = time.perf_counter()
