@@ -89,7 +89,7 @@ def elsewhere(act):
     return answers[0]
 
 
-@pytest.mark.parametrize("verb", ["ask", "tell", "void", "correct", "retire_arm", "propensities"])
+@pytest.mark.parametrize("verb", ["ask", "tell", "void", "correct", "add_trials", "retire_arm", "propensities"])
 def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
     """Each line in turn; the exception is kept as a shell would, with all that its traceback holds."""
     study = db.create_study("s", arms=["a", "b", "c"], policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=2)
@@ -102,6 +102,7 @@ def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
             "tell": lambda pending=pending: study.tell(pending[0].id, 1.0),
             "void": lambda pending=pending: study.void(pending[0].id - 2, "a mistake"),
             "correct": lambda pending=pending: study.correct(pending[0].id - 2, 5.0),
+            "add_trials": lambda: study.add_trials({"arm": ["a", "b"], "reward": [1.0, 2.0]}),
             "retire_arm": lambda: study.retire_arm("c"),
             "propensities": study.propensities,
         }

@@ -52,6 +52,10 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
     for study in (here, there):
         study.void(0, "=the wrong plot")
         study.correct(2, 4.5)
+        past = {"arm": ARMS[:2], "reward": [1.0, 2.5], "time": ["2020-01-01", None], "propensity": [0.5, None]}
+        assert study.add_trials(past, token="past") == study.add_trials(past, token="past") == [24, 25]
+        study.annotate(1, note="hail", attributes={"plot": 7, "dry": True, "gone": None})
+        study.tell(study.ask(), 2.0, note="=1+1", attributes={"plot": "<b>"})
         study.add_arm("12 Apr")
         study.retire_arm(ARMS[0])
     assert (len(here), here.arms, here.best_arm) == (len(there), there.arms, there.best_arm)
@@ -116,6 +120,12 @@ def refusals(study):
         "correcting an unknown trial": lambda: study.correct(999, 1.0),
         "correcting beyond the bounds": lambda: study.correct(id, 7.0),
         "telling what was voided": lambda: [study.void(id, "why"), study.tell(id, 1.0)],
+        "a note of an unknown trial": lambda: study.annotate(999, note="x"),
+        "nothing to note": lambda: study.annotate(id),
+        "an attribute that is a list": lambda: study.annotate(id, attributes={"x": [1]}),
+        "past trials of an unknown arm": lambda: study.add_trials({"arm": ["nobody"], "reward": [1.0]}),
+        "past trials beyond the bounds": lambda: study.add_trials({"arm": ["a"], "reward": [7.0]}),
+        "past trials without rewards": lambda: study.add_trials({"arm": ["a"]}),
         "abandoning what was told": lambda: study.abandon(id),
         "a level beyond 1": lambda: study.summary(level=2),
         "a file of another kind": lambda: study.export("log.txt"),
@@ -232,13 +242,15 @@ def test_lost_answers_change_nothing(service):
         study.tell(trial.id, 2.0)
         study.correct(trial.id, 3.0, "mistyped")
         study.void(trial.id, "the wrong plot")
+        study.annotate(trial, note="x")
+        assert study.add_trials({"arm": ["a"], "reward": [1.0]}) == [1]
         study.add_arm("c")
         study.retire_arm("a")
         study.abandon(study.ask().id)
-        assert [trial.id for trial in study.ask(3)] == [2, 3, 4]
-    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 16
+        assert [trial.id for trial in study.ask(3)] == [3, 4, 5]
+    assert len(lossy.lost) == 2 * len(set(lossy.lost)) >= 20
     kinds = [event[1] for event in service.stored("lossy")]
-    assert kinds == [0, 0, 2, 3, 6, 5, 0, 1, 2, 4, 2, 2, 2]  # every thing once
+    assert kinds == [0, 0, 2, 3, 6, 5, 7, 8, 0, 1, 2, 4, 2, 2, 2]  # every thing once
     lossy.door.close()
 
 

@@ -40,6 +40,8 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
             study.abandon(3)
             study.correct(1, 2550.0, "mistyped")
             study.void(2, "the wrong plot")
+            study.annotate(1, note="hail", attributes={"plot": 7})
+            study.add_trials({"arm": ["26 Feb"], "reward": [2000.0], "propensity": [0.5]})
             for _ in range(5):
                 study.tell(study.ask().id, 2900.0)
             study.export(tmp_path / f"{type(study).__name__}.csv")
@@ -49,6 +51,6 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
     times = ["asked_at", "ended_at"]
     pd.testing.assert_frame_equal(mine.drop(columns=times), theirs.drop(columns=times))
     stored = db.load_study("maize", service.storage)  # the database itself
-    assert stored.summary()["told"].sum() == 7
+    assert stored.summary()["told"].sum() == 8
     assert [trial for _, _, trial, *_ in service.stored("maize")].count(0) == 2  # one ask, one tell
     stored.storage.close()

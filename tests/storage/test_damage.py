@@ -24,6 +24,8 @@ def sound(tmp_path_factory):
     study.correct(0, 2.0)
     study.correct(2, 3.0, "mistyped")
     study.void(4, "told twice")
+    study.add_trials({"arm": ["a", "b"], "reward": [1.0, 2.0], "propensity": [0.5, None]})
+    study.annotate(0, note="hail", attributes={"plot": 7})
     study.retire_arm("b")
     study.storage.close()
     with closing(sqlite3.connect(path)) as file:
@@ -88,11 +90,17 @@ def use(path, folder):
         "UPDATE bandit_events SET at = 'x' WHERE number = 7",
         "UPDATE bandit_events SET at = 1e300 WHERE number = 7",
         "UPDATE bandit_events SET data = x'0000' WHERE data IS NOT NULL",
-        "UPDATE bandit_events SET kind = 9 WHERE number = 5",
+        "UPDATE bandit_events SET kind = 99 WHERE number = 5",
         "UPDATE bandit_events SET number = 1000 WHERE number = 5",
         "UPDATE bandit_events SET value = 'x' WHERE kind = 6",
         "UPDATE bandit_events SET trial = 1 WHERE kind = 5",
         "UPDATE bandit_events SET trial = 999 WHERE kind = 6",
+        "UPDATE bandit_events SET note = '[]' WHERE kind = 7",
+        "UPDATE bandit_events SET trial = -5 WHERE kind = 7",
+        "UPDATE bandit_events SET note = 'x' WHERE kind = 8",
+        "UPDATE bandit_events SET value = NULL WHERE kind = 8",
+        "UPDATE bandit_events SET arm = 77 WHERE kind = 8",
+        "UPDATE bandit_events SET data = x'0000' WHERE kind = 8",
     ],
 )
 def test_values_that_make_no_sense(spoilt, tmp_path, damage):

@@ -1,5 +1,6 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ Url = Annotated[
         help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
     ),
 ]
+Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -69,7 +71,12 @@ def ask_command(
 
 @app.command("tell", context_settings={"ignore_unknown_options": True})
 def tell_command(
-    name: Name, id: Id, reward: Annotated[float, typer.Argument(show_default=False)], storage: Url
+    name: Name,
+    id: Id,
+    reward: Annotated[float, typer.Argument(show_default=False)],
+    storage: Url,
+    note: Annotated[str | None, typer.Option(help="A note for the log.")] = None,
+    attribute: Attribute = None,
 ) -> None:
     """Store the reward of a trial. The same twice is one tell; another reward is refused.
 
@@ -77,7 +84,7 @@ def tell_command(
     Example:
       dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).tell(id, reward)
+    db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute))
     typer.echo(f"trial {id}: {reward!r}")
 
 
@@ -128,6 +135,47 @@ def correct_command(
     """
     db.load_study(name, storage).correct(id, reward, reason)
     typer.echo(f"trial {id}: corrected to {reward!r}")
+
+
+@app.command("note")
+def note_command(
+    name: Name,
+    id: Id,
+    storage: Url,
+    note: Annotated[str | None, typer.Option(help="In the place of the one that is there.")] = None,
+    attribute: Attribute = None,
+) -> None:
+    """Remember something of a trial: a note, or values by names of your own.
+
+    \b
+    Example:
+      dirichlet-bandits study note maize 3 --note "hail in May" \\
+        --attribute plot=7 --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute))
+    typer.echo(f"trial {id}: noted")
+
+
+@app.command("add-trials")
+def add_trials_command(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", exists=True, dir_okay=False)],
+    storage: Url,
+) -> None:
+    """Add trials of the past from a file: columns arm and reward, and perhaps time and propensity.
+
+    Without a propensity they count for decisions and summaries, but not for estimates.
+
+    \b
+    Example:
+      dirichlet-bandits study add-trials maize last-year.csv \\
+        --storage sqlite:///maize.db
+    """
+    import pandas as pd
+
+    read = pd.read_parquet if path.suffix.lower() == ".parquet" else partial(pd.read_csv, dtype={"arm": "str"})
+    ids = db.load_study(name, storage).add_trials(read(path))
+    typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 
 @app.command("add-arm")
@@ -221,3 +269,17 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
+
+
+def _attributes(given: list[str] | None) -> dict[str, str | float | bool | None] | None:
+    """Values by name from NAME=VALUE; what reads like a number is one."""
+    found: dict[str, str | float | bool | None] = {}
+    for text in given or []:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise db.ArgumentError("attribute", "written NAME=VALUE", text)
+        try:
+            found[key] = float(value)
+        except ValueError:
+            found[key] = value
+    return found or None

@@ -25,7 +25,7 @@ from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ASK, CORRECT, TELL, Event
+from dirichlet_bandits.storage.events import CORRECT, PAST, TELL, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -57,7 +57,8 @@ def estimate(
 ) -> Estimate:
     """Both estimates from events that were read with their data.
 
-    Rounds that were cut short (the current one, and those that a change of arms ended) are left out. Trials
+    Rounds that were cut short (the current one, and those that a change of arms ended) are left out, and so are
+    trials of the past whose propensity is not known. Trials
     without a reward are taken as missing at random within their arm: the rewards of an arm are scaled by trials
     handed out over trials told. Standard errors take rounds as a martingale: sqrt(sum of squared deviations).
     """
@@ -86,7 +87,7 @@ def _weights(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
 
 def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
     """Fixed weights: an arm's is spread over the rounds that could show it, so each counts as much as it should."""
-    possible = (rounds.propensities > 0.0) & rounds.complete[:, None]
+    possible = rounds.possible & rounds.complete[:, None]
     shown = possible.sum(axis=0)
     spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
@@ -97,7 +98,7 @@ def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds)
     journal, policy = Journal(), decider.policy
     describe(policy)
     lower, upper = policy.reward_bounds
-    rewards = [event.value for event in events if event.kind in (TELL, CORRECT) and event.value is not None]
+    rewards = [event.value for event in events if event.kind in (TELL, CORRECT, PAST) and event.value is not None]
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)
@@ -105,10 +106,10 @@ def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds)
 
     def look(event: Event) -> None:
         nonlocal row
-        if event.kind == ASK and event.data is not None:
+        if event.data is not None:
             chances = decider.propensities(journal)
             wanted[row, : chances.size] = chances / chances.sum()
-            row += 1
+        row += event.kind == PAST or event.data is not None
         journal.apply([event])
 
     walk(events, look)
@@ -117,7 +118,7 @@ def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds)
 
 def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
     journal, q = rounds.journal, rounds.propensities
-    possible = q > 0.0
+    possible = rounds.possible
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)
     told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)

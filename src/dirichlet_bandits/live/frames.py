@@ -5,13 +5,14 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dirichlet_bandits.arms import Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import best_arm
 from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
@@ -96,6 +97,10 @@ def trials(journal: Journal) -> "pd.DataFrame":
     import pandas as pd
 
     ids = range(len(journal.arm_of))
+
+    def said(trial: int, what: str) -> Any:
+        return journal.annotation_of.get(trial, {}).get(what)
+
     return pd.DataFrame(
         {
             "arm": [journal.names[arm] for arm in journal.arm_of],
@@ -109,6 +114,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
             ),
             "original": np.array([journal.original_of.get(trial, math.nan) for trial in ids], np.float64),
             "reason": pd.Series([journal.reason_of.get(trial) for trial in ids], dtype="str"),
+            "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
+            "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
@@ -137,7 +144,7 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason")}
+            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
             frame.assign(**texts).to_csv(draft)
 
 

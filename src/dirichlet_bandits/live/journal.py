@@ -4,18 +4,20 @@ Everything here follows from the events alone; the policy comes in only with ``d
 """
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
 VOIDED: Final = "voided"
-_LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
+LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
 class Journal:
@@ -35,6 +37,7 @@ class Journal:
         self.n_pending: list[int] = []
         self.arm_of: list[int] = []
         self.round_of: list[int] = []
+        self.round = -1  # the current one
         self.propensity_of: list[float] = []
         self.asked_at: list[float] = []
         self.ended_at: dict[int, float] = {}
@@ -49,6 +52,8 @@ class Journal:
         self.voided: set[int] = set()
         self.original_of: dict[int, float] = {}  # what was told first, of trials that were voided or corrected
         self.reason_of: dict[int, str | None] = {}
+        self.past: set[int] = set()  # trials that were not decided here
+        self.annotation_of: dict[int, dict[str, Any]] = {}
 
     def status(self, trial: int) -> str:
         """Whether a trial waits, was told, was abandoned, or was told something that was taken back."""
@@ -96,18 +101,18 @@ class Journal:
             if number != self.last + 1:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
-            if not abs(at) < _LATEST:
+            if not abs(at) < LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
                 if trial != len(self.arm_of) or type(value) is not float:
                     raise FormatError(f"event {number} asks trial {trial!r} for {value!r}: the storage is damaged")
                 if self.rest:  # the round goes on
                     del self.rest[0]
-                    self.round_of.append(self.round_of[-1])
                 else:
                     if note is not None:
                         self.rest = json.loads(note)
-                    self.round_of.append(trial)
+                    self.round = trial
+                self.round_of.append(self.round)
                 self.arm_of.append(arm)
                 self.propensity_of.append(value)
                 self.asked_at.append(at)
@@ -141,6 +146,14 @@ class Journal:
                     raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
                 self._correct(number, trial, value, at)
                 self.reason_of[trial] = note
+            elif kind == NOTE:
+                self._annotate(number, trial, note)
+            elif kind == PAST:
+                if trial != len(self.arm_of) or type(value) is not float:
+                    raise FormatError(f"event {number} adds trial {trial!r} with {value!r}: the storage is damaged")
+                self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
+                if token is not None:
+                    self.trials_of.setdefault(token, []).append(trial)
             else:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             self.last = number
@@ -173,6 +186,26 @@ class Journal:
             self.told_rewards[list(self.reward_of).index(trial)] = value
             self.revision = number
         self.reward_of[trial] = value
+
+    def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
+        """A trial of its own round, told from the start; the current round goes on."""
+        self.past.add(trial)
+        self.arm_of.append(arm)
+        self.round_of.append(trial)
+        self.propensity_of.append(chance)
+        self.asked_at.append(at)
+        self.ended_at[trial] = at
+        self.n_told[arm] += 1
+        self.reward_of[trial] = value
+        self.told_arms.append(arm)
+        self.told_rewards.append(value)
+        self.told_numbers.append(number)
+
+    def _annotate(self, number: int, trial: int, note: Any) -> None:
+        said = json.loads(note)
+        if not isinstance(said, dict) or not 0 <= trial < len(self.arm_of):
+            raise FormatError(f"event {number} notes {note!r} of trial {trial!r}: the storage is damaged")
+        self.annotation_of[trial] = merged(self.annotation_of.get(trial, {}), said)
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be

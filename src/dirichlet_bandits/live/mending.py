@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, TELL, VOID, Event
 
 
 class Mended(NamedTuple):
@@ -23,7 +23,7 @@ def mend(events: Sequence[Event]) -> Mended:
     Where arms are missing, stand-ins take their place; where the beginning of a round is, its propensities are NaN.
     """
     if not events or events[-1].number + 1 == len(events):
-        return Mended(events, range(sum(event.kind == ASK for event in events)))
+        return Mended(events, range(sum(event.kind in (ASK, PAST) for event in events)))
     whole: list[Event] = []
     trials: dict[int | None, int] = {}
     told: set[int | None] = set()
@@ -36,23 +36,23 @@ def mend(events: Sequence[Event]) -> Mended:
         if event.number != expected:
             torn = True
         expected = event.number + 1
-        if event.kind in (TELL, ABANDON, VOID, CORRECT) and event.trial not in trials:
+        if event.kind in (TELL, ABANDON, VOID, CORRECT, NOTE) and event.trial not in trials:
             continue
         if event.kind in (VOID, CORRECT) and event.trial not in told:
             event = event._replace(kind=ABANDON if event.kind == VOID else TELL, note=None)
-        if event.kind == TELL:
+        if event.kind in (TELL, PAST):
             told.add(event.trial)
         while event.arm is not None and n_arms < event.arm + (event.kind != ARM):
             add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))
             n_arms += 1
         n_arms += event.kind == ARM and event.arm == n_arms
-        if event.kind == ASK:
-            if torn:
-                add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing
-                if event.data is None:
-                    event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=None)
-                else:
-                    torn = False
+        if event.kind == ASK and torn:
+            add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing
+            if event.data is None:
+                event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=None)
+            else:
+                torn = False
+        if event.kind in (ASK, PAST):
             trials[event.trial] = len(trials)
         add(event._replace(trial=trials.get(event.trial)))
     return Mended(whole, [id for id in trials if id is not None])

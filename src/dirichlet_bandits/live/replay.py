@@ -44,11 +44,12 @@ class Replay:
 
 def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
     """Walk through events that were read with their data; ``decider`` is a fresh one with the study's seed."""
-    journal, rounds, n_wrong, words = Journal(), 0, 0, list[str]()
+    journal, trials, rounds, n_wrong, words = Journal(), 0, 0, 0, list[str]()
 
     def look(event: Event) -> None:
-        nonlocal rounds, n_wrong
+        nonlocal trials, rounds, n_wrong
         if event.kind == ASK:
+            trials += 1
             wrong = _check_rest(journal, event) if journal.rest else _check_round(journal, decider, event)
             rounds += not journal.rest
             n_wrong += bool(wrong)
@@ -57,7 +58,7 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
         journal.apply([event])
 
     walk(events, look, progress)
-    return Replay(len(journal.arm_of), rounds, n_wrong, tuple(words))
+    return Replay(trials, rounds, n_wrong, tuple(words))
 
 
 def _check_rest(journal: Journal, event: Event) -> str:

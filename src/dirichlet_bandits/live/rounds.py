@@ -7,17 +7,26 @@ import numpy as np
 
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
+from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event
 from dirichlet_bandits.types import Floats, Ints
 
 
 class Rounds(NamedTuple):
-    """A row a round: propensities of all arms that the study ever had, and whether all of it was handed out."""
+    """A row a round: propensities of all arms that the study ever had, and whether all of it was handed out.
+
+    A trial of the past is a round, and complete if its propensity is known; those of the other arms are NaN then, if
+    they could have come.
+    """
 
     journal: Journal
     propensities: Floats
     complete: np.ndarray
     row_of_trial: Ints
+
+    @property
+    def possible(self) -> np.ndarray:
+        """Which arms could have been in which round."""
+        return self.propensities != 0.0  # NaN is not 0 either
 
 
 @intact("the study")
@@ -28,20 +37,30 @@ def read_rounds(events: Sequence[Event]) -> Rounds:
     found: list[bytes] = []
     row_of_trial = np.empty(len(journal.arm_of), np.int64)
     complete: list[bool] = []
-    left = 0
+    unknown: list[int] = []
+    left, current = 0, -1
     for event in events:
         if event.kind == ASK:
             if event.data is not None:
                 found.append(event.data)
                 complete.append(True)
+                current = len(found) - 1
                 left = 0 if event.note is None else event.note.count("[") - 1
             else:
                 left -= 1
-            complete[-1] = left == 0
-            row_of_trial[event.trial] = len(found) - 1
+            complete[current] = left == 0
+            row_of_trial[event.trial] = current
+        elif event.kind == PAST:
+            if event.data is None:
+                unknown.append(len(found))
+            row_of_trial[event.trial] = len(found)
+            found.append(event.data or b"")
+            complete.append(event.data is not None)
         elif event.kind in (ARM, RETIRE):
             left = 0
-    return Rounds(journal, _matrix(found, len(journal.names)), np.array(complete, bool), row_of_trial)
+    matrix = _matrix(found, len(journal.names))
+    matrix[unknown] = np.nan
+    return Rounds(journal, matrix, np.array(complete, bool), row_of_trial)
 
 
 def _matrix(found: list[bytes], n_arms: int) -> Floats:

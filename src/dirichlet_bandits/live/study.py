@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
 from dirichlet_bandits.live import frames
+from dirichlet_bandits.live.annotations import Attributes, annotation, merged
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.description import checked_name, describe
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, RETIRE, TELL, VOID, Event, Storage
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event, Storage
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
 
@@ -91,7 +93,7 @@ class Study:
         return study_html(self)
 
     def __len__(self) -> int:
-        """Number of trials handed out so far."""
+        """Number of trials handed out so far, and of those added from the past."""
         return len(self._read().arm_of)
 
     # Decisions
@@ -119,6 +121,8 @@ class Study:
         with self._writing() as (known, draft):
             journal = known.journal
             ids = journal.trials_of.get(token, []) if token is not None else []
+            if ids and ids[0] in journal.past:
+                raise ConflictError(f"token {token!r} has added trials of the past")
             if ids and len(ids) != count:
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
             if not ids:
@@ -128,12 +132,16 @@ class Study:
             trials = [_trial(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
-    def tell(self, id: int | Trial, reward: float) -> None:
+    def tell(
+        self, id: int | Trial, reward: float, *, note: str | None = None, attributes: Attributes | None = None
+    ) -> None:
         """The reward of a trial, given by its id or as it was asked for.
 
-        The same reward twice is one tell; another one is a :class:`ConflictError`.
+        The same reward twice is one tell; another one is a :class:`ConflictError`. A note and attributes of your own
+        are stored with it; see :meth:`annotate`.
         """
-        self.tell_many([id], [reward])
+        trial, value = trial_id(id), self._reward(reward)
+        self._tell({trial: value}, {trial: annotation(note, attributes)})
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
         """The rewards of several trials: all are stored, or none if one of them cannot be.
@@ -153,10 +161,76 @@ class Study:
             trial = trial_id(id)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
+        self._tell(told, {})
+
+    def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]]) -> None:
         with self._writing() as (known, draft):
             new = {trial: value for trial, value in told.items() if self._is_news(known.journal, trial, value)}
             for trial, value in new.items():
                 draft(_event(known.journal, TELL, trial=trial, value=value))
+            for trial, words in said.items():
+                _note(known.journal, draft, trial, words)
+
+    def annotate(self, id: int | Trial, *, note: str | None = None, attributes: Attributes | None = None) -> None:
+        """Remember something of a trial: a note, and values by names of your own. No decision looks at them.
+
+        Another note takes the place of the first; attributes are added to those that are there, or replace them, and
+        None removes one. :meth:`trials_dataframe` has both, attributes as JSON.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("maize", arms=["26 Feb", "13 Mar"], seed=0)
+        >>> trial = study.ask()
+        >>> study.tell(trial, 3120.0, note="hail in May", attributes={"plot": 7})
+        >>> study.annotate(trial, attributes={"irrigated": True})
+        >>> study.trials_dataframe()["attributes"].tolist()
+        ['{"irrigated": true, "plot": 7.0}']
+        """
+        trial, said = trial_id(id), annotation(note, attributes)
+        if not said:
+            raise ArgumentError("note", "a text, unless attributes are given", note)
+        with self._writing() as (known, draft):
+            self._status(known.journal, trial)
+            _note(known.journal, draft, trial, said)
+
+    def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
+        """Trials of the past that were decided elsewhere, all or none; their ids.
+
+        ``frame`` has the columns ``arm`` and ``reward``, and perhaps ``time`` and ``propensity``: the probability with
+        which this arm alone was chosen then. All rewards count for summaries, and for decisions from the next round on.
+        Those with a propensity also count for estimates; arms that occur among them are taken as possible in each,
+        unless the propensity is 1. Those without do not: nobody knows how they were chosen.
+
+        With the token of an earlier call nothing is added again; see :meth:`ask`.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> study.add_trials({"arm": ["red", "blue", "red"], "reward": [1, 0, 0], "propensity": [0.5, 0.5, 0.5]})
+        [0, 1, 2]
+        >>> study.summary()["mean"].to_dict()
+        {'red': 0.5, 'blue': 0.0}
+        """
+        rows = read_past(frame)
+        for k, row in enumerate(rows):
+            self._reward(row.reward, f"reward[{k}]")
+        if token is not None:
+            checked_name("token", token)
+        with self._writing() as (known, draft):
+            journal = known.journal
+            ids = journal.trials_of.get(token, []) if token is not None else []
+            if ids:
+                arms = [journal.names[journal.arm_of[trial]] for trial in ids]
+                if ids[0] not in journal.past or arms != [row.arm for row in rows]:
+                    raise ConflictError(f"token {token!r} has asked for, or added, other trials")
+                return ids
+            arm_of = [self._arm(journal, row.arm) for row in rows]
+            possible = sorted({arm for arm, row in zip(arm_of, rows, strict=True) if row.propensity is not None})
+            ids = list(range(len(journal.arm_of), len(journal.arm_of) + len(rows)))
+            for trial, arm, row in zip(ids, arm_of, rows, strict=True):
+                event = _event(journal, PAST, trial=trial, arm=arm, value=row.reward, token=token)
+                chance = None if row.propensity is None else repr(row.propensity)
+                data = chances_of(row, arm, possible, len(journal.names))
+                draft(event._replace(at=event.at if row.time is None else row.time, data=data, note=chance))
+        return ids
 
     def abandon(self, id: int | Trial) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
@@ -219,9 +293,7 @@ class Study:
     def retire_arm(self, name: str) -> None:
         """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
         with self._writing() as (known, draft):
-            if name not in known.journal.names:
-                raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
-            arm = known.journal.names.index(name)
+            arm = self._arm(known.journal, name)
             if not known.journal.active[arm]:
                 return
             if len(known.journal.active_arms()) == 1:
@@ -279,7 +351,8 @@ class Study:
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times.
 
-        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why. Trials
+        of the past have no propensity if none was given.
         """
         with self._lock:
             return frames.trials(self._read())
@@ -380,11 +453,16 @@ class Study:
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
         return journal.status(trial)
 
-    def _reward(self, reward: object) -> float:
+    def _arm(self, journal: Journal, name: str) -> int:
+        if name not in journal.names:
+            raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
+        return journal.names.index(name)
+
+    def _reward(self, reward: object, field: str = "reward") -> float:
         """A reward that the policy takes."""
-        value = finite_number("reward", reward)
+        value = finite_number(field, reward)
         if abs(value) > LARGEST_REWARD:
-            raise ArgumentError("reward", f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
+            raise ArgumentError(field, f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
         self.policy.check_reward(value)
         return value
 
@@ -423,6 +501,13 @@ def trial_id(id: object) -> int:
 
 def _event(journal: Journal, kind: int, **fields: Any) -> Event:
     return Event(journal.last + 1, kind, at=time.time(), **fields)
+
+
+def _note(journal: Journal, draft: Callable[[Event], None], trial: int, said: Mapping[str, Any]) -> None:
+    """Store what is said of a trial, if it is news."""
+    known = journal.annotation_of.get(trial, {})
+    if merged(known, said) != known:
+        draft(_event(journal, NOTE, trial=trial, note=json.dumps(said)))
 
 
 def _next(known: _Known, trial: int) -> Event:

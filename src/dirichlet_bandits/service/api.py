@@ -98,7 +98,7 @@ def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
 @writing.post("/tell")
 def tell(name: Name, body: bodies.Tell, studies: Studies) -> bodies.Done:
     """The reward of a trial. The same twice is one tell; another reward is a 409."""
-    studies.study(name).tell(body.id, body.reward)
+    studies.study(name).tell(body.id, body.reward, note=body.note, attributes=body.attributes)
     return bodies.Done()
 
 
@@ -128,6 +128,20 @@ def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
     """Another reward in place of the one that was told or voided. The same twice is one correction."""
     studies.study(name).correct(body.id, body.reward, body.reason)
     return bodies.Done()
+
+
+@writing.post("/annotate")
+def annotate(name: Name, body: bodies.Annotate, studies: Studies) -> bodies.Done:
+    """A note and attributes of a trial, added to those that are there. Twice is once."""
+    studies.study(name).annotate(body.id, note=body.note, attributes=body.attributes)
+    return bodies.Done()
+
+
+@writing.post("/add_trials")
+def add_trials(name: Name, body: bodies.AddTrials, studies: Studies) -> bodies.Ids:
+    """Trials of the past that were decided elsewhere. With the token of an earlier call nothing is added again."""
+    rows = {key: [getattr(trial, key) for trial in body.trials] for key in bodies.PastTrial.model_fields}
+    return bodies.Ids(ids=studies.study(name).add_trials(rows, token=body.token))
 
 
 @writing.post("/add_arm")

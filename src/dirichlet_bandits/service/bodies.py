@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES
 from dirichlet_bandits.live.description import LONGEST_NAME
 
 MOST_TRIALS: Final = 1000
@@ -15,6 +16,9 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["ma
 Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
+Note = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, examples=["hail in May"])]
+Value = bool | Annotated[float, Field(allow_inf_nan=False)] | Note | None
+Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -46,10 +50,36 @@ class Ask(_Body):
 
 
 class Tell(_Body):
-    """The reward of a trial."""
+    """The reward of a trial, and what else is to be remembered of it."""
 
     id: Id
     reward: Reward
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+
+class Annotate(_Body):
+    """A note and attributes of a trial; null removes an attribute."""
+
+    id: Id
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+
+class PastTrial(_Body):
+    """A trial that was decided elsewhere; without its propensity it does not count for estimates."""
+
+    arm: Name
+    reward: Reward
+    time: datetime | None = None
+    propensity: Annotated[float, Field(strict=True, gt=0.0, le=1.0)] | None = None
+
+
+class AddTrials(_Body):
+    """Trials of the past, all or none; ``token`` as in an ask."""
+
+    trials: Annotated[list[PastTrial], Field(max_length=MOST_REWARDS)]
+    token: Name | None = None
 
 
 class TellMany(_Body):
@@ -72,9 +102,11 @@ class Void(_Body):
     reason: Reason
 
 
-class Correct(Tell):
+class Correct(_Body):
     """Another reward for a trial that was told one."""
 
+    id: Id
+    reward: Reward
     reason: Reason | None = None
 
 
@@ -141,12 +173,13 @@ class Trials(BaseModel):
 class Told(BaseModel):
     """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
 
-    Of one that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why.
+    ``propensity`` is null for a trial of the past that came without. Of one that was voided or corrected,
+    ``original`` is the reward told first, and ``reason`` says why.
     """
 
     id: int
     arm: str
-    propensity: float
+    propensity: float | None
     round: int
     status: Literal["pending", "told", "abandoned", "voided"]
     reward: float | None
@@ -154,6 +187,14 @@ class Told(BaseModel):
     ended_at: datetime | None
     original: float | None = None
     reason: str | None = None
+    note: str | None = None
+    attributes: Annotated[str | None, Field(description="As JSON.")] = None
+
+
+class Ids(BaseModel):
+    """Ids of trials, in the order in which they were given."""
+
+    ids: list[int]
 
 
 class Log(BaseModel):

@@ -5,7 +5,7 @@ import io
 import math
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, Trial
+from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
@@ -125,9 +127,12 @@ class RemoteStudy:
         trials = _trials(self._post("ask", n=count, token=named))
         return trials[0] if n is None else trials
 
-    def tell(self, id: int | Trial, reward: float) -> None:
+    def tell(
+        self, id: int | Trial, reward: float, *, note: str | None = None, attributes: Attributes | None = None
+    ) -> None:
         """The reward of a trial. See :meth:`Study.tell`."""
-        self._post("tell", id=trial_id(id), reward=finite_number("reward", reward))
+        said = annotation(note, attributes)
+        self._post("tell", id=trial_id(id), reward=finite_number("reward", reward), **said)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
         """The rewards of several trials, all or none. See :meth:`Study.tell_many`."""
@@ -150,6 +155,18 @@ class RemoteStudy:
         """Another reward in place of the one that was told. See :meth:`Study.correct`."""
         said = {} if reason is None else {"reason": checked_name("reason", reason)}
         self._post("correct", id=trial_id(id), reward=finite_number("reward", reward), **said)
+
+    def annotate(self, id: int | Trial, *, note: str | None = None, attributes: Attributes | None = None) -> None:
+        """Remember something of a trial. See :meth:`Study.annotate`."""
+        self._post("annotate", id=trial_id(id), **annotation(note, attributes))
+
+    def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
+        """Trials of the past. See :meth:`Study.add_trials`; without a token of yours, one is drawn."""
+        named = secrets.token_urlsafe(16) if token is None else checked_name("token", token)
+        rows = [row._asdict() for row in read_past(frame)]
+        for row in rows:
+            row["time"] = None if row["time"] is None else datetime.fromtimestamp(row["time"], UTC).isoformat()
+        return list(self._post("add_trials", trials=rows, token=named)["ids"])
 
     # Arms
 

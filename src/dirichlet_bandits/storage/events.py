@@ -15,7 +15,9 @@ TELL: Final = 3
 ABANDON: Final = 4
 VOID: Final = 5
 CORRECT: Final = 6
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct")
+NOTE: Final = 7
+PAST: Final = 8
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past")
 
 Settings = dict[str, Any]
 
@@ -33,6 +35,8 @@ class Event(NamedTuple):
     ABANDON   its id  -                    -               -                   -
     VOID      its id  -                    -               -                   why
     CORRECT   its id  -                    the new reward  -                   why, if that was said
+    NOTE      its id  -                    -               -                   note and attributes, as JSON
+    PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for

@@ -1,0 +1,64 @@
+"""Notes and attributes: what users want to remember of a trial. No decision looks at them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.validation import finite_number
+
+LONGEST_NOTE: Final = 1000
+MOST_ATTRIBUTES: Final = 50
+
+Attributes = Mapping[str, str | float | bool | None]
+
+
+def annotation(note: str | None, attributes: Attributes | None) -> dict[str, Any]:
+    """What is to be stored, checked; empty if there is nothing.
+
+    >>> annotation("hail in May", {"plot": 7, "irrigated": True})
+    {'note': 'hail in May', 'attributes': {'plot': 7.0, 'irrigated': True}}
+    >>> annotation(None, {"plot": [1]})
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'attributes['plot']' must be a text, a number, True, False or None (got [1])
+    """
+    said: dict[str, Any] = {}
+    if note is not None:
+        said["note"] = _text("note", note)
+    if attributes is not None:
+        if not isinstance(attributes, Mapping) or len(attributes) > MOST_ATTRIBUTES:
+            raise ArgumentError("attributes", f"at most {MOST_ATTRIBUTES} values by name", attributes)
+        said["attributes"] = {checked_name("attributes", key): _value(key, x) for key, x in attributes.items()}
+    return said
+
+
+def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a trial after something was said: another note, more attributes or others; None removes one."""
+    attributes = {**known.get("attributes", {}), **said.get("attributes", {})}
+    attributes = {key: value for key, value in attributes.items() if value is not None}
+    note = said.get("note", known.get("note"))
+    return {**({} if note is None else {"note": note}), **({"attributes": attributes} if attributes else {})}
+
+
+def written(attributes: Mapping[str, Any] | None) -> str | None:
+    """Attributes as one text, for tables and files."""
+    return None if not attributes else json.dumps(attributes, ensure_ascii=False, sort_keys=True)
+
+
+def _value(key: str, x: object) -> str | float | bool | None:
+    if x is None or isinstance(x, bool):
+        return x
+    if isinstance(x, str):
+        return _text(f"attributes[{key!r}]", x)
+    try:
+        return finite_number(f"attributes[{key!r}]", x)
+    except ArgumentError:
+        raise ArgumentError(f"attributes[{key!r}]", "a text, a number, True, False or None", x) from None
+
+
+def _text(name: str, x: object) -> str:
+    good = isinstance(x, str) and 0 < len(x) <= LONGEST_NOTE and all(c.isprintable() or c in "\n\t" for c in x)
+    if not isinstance(x, str) or not good:
+        raise ArgumentError(name, f"a text of 1 to {LONGEST_NOTE} characters", x)
+    return x
