@@ -67,6 +67,19 @@ def test_no_legend_lies_on_the_axes(result, kind, size):
         assert extent.y0 >= -1
 
 
+def test_a_long_name_is_wrapped_and_not_cut_off():
+    name = "a policy with so long a name that no legend has room for it in one line, not even below"
+    long = db.simulate(BANDIT, {name: db.UCB1(sigma=0.5)}, horizon=20, replications=3, seed=0)
+    for size in (None, (3.5, 3.0)):
+        figure = long.plot(figsize=size)
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert box.x0 >= -1
+        assert box.x1 <= figure.bbox.width + 1
+        assert " ".join(legend.get_texts()[0].get_text().split()) == name
+
+
 @pytest.mark.parametrize("log_regret", [False, True])
 def test_in_axes_of_ones_own_the_legend_makes_room(result, log_regret):
     figure = Figure(figsize=(7.0, 3.0), layout="constrained")

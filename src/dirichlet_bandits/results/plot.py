@@ -3,6 +3,7 @@
 What is common to all kinds of pictures stands here; what each kind draws stands in ``kinds``.
 """
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -187,16 +188,19 @@ def _draw_legend(axes: "Axes", entries: Entries, place: str, narrow: bool) -> No
         "fontsize": 7 if narrow else 8 if small else 10,
         "title_fontsize": 7 if narrow else 8 if small else 10,
     }
+    width = figure.get_figwidth()
+    letter, line = look["fontsize"] / 125, look["handlelength"] * look["fontsize"] / 72 + 0.25  # inches
+    room = 0.4 * width if place == "right" else width
+    most = max(12, int((room - line) / letter))
+    labels = [textwrap.fill(label, most, break_long_words=False) for label in entries.labels]
     if place == "right":
-        figure.legend(entries.handles, entries.labels, loc="outside right upper", **look)
+        figure.legend(entries.handles, labels, loc="outside right upper", **look)
     elif place == "below":
-        inches = look["handlelength"] * look["fontsize"] / 72 + max(map(len, entries.labels)) * look["fontsize"] / 125
-        columns = max(1, min(len(entries.labels), int(figure.get_figwidth() / (inches + 0.25))))
-        figure.legend(
-            entries.handles, entries.labels, loc="outside lower center", ncols=columns, columnspacing=1.2, **look
-        )
+        widest = max(len(part) for label in labels for part in label.splitlines())
+        columns = max(1, min(len(labels), int(width / (line + widest * letter))))
+        figure.legend(entries.handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.2, **look)
     else:
-        _make_room(axes, axes.legend(entries.handles, entries.labels, loc="upper left", **look))
+        _make_room(axes, axes.legend(entries.handles, labels, loc="upper left", **look))
 
 
 def _make_room(axes: "Axes", legend: Any) -> None:
