@@ -26,6 +26,7 @@ Url = Annotated[
     ),
 ]
 Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
+Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -207,6 +208,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 def show_command(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are named.")] = None,
+    archived: Archived = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
@@ -221,21 +223,66 @@ def show_command(
     if name is not None:
         study_tables.show_study(db.load_study(name, storage), form)
     elif form != "text":
-        study_tables.show_list(storage, form)
+        study_tables.show_list(storage, archived, form)
     else:
-        for found in db.study_names(storage):
+        for found in db.study_names(storage, archived=archived):
             typer.echo(found)
 
 
 @app.command("list")
-def list_command(storage: Url, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False) -> None:
+def list_command(
+    storage: Url, archived: Archived = False, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False
+) -> None:
     """Print all studies of a storage: policy, arms, trials, pending ones, best arm.
 
     \b
     Example:
       dirichlet-bandits study list --storage sqlite:///maize.db
     """
-    study_tables.show_list(storage, tables.form_of(as_json, as_csv))
+    study_tables.show_list(storage, archived, tables.form_of(as_json, as_csv))
+
+
+@app.command("rename")
+def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Give a study another name.
+
+    \b
+    Example:
+      dirichlet-bandits study rename maize "maize 2026" \\
+        --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).rename(new)
+    typer.echo(f"renamed {name!r}: {new!r}")
+
+
+@app.command("archive")
+def archive_command(
+    name: Name, storage: Url, undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False
+) -> None:
+    """Leave a study out of the list; it can still be used.
+
+    \b
+    Example:
+      dirichlet-bandits study archive maize --storage sqlite:///maize.db
+    """
+    study = db.load_study(name, storage)
+    study.unarchive() if undo else study.archive()
+    typer.echo(f"{name!r}: {'back in the list' if undo else 'archived'}")
+
+
+@app.command("delete")
+def delete_command(
+    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="The name of the study once more.")]
+) -> None:
+    """Remove a study with all of its events, for good.
+
+    \b
+    Example:
+      dirichlet-bandits study delete maize --confirm maize \\
+        --storage sqlite:///maize.db
+    """
+    db.delete_study(name, storage, confirm=confirm)
+    typer.echo(f"deleted {name!r}")
 
 
 @app.command("export")

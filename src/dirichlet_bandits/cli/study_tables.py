@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _MOST_PENDING = 10  # trials that are named; JSON has all
 
 
-def show_list(storage: str, form: tables.Form) -> None:
-    """All studies, a row each."""
-    studies = [db.load_study(name, storage) for name in db.study_names(storage)]
+def show_list(storage: str, archived: bool, form: tables.Form) -> None:
+    """All studies, or those that are archived, a row each."""
+    studies = [db.load_study(name, storage) for name in db.study_names(storage, archived=archived)]
     rows = [
         (study.name, repr(study.policy), len(study.arms), len(study), len(study.pending), study.best_arm)
         for study in studies
@@ -36,7 +36,8 @@ def show_list(storage: str, form: tables.Form) -> None:
 
 
 _COUNTS = ("told", "pending", "abandoned", "voided")
-_NUMBERS = ("value", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
+_LIFT = ("lift", "lift_low", "lift_high")
+_NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 
 def show_study(study: "db.Study", form: tables.Form) -> None:
@@ -47,13 +48,15 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         tables.show(_for_people(study, summary, chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
-        if "lift" in summary:
-            tables.note(f"lift: mean less that of {said['control']}")
         tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
+        for reason, without in summary.groupby("no_interval", sort=False):
+            tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         tables.note("next: propensity of the next decision")
         if waiting:
             named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
             tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
+        if "lift" in summary:
+            _show_lift(summary)
         return
     keys = [key for key in (*_COUNTS, *_NUMBERS) if key in summary]
     columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
@@ -78,8 +81,9 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
     """What fits a terminal: columns of nothing are left out, and trials that were not told share one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
-    keys = [key for key in _NUMBERS if key in known and (key == "mean" or known[key].fillna(0.0).any())]
-    headers = {"value": summary.attrs["objective"], "low": "from", "high": "to", "lift_low": "from", "lift_high": "to"}
+    numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
+    keys = [key for key in numbers if key == "mean" or known[key].fillna(0.0).any()]
+    headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
     others = [key for key in _COUNTS[1:] if key in summary]
     besides = bool(summary[others].to_numpy().any())
     columns = [
@@ -102,3 +106,11 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
             )
         )
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
+
+
+def _show_lift(summary: "pd.DataFrame") -> None:
+    """By how much the mean of each arm exceeds that of the control."""
+    columns = [tables.Column("arm", "arm"), *map(tables.Column, _LIFT, ("lift", "from", "to"))]
+    rows = [(str(arm), *(float(row[key]) for key in _LIFT)) for arm, row in summary.iterrows()]
+    typer.echo()
+    tables.show(tables.Table(f"Lift: mean less that of {summary.attrs['control']}", columns, rows))

@@ -306,6 +306,34 @@ class Study:
         journal = self._read()
         return [journal.names[arm] for arm in journal.active_arms()]
 
+    # The study itself
+
+    def rename(self, name: str) -> None:
+        """Give the study another name. Whoever uses it by the old one does not find it any more."""
+        checked_name("name", name)
+        with self._lock:
+            if name == self.name:
+                return
+            with self.storage.transaction(self.name) as transaction:
+                if not transaction.rename(name):
+                    raise ConflictError(f"there is a study {name!r}")
+            self.name = name
+
+    def archive(self) -> None:
+        """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
+        with self._lock, self.storage.transaction(self.name) as transaction:
+            transaction.archive(time.time())
+
+    def unarchive(self) -> None:
+        """Put the study back into :func:`study_names`."""
+        with self._lock, self.storage.transaction(self.name) as transaction:
+            transaction.archive(None)
+
+    @property
+    def archived(self) -> bool:
+        """Whether the study was archived."""
+        return self.name in self.storage.names(archived=True)
+
     # Looking
 
     @property
@@ -391,6 +419,8 @@ class Study:
 
     def _follow(self, read: Callable[[int], Sequence[Event]]) -> "_Known":
         """What is known, with what others have added; all of it anew if the storage went back in time."""
+        if self._known is None:
+            self._check_settings()
         known = self._known or self._nothing()
         events = read(max(known.journal.last - 1, -1))
         if known.journal.tail:
@@ -415,7 +445,7 @@ class Study:
         """Is the stored study of this name still this one?"""
         stored = self.storage.settings(self.name)
         if stored is None:
-            raise NotFoundError(f"no study {self.name!r} in {self.storage.url!r} any more")
+            raise NotFoundError(f"no study {self.name!r} any more")
         there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
         if there != (describe(self.policy), str(self.seed), self.direction):
             raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
