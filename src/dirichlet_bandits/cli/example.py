@@ -26,7 +26,8 @@ def example(
       dirichlet-bandits example experiment.toml
       dirichlet-bandits simulate experiment.toml --out runs.zarr
       dirichlet-bandits example mixtures.toml --paper mixtures
-      dirichlet-bandits simulate mixtures.toml --out mixtures.zarr --replications 200
+      dirichlet-bandits simulate mixtures.toml --out mixtures.zarr \\
+        --replications 200
     """
     if paper is not None and paper not in _COPIED:
         raise ArgumentError("--paper", one_of(_COPIED), paper)

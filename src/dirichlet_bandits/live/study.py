@@ -88,6 +88,11 @@ class Study:
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
 
+    def _repr_html_(self) -> str:
+        from dirichlet_bandits.live.html import study_html
+
+        return study_html(self)
+
     def __len__(self) -> int:
         """Number of trials handed out so far, and of those added from the past."""
         return len(self._read().arm_of)
