@@ -7,9 +7,9 @@ import typer
 
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING, example_text, shipped_text
+from dirichlet_bandits.experiments.catalogue import MAIZE, REGRET, SUBSAMPLING, example_text, shipped_text
 
-_COPIED = (*REGRET, *SUBSAMPLING)
+_COPIED = (*REGRET, *SUBSAMPLING, *MAIZE)
 
 
 def example(

@@ -11,18 +11,23 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import RISK, SHIPPED, SUBSAMPLING
 
 
 def paper(
     full: Annotated[bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200.")] = False,
     which: Annotated[
-        str, typer.Option(help="The paper: 'dirichlet' (NeurIPS 2021), or 'sda', on sub-sampling duels (NeurIPS 2020).")
+        str,
+        typer.Option(
+            help="The paper: 'dirichlet' (NeurIPS 2021); 'sda', on sub-sampling duels (NeurIPS 2020); or 'cvar', on "
+            "risk: arms judged by their bad rewards (ICML 2021)."
+        ),
     ] = "dirichlet",
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; of sda {one_of(SUBSAMPLING)}."
+            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; "
+            f"of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
@@ -44,6 +49,7 @@ def paper(
       dirichlet-bandits paper --only robustness --only kinf --out robust
       dirichlet-bandits paper --full --out full-report
       dirichlet-bandits paper --which sda --out subsampling
+      dirichlet-bandits paper --which cvar --out risk
     """
     try:
         with cluster(dask, workers) as executor, options_named("which", "only", "out", "workers", "seed"):

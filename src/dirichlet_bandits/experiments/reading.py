@@ -94,7 +94,7 @@ def published(content: Mapping[str, Any]) -> Published | None:
     for name, row in rows.items():
         if not isinstance(row, dict):
             raise ArgumentError(
-                f"paper.printed.{name}", "a table with mean, std, and q05 and q95 if they are known", row
+                f"paper.printed.{name}", "a table with mean, and std, q05 and q95 if they are known", row
             )
         printed[name] = fields.make(f"paper.printed.{name}", Printed, row, called="a printed row")
     given = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
@@ -119,7 +119,7 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
     return Experiment(
         title=content.get("title", default_title),
         bandit=_bandit(content),
-        policies=_policies(fields.tables(content, "policies", "policy")),
+        policies=policies(content),
         plot=fields.under("plot", PlotSettings, **plot),
         figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
@@ -128,10 +128,15 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
     )
 
 
+def objective_of(content: Mapping[str, Any]) -> Objective | None:
+    """What the table ``[objective]`` names; None without one."""
+    goal = fields.one_table(content, "objective")
+    return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+
+
 def _bandit(content: Mapping[str, Any]) -> Bandit:
     """The bandit of the tables ``[[arms]]``, or the named ``[problem]``, with the ``[objective]``."""
-    problem, goal = fields.one_table(content, "problem"), fields.one_table(content, "objective")
-    objective = None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+    problem, objective = fields.one_table(content, "problem"), objective_of(content)
     if problem is not None:
         if "arms" in content:
             raise FieldError("'problem' names all the arms: no [[arms]] beside it")
@@ -146,8 +151,9 @@ def _bandit(content: Mapping[str, Any]) -> Bandit:
     return Bandit(chosen, called, objective=objective)
 
 
-def _policies(tables: list[dict[str, Any]]) -> dict[str, Policy]:
+def policies(content: Mapping[str, Any]) -> dict[str, Policy]:
     """The policies of the tables ``[[policies]]`` by name."""
+    tables = fields.tables(content, "policies", "policy")
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
     chosen = [fields.choose(f"policies[{k}]", "policy", POLICIES, table) for k, table in enumerate(tables)]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 import xarray as xr
 
+from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
+from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import figures, judging
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.report.numbers import short
@@ -66,17 +68,20 @@ class Chapter:
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
-def regret_chapter(name: str, experiment: Experiment, result: Result, quick: bool) -> Chapter:
+def regret_chapter(
+    name: str, experiment: Experiment, result: Result, quick: bool, runs_are: str = "replications"
+) -> Chapter:
     """The chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
-    note = f"quick run: {runs} replications" if quick else ""
-    over = f"{runs} replications of {short(result.horizon)} pulls"
+    note = f"quick run: {runs} {runs_are}" if quick else ""
+    over = f"{runs} {runs_are} of {short(result.horizon)} pulls"
     regret = result.regret_label[:1].upper() + result.regret_label[1:]
     pictures = [
         Picture(
             f"{name}-laws",
             figures.laws(experiment.bandit, experiment.title, experiment.plot.unit),
-            "The laws of the rewards; an upright line marks the mean, the best arm has another colour.",
+            f"The laws of the rewards{_of_which(runs_are)}; an upright line marks the "
+            f"{experiment.bandit.objective.name}{_tail(experiment)}, the best arm has another colour.",
         )
     ]
     panels: Sequence[Panel | None] = experiment.figures or [None]
@@ -90,7 +95,10 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
             )
         )
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
-    caption = f"{regret}{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean."
+    caption = f"{regret}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is that of the mean."
+    tables = [_regret_table(name, experiment, result, caption)]
+    if runs_are == "replications" and not isinstance(experiment.bandit.objective, Mean):
+        tables.append(_arms_table(name, experiment))
     return Chapter(
         name=name,
         title=experiment.title,
@@ -98,9 +106,14 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
         scale=over,
         seed=experiment.seed,
         pictures=_marked(pictures, note),
-        tables=[_regret_table(name, experiment, result, caption)],
+        tables=tables,
         verdicts=[judging.judge_regret(claim, result) for claim in experiment.claims],
     )
+
+
+def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
+    """The chapter of one run on each of many random problems; its picture of laws shows the first of them."""
+    return regret_chapter(name, study.experiment(), result, quick, runs_are="random problems")
 
 
 def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -> Chapter:
@@ -193,6 +206,27 @@ def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
+
+
+def _of_which(runs_are: str) -> str:
+    return "" if runs_are == "replications" else " of the first problem"
+
+
+def _tail(experiment: Experiment) -> str:
+    return "" if isinstance(experiment.bandit.objective, Mean) else ", the average over the darker part"
+
+
+def _arms_table(name: str, experiment: Experiment) -> Table:
+    """What each arm is worth, and its mean, beside what the paper printed."""
+    bandit = experiment.bandit
+    unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
+    frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
+    headers = ["arm", "mean", bandit.objective.name]
+    printed = experiment.paper.values if experiment.paper else {}
+    if printed:
+        frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
+        headers.append(f"paper: {bandit.objective.name}")
+    return Table(f"{name}-arms", frame, headers, f"What the arms are worth{unit}: {bandit.objective.name}.")
 
 
 def _regret_table(name: str, experiment: Experiment, result: Result, caption: str) -> Table:

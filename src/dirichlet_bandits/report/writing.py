@@ -84,6 +84,7 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
         reference=making.paper.reference,
         option=making.paper.option,
         readings=making.paper.readings,
+        paper_runs=making.paper.runs,
         chapters=chapters,
         images=images,
         quick=making.quick_runs is not None,
