@@ -55,6 +55,7 @@ NAMES = {
     "StorageError",
     "Estimate",
     "Replay",
+    "RiskEstimate",
     "Study",
     "Trial",
     "create_study",

@@ -58,6 +58,19 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
 
 
 @jit
+def insert(history: History, arm: int, reward: float) -> History:
+    """Count a reward and put it in its place among the smaller and the larger ones of its arm."""
+    history = append(history, arm, reward, reward)
+    pool, first = history.pool, history.start[arm]
+    place = first + history.pulls[arm] - 1
+    while place > first and pool[place - 1] > reward:
+        pool[place] = pool[place - 1]
+        place -= 1
+    pool[place] = reward
+    return history
+
+
+@jit
 def reserve(history: History, arm: int, n_more: int) -> History:
     """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
     n = history.pulls[arm]

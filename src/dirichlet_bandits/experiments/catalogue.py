@@ -77,7 +77,7 @@ def shipped(name: str) -> "Experiment | Study":
     """An experiment of a paper.
 
     >>> shipped("robustness").policies["RDS log"]
-    RDS(rho='log')
+    RDS(rho='log', level=None)
     """
     from dirichlet_bandits.experiments.reading import parse
     from dirichlet_bandits.experiments.studies import parse_study

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dirichlet_bandits.arms import Empirical, Mean
+from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.risk import checked_bounds, cvar_sequence
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -25,14 +26,18 @@ if TYPE_CHECKING:
 
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
+CVAR_BOUNDED = "confidence sequence for a CVaR: any law within the bounds"
+CVAR_UNBOUNDED = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 
-def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
-    """A row an arm."""
+def summary(
+    journal: Journal, policy: Policy, level: float, bounds: tuple[float, float] | None = None
+) -> "pd.DataFrame":
+    """A row an arm; ``bounds`` of the rewards where the policy does not know them."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
-    lower, upper = policy.reward_bounds
+    lower, upper = checked_bounds(bounds, policy, journal.told_rewards)
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
@@ -60,6 +65,17 @@ def summary(journal: Journal, policy: Policy, level: float) -> "pd.DataFrame":
     if not isinstance(policy.objective, Mean):
         told_to = [rewards[arms == arm] for arm in range(len(journal.names))]
         frame["value"] = [policy.objective.value(Empirical(x)) if x.size else math.nan for x in told_to]
+    if isinstance(policy.objective, CVaR):
+        ends = [
+            cvar_sequence(x, lower, upper, policy.objective.level, level)
+            if bounded and x.size
+            else Interval(lower, upper)
+            if bounded
+            else Interval(-math.inf, math.inf)
+            for x in told_to
+        ]
+        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
+        frame.attrs["value_interval"] = CVAR_BOUNDED if bounded else CVAR_UNBOUNDED
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level

@@ -12,7 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import History, append, new_history, rewards
+from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
@@ -212,16 +212,9 @@ def no_rewards(policy: Any, n_arms: int) -> History:
 
 
 @implements(update, BCVTSParams, UUCBParams, CVaRUCBParams)
-def insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+def keep_in_order(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     """Put the reward in its place among the smaller and the larger ones."""
-    state = append(state, arm, reward, reward)
-    pool, first = state.pool, state.start[arm]
-    place = first + state.pulls[arm] - 1
-    while place > first and pool[place - 1] > reward:
-        pool[place] = pool[place - 1]
-        place -= 1
-    pool[place] = reward
-    return state
+    return insert(state, arm, reward)
 
 
 @implements(init, MCVTSParams)
