@@ -127,6 +127,7 @@ def test_rooms_pin_their_names():
         "judge_regret",
         "kinf_chapter",
         "qds_chapter",
+        "random_chapter",
         "regret_chapter",
         "reproduce",
         "sentence",

@@ -80,7 +80,7 @@ def test_random_problems_depend_on_seed_and_number_alone():
     assert result.lower_bound is None
     gaps = np.array([study.bandit(k).gaps for k in range(5)])
     np.testing.assert_allclose(result.final_regret("M"), (result.pulls.sel(policy="M").values * gaps).sum(axis=1))
-    assert len(np.unique(gaps)) > 10
+    assert len(np.unique(gaps)) > 6
     other = dataclasses.replace(study, seed=4)
     assert other.bandit(0).values.tolist() != study.bandit(0).values.tolist()
 

@@ -69,7 +69,7 @@ class RandomClippedMixture:
                 raise ArgumentError(name, "two numbers of at least 0, the smaller first", getattr(self, name))
 
     def draw(self, rng: np.random.Generator) -> Law:
-        means, stds = rng.uniform(*self.means, self.modes), rng.uniform(*self.stds, self.modes)
+        means, stds = (rng.uniform(ends[0], ends[1], self.modes) for ends in (self.means, self.stds))
         mode = rng.choice(self.modes, _SHARES, p=rng.dirichlet(np.ones(self.modes)))
         return Empirical(np.clip(rng.normal(means[mode], stds[mode]), 0.0, 1.0))
 
