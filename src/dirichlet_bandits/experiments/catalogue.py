@@ -24,7 +24,7 @@ MAIZE = ("maize-5", "maize-20", "maize-80", "maize-far-bound", "maize-seven")
 RANDOM = ("multinomial-10", "multinomial-50", "multinomial-90", "clipped-1", "clipped-5", "clipped-80")
 RISK = (*MAIZE, *RANDOM)
 _FOLDERS = {"paper": SHIPPED, "sda": SUBSAMPLING, "cvar": RISK}
-_STUDIES = ("kinf", "qds-condition", *RANDOM)  # no simulations of one bandit
+STUDIES = ("kinf", "qds-condition", *RANDOM)  # no simulations of one bandit
 
 
 class Paper(NamedTuple):
@@ -67,8 +67,8 @@ PAPERS = {
         "paper's were written down without the paper at hand: check them there before you cite them. Tables that are "
         "not quoted have only our numbers.",
         " --which cvar",
-        "1040 on the planting dates and 1000 random problems",
-        40,
+        runs="1040 on four planting dates and 1000 random multinomial problems",
+        quick=40,
     ),
 }
 
@@ -83,7 +83,7 @@ def shipped(name: str) -> "Experiment | Study":
     from dirichlet_bandits.experiments.studies import parse_study
 
     text = shipped_text(name)
-    return parse_study(text, f"{name}.toml") if name in _STUDIES else parse(text, f"{name}.toml")
+    return parse_study(text, f"{name}.toml") if name in STUDIES else parse(text, f"{name}.toml")
 
 
 def shipped_text(name: str) -> str:

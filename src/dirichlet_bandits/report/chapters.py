@@ -80,8 +80,7 @@ def regret_chapter(
         Picture(
             f"{name}-laws",
             figures.laws(experiment.bandit, experiment.title, experiment.plot.unit),
-            f"The laws of the rewards{_of_which(runs_are)}; an upright line marks the "
-            f"{experiment.bandit.objective.name}{_tail(experiment)}, the best arm has another colour.",
+            _words_on_laws(experiment, runs_are),
         )
     ]
     panels: Sequence[Panel | None] = experiment.figures or [None]
@@ -208,12 +207,12 @@ def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
 
 
-def _of_which(runs_are: str) -> str:
-    return "" if runs_are == "replications" else " of the first problem"
-
-
-def _tail(experiment: Experiment) -> str:
-    return "" if isinstance(experiment.bandit.objective, Mean) else ", the average over the darker part"
+def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
+    """What the picture of the laws shows."""
+    goal = experiment.bandit.objective
+    which = "" if runs_are == "replications" else " of the first problem"
+    line = goal.name if isinstance(goal, Mean) else f"{goal.name}, the average over the darker part"
+    return f"The laws of the rewards{which}; an upright line marks the {line}, the best arm has another colour."
 
 
 def _arms_table(name: str, experiment: Experiment) -> Table:

@@ -59,9 +59,11 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
             tail = np.sort(sample)[: max(round(goal.level * sample.size), 1)]
             heights = np.histogram(tail, bins)[0] * (bars[0].sum() / sample.size)
             axes.bar(bins[:-1], heights, np.diff(bins), align="edge", color=color, linewidth=0)
-        axes.axvline(value, color=color, linewidth=1.5)
-        mean = "" if isinstance(goal, Mean) else f"mean {short(float(bandit.means[k]))}, "
-        label = f"{plain(bandit.names[k])}: {mean}{plain(goal.name)} {short(value)}" + (", the best" if best else "")
+        mean, worth = "", f"mean {short(value)}"
+        if not isinstance(goal, Mean):
+            mean, worth = f"mean {short(float(bandit.means[k]))}, ", f"{plain(goal.name)}: {short(value)}"
+        axes.axvline(value, color=color if isinstance(goal, Mean) else "black", linewidth=1.5)
+        label = f"{plain(bandit.names[k])}: {mean}{worth}" + (", the best" if best else "")
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
         axes.set_yticks([])
         axes.spines[["top", "right", "left"]].set_visible(False)
