@@ -61,11 +61,17 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
 def insert(history: History, arm: int, reward: float) -> History:
     """Count a reward and put it in its place among the smaller and the larger ones of its arm."""
     history = append(history, arm, reward, reward)
-    pool, first = history.pool, history.start[arm]
-    place = first + history.pulls[arm] - 1
-    while place > first and pool[place - 1] > reward:
-        pool[place] = pool[place - 1]
-        place -= 1
+    pool, place = history.pool, history.start[arm]
+    last = place + history.pulls[arm] - 1
+    end = last
+    while place < end:
+        middle = (place + end) // 2
+        if pool[middle] > reward:
+            end = middle
+        else:
+            place = middle + 1
+    for i in range(last, place, -1):  # without a condition inside, the compiler moves many at a time
+        pool[i] = pool[i - 1]
     pool[place] = reward
     return history
 
