@@ -54,6 +54,7 @@ PAIRS = {
     "RDS sqrt-log": Example(lambda w: db.RDS(), naive.rds),
     "RDS log": Example(lambda w: db.RDS("log"), partial(naive.rds, rho="log")),
     "RDS log2": Example(lambda w: db.RDS("log2"), partial(naive.rds, rho="log2")),
+    "RDS level 50 %": Example(lambda w: db.RDS(level=0.5), partial(naive.risk_rds, level=0.5)),
     "QDS": Example(lambda w: db.QDS(rho=4, alpha=0.3), partial(naive.qds, rho=4, alpha=0.3)),
     "NPTS": Example(lambda w: db.NPTS(upper=w.upper), partial(naive.npts, upper=1.0)),
     "BCVTS 40 %": Example(lambda w: db.BCVTS(w.upper, 0.4), partial(naive.bcvts, upper=1.0, level=0.4)),

@@ -7,9 +7,17 @@ import typer
 
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.catalogue import READINGS, REGRET, STUDIES, SUBSAMPLING, example_text, shipped_text
+from dirichlet_bandits.experiments.catalogue import (
+    MAIZE,
+    READINGS,
+    REGRET,
+    STUDIES,
+    SUBSAMPLING,
+    example_text,
+    shipped_text,
+)
 
-_COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAMPLING)
+_COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAMPLING, *MAIZE)
 
 
 def example(

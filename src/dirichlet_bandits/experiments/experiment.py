@@ -68,6 +68,8 @@ class Experiment:
             under(f"claims[{k}]", name_list, "than", claim.than, self.policies)
         if self.paper is not None and self.paper.printed:
             name_list("paper.printed", list(self.paper.printed), self.policies)
+        if self.paper is not None and self.paper.values:
+            name_list("paper.values", list(self.paper.values), self.bandit.names)
 
     def run(self, **options: Any) -> Result:
         """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""

@@ -102,7 +102,7 @@ def published(content: Mapping[str, Any]) -> Published | None:
     for name, row in rows.items():
         if not isinstance(row, dict):
             raise ArgumentError(
-                f"paper.printed.{name}", "a table with mean, std, and q05 and q95 if they are known", row
+                f"paper.printed.{name}", "a table with mean, and std, q05 and q95 if they are known", row
             )
         printed[name] = fields.make(f"paper.printed.{name}", Printed, row, called="a printed row")
     given = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}

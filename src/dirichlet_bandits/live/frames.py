@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.arms import Empirical, Mean
+from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import best_arm
-from dirichlet_bandits.live.direction import Direction
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE, Direction, mirrored
 from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.risk import checked_bounds, cvar_sequence
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -29,16 +30,24 @@ if TYPE_CHECKING:
 
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
+CVAR_BOUNDED = "confidence sequence for a CVaR: any law within the bounds"
+CVAR_UNBOUNDED = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 
 def summary(
-    journal: Journal, policy: Policy, level: float, direction: Direction, control: str | None
+    journal: Journal,
+    policy: Policy,
+    level: float,
+    direction: Direction,
+    control: str | None,
+    bounds: tuple[float, float] | None = None,
 ) -> "pd.DataFrame":
-    """A row an arm."""
+    """A row an arm; ``bounds`` of the rewards where the policy does not know them."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
-    lower, upper = policy.reward_bounds  # of the study's numbers, too: where costs are turned, both or none are finite
+    # Those of the policy are of the study's numbers, too: where costs are turned, both or none are finite.
+    lower, upper = checked_bounds(bounds, policy, journal.told_rewards)
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
@@ -76,6 +85,11 @@ def summary(
     if not isinstance(policy.objective, Mean):
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
+    if isinstance(policy.objective, CVaR):
+        costs = not direction.larger_is_better
+        ends = [_cvar_interval(x, policy, lower, upper, level, costs) for x in of_arm]
+        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
+        frame.attrs["value_interval"] = CVAR_BOUNDED if bounded else CVAR_UNBOUNDED
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
@@ -90,6 +104,18 @@ def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
         return empirical_bernstein(x, lower, upper, level)
     found = asymptotic(x, level)
     return Interval(max(found.low, lower), min(found.high, upper))
+
+
+def _cvar_interval(x: Floats, policy: Policy, lower: float, upper: float, level: float, costs: bool) -> Interval:
+    """Of the CVaR of an arm's numbers; of costs the large ones are bad."""
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return Interval(-math.inf, math.inf)
+    if not (x.size and isinstance(policy.objective, CVaR)):
+        return Interval(lower, upper)
+    turn = mirrored(MINIMIZE if costs else MAXIMIZE, lower, upper).turn
+    found = cvar_sequence(turn(x), lower, upper, policy.objective.level, level)
+    low, high = sorted((turn(found.low), turn(found.high)))
+    return Interval(low, high)
 
 
 def trials(journal: Journal) -> "pd.DataFrame":

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
+from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import figures, judging, regret_figures
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.report.numbers import short
@@ -71,20 +73,27 @@ class Chapter:
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
-def regret_chapter(name: str, experiment: Experiment, result: Result, quick: bool) -> Chapter:
+def regret_chapter(
+    name: str, experiment: Experiment, result: Result, quick: bool, runs_are: str = "replications"
+) -> Chapter:
     """The chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
-    note = f"quick run: {runs} replications" if quick else ""
-    over = f"{runs} replications of {short(result.horizon)} pulls"
+    note = f"quick run: {runs} {runs_are}" if quick else ""
+    over = f"{runs} {runs_are} of {short(result.horizon)} pulls"
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
     caption = (
-        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean. "
+        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is that of the mean. "
         f"{_LOWEST} the lowest mean; {_TIED} cannot be told from it."
     )
     paper = experiment.paper or _NOWHERE
     pictures = (
-        [_final_picture(name, experiment, result, over)] if paper.of else _pictures(name, experiment, result, over)
+        [_final_picture(name, experiment, result, over)]
+        if paper.of
+        else _pictures(name, experiment, result, over, runs_are)
     )
+    tables = [_regret_table(name, experiment, result, caption)]
+    if runs_are == "replications" and not isinstance(experiment.bandit.objective, Mean):
+        tables.append(_arms_table(name, experiment))
     return Chapter(
         name=name,
         title=experiment.title,
@@ -92,7 +101,7 @@ def regret_chapter(name: str, experiment: Experiment, result: Result, quick: boo
         scale=over,
         seed=experiment.seed,
         pictures=_marked(pictures, note),
-        tables=[_regret_table(name, experiment, result, caption)],
+        tables=tables,
         verdicts=[judging.judge_regret(claim, result) for claim in experiment.claims],
     )
 
@@ -116,6 +125,11 @@ def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
         "everywhere are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
     )
     return Picture("headline", regret_figures.headline(linked, own), caption)
+
+
+def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
+    """The chapter of one run on each of many random problems; its picture of laws shows the first of them."""
+    return regret_chapter(name, study.experiment(), result, quick, runs_are="random problems")
 
 
 def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -> Chapter:
@@ -203,11 +217,10 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
     )
 
 
-def _pictures(name: str, experiment: Experiment, result: Result, over: str) -> list[Picture]:
+def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
     """The laws of the rewards, and regret over time in each of the experiment's panels."""
     laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
-    words = "The laws of the rewards; an upright line marks the mean, the best arm has another colour."
-    pictures = [Picture(f"{name}-laws", laws, words)]
+    pictures = [Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are))]
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
@@ -233,6 +246,27 @@ def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
+
+
+def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
+    """What the picture of the laws shows."""
+    goal = experiment.bandit.objective
+    which = "" if runs_are == "replications" else " of the first problem"
+    line = goal.name if isinstance(goal, Mean) else f"{goal.name}, the average over the darker part"
+    return f"The laws of the rewards{which}; an upright line marks the {line}, the best arm has another colour."
+
+
+def _arms_table(name: str, experiment: Experiment) -> Table:
+    """What each arm is worth, and its mean, beside what the paper printed."""
+    bandit = experiment.bandit
+    unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
+    frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
+    headers = ["arm", "mean", bandit.objective.name]
+    printed = experiment.paper.values if experiment.paper else {}
+    if printed:
+        frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
+        headers.append(f"paper: {bandit.objective.name}")
+    return Table(f"{name}-arms", frame, headers, f"What the arms are worth{unit}: {bandit.objective.name}.")
 
 
 def _regret_table(name: str, experiment: Experiment, result: Result, caption: str) -> Table:

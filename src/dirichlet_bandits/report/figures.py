@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from dirichlet_bandits.arms import Bandit, Empirical
+from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.experiments import KinfStudy
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results.plot import PALETTE, plain, style
+from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,33 +19,50 @@ if TYPE_CHECKING:
 
 _WIDTH = 5.8  # inches: letters are still read when a telephone shows it all
 _DRAWN = 10_000  # rewards in a histogram of a law that is not itself a sample, as in the paper
+_MOST_ARMS = 8  # with more of them, the best ones are drawn
 LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
 
 
 def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
-    """A histogram for each arm, one below the other on one axis; its mean is marked."""
-    n = len(bandit)
+    """A histogram for each arm, one below the other on one axis: its value is marked, and the tail of which a CVaR is
+    the average is darker."""
+    shown = np.sort(np.argsort(bandit.gaps, kind="stable")[:_MOST_ARMS])
+    n = len(shown)
     figure = empty(0.9 + 0.62 * n if n > 2 else 3.2)
     rows = np.atleast_1d(figure.subplots(n, 1, sharex=True))
-    samples = [
-        law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(k)))
-        for k, law in enumerate(bandit.arms)
-    ]
+    samples = [_sample(bandit, k) for k in shown]
     bins = np.linspace(min(x.min() for x in samples), max(x.max() for x in samples), 81)
-    for axes, sample, name, mean, gap in zip(rows, samples, bandit.names, bandit.means, bandit.gaps, strict=True):
-        best = gap == 0.0
+    goal = bandit.objective
+    for axes, sample, k in zip(rows, samples, shown, strict=True):
+        best, value = bandit.gaps[k] == 0.0, float(bandit.values[k])
         color = PALETTE[1] if best else PALETTE[0]
-        axes.hist(sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0, histtype="stepfilled")
-        axes.axvline(mean, color=color, linewidth=1.5)
-        label = f"{plain(name)}: mean {short(mean)}" + (", the best" if best else "")
+        bars = axes.hist(
+            sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0, histtype="stepfilled"
+        )
+        if isinstance(goal, CVaR):
+            tail = np.sort(sample)[: max(round(goal.level * sample.size), 1)]
+            heights = np.histogram(tail, bins)[0] * (np.sum(bars[0]) / sample.size)
+            axes.bar(bins[:-1], heights, np.diff(bins), align="edge", color=color, linewidth=0)
+        mean, worth = "", f"mean {short(value)}"
+        if not isinstance(goal, Mean):
+            mean, worth = f"mean {short(float(bandit.means[k]))}, ", f"{plain(goal.name)}: {short(value)}"
+        axes.axvline(value, color=color if isinstance(goal, Mean) else "black", linewidth=1.5)
+        label = f"{plain(bandit.names[k])}: {mean}{worth}" + (", the best" if best else "")
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
         axes.set_yticks([])
         axes.spines[["top", "right", "left"]].set_visible(False)
     rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
     if bins[-1] >= LARGE / 10:
         separate_thousands(rows[-1], "x")
-    figure.suptitle(plain(f"{title}: the rewards"), fontsize=11)
+    some = f"the rewards of the best {n}" if n < len(bandit) else "the rewards"
+    figure.suptitle(plain(f"{title}: {some}"), fontsize=11)
     return figure
+
+
+def _sample(bandit: Bandit, arm: int) -> Floats:
+    """Rewards of an arm, to draw: its own sample, or one of its law."""
+    law = bandit.arms[arm]
+    return law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(arm)))
 
 
 def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":

@@ -91,6 +91,7 @@ def _render(
         reference=making.paper.reference,
         option=making.paper.option,
         readings=making.paper.readings,
+        paper_runs=making.paper.runs,
         chapters=[chapter for chapter in chapters if not chapter.paper.of],
         reread=[chapter for chapter in chapters if chapter.paper.of],
         everything=chapters,
