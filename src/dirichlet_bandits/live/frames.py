@@ -15,7 +15,7 @@ from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.intervals import Interval, asymptotic, empirical_bernstein
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
-from dirichlet_bandits.live.risk import checked_bounds, cvar_sequence
+from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
-CVAR_BOUNDED = "confidence sequence for a CVaR: any law within the bounds"
-CVAR_UNBOUNDED = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 
 def summary(
@@ -65,20 +63,13 @@ def summary(
     if not isinstance(policy.objective, Mean):
         told_to = [rewards[arms == arm] for arm in range(len(journal.names))]
         frame["value"] = [policy.objective.value(Empirical(x)) if x.size else math.nan for x in told_to]
-    if isinstance(policy.objective, CVaR):
-        ends = [
-            cvar_sequence(x, lower, upper, policy.objective.level, level)
-            if bounded and x.size
-            else Interval(lower, upper)
-            if bounded
-            else Interval(-math.inf, math.inf)
-            for x in told_to
-        ]
-        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
-        frame.attrs["value_interval"] = CVAR_BOUNDED if bounded else CVAR_UNBOUNDED
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
+    if isinstance(policy.objective, CVaR):
+        ends, words = cvar_sequences(journal, policy.objective.level, (lower, upper), level)
+        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
+        frame.attrs["value_interval"] = words
     return frame
 
 

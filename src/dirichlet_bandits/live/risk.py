@@ -32,12 +32,16 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.estimates import wanted_by_policy, weights_of
 from dirichlet_bandits.live.intervals import Interval
+from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between
+
+BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
+UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 _GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
 _THETAS: Final = 2.0 ** np.arange(-12, 12)
@@ -110,6 +114,20 @@ def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidenc
     second = below * _GRID**2 - 2.0 * _GRID * sums[below] + squares[below]
     found = Sums(np.maximum(first, 0.0), np.maximum(second, 0.0))
     return _scaled(_ends(found, found, float(x.size), 1.0, level, confidence), lower, upper)
+
+
+def cvar_sequences(
+    journal: Journal, level: float, bounds: tuple[float, float], confidence: float
+) -> tuple[list[Interval], str]:
+    """The sequence of each arm of a study, and in words what it assumes, or why there is none."""
+    lower, upper = bounds
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return [Interval(-math.inf, math.inf)] * len(journal.names), UNBOUNDED
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    told = [rewards[arms == arm] for arm in range(len(journal.names))]
+    return [
+        cvar_sequence(x, lower, upper, level, confidence) if x.size else Interval(lower, upper) for x in told
+    ], BOUNDED
 
 
 def estimate_cvar(
