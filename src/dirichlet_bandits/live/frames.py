@@ -14,11 +14,11 @@ from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import best_arm
-from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE, Direction, mirrored
+from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
-from dirichlet_bandits.live.risk import checked_bounds, cvar_sequence
+from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
 UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
-CVAR_BOUNDED = "confidence sequence for a CVaR: any law within the bounds"
-CVAR_UNBOUNDED = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 
 def summary(
@@ -86,10 +84,9 @@ def summary(
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
     if isinstance(policy.objective, CVaR):
-        costs = not direction.larger_is_better
-        ends = [_cvar_interval(x, policy, lower, upper, level, costs) for x in of_arm]
+        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), level, direction.name)
         frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
-        frame.attrs["value_interval"] = CVAR_BOUNDED if bounded else CVAR_UNBOUNDED
+        frame.attrs["value_interval"] = words
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
@@ -104,18 +101,6 @@ def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
         return empirical_bernstein(x, lower, upper, level)
     found = asymptotic(x, level)
     return Interval(max(found.low, lower), min(found.high, upper))
-
-
-def _cvar_interval(x: Floats, policy: Policy, lower: float, upper: float, level: float, costs: bool) -> Interval:
-    """Of the CVaR of an arm's numbers; of costs the large ones are bad."""
-    if not (math.isfinite(lower) and math.isfinite(upper)):
-        return Interval(-math.inf, math.inf)
-    if not (x.size and isinstance(policy.objective, CVaR)):
-        return Interval(lower, upper)
-    turn = mirrored(MINIMIZE if costs else MAXIMIZE, lower, upper).turn
-    found = cvar_sequence(turn(x), lower, upper, policy.objective.level, level)
-    low, high = sorted((turn(found.low), turn(found.high)))
-    return Interval(low, high)
 
 
 def trials(journal: Journal) -> "pd.DataFrame":

@@ -41,6 +41,9 @@ from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between
 
+BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
+UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
+
 _GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
 _THETAS: Final = 2.0 ** np.arange(-12, 12)
 _SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
@@ -112,6 +115,21 @@ def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidenc
     second = below * _GRID**2 - 2.0 * _GRID * sums[below] + squares[below]
     found = Sums(np.maximum(first, 0.0), np.maximum(second, 0.0))
     return _scaled(_ends(found, found, float(x.size), 1.0, level, confidence), lower, upper)
+
+
+def cvar_sequences(
+    told: Sequence[Floats], level: float, bounds: tuple[float, float], confidence: float, direction: str = MAXIMIZE
+) -> tuple[list[Interval], str]:
+    """The sequence of each arm of a study, and in words what it assumes, or why there is none; of costs the large ones
+    are bad."""
+    lower, upper = bounds
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return [Interval(-math.inf, math.inf)] * len(told), UNBOUNDED
+    turn = mirrored(direction, lower, upper).turn
+    found = [
+        cvar_sequence(turn(x), lower, upper, level, confidence) if x.size else Interval(lower, upper) for x in told
+    ]
+    return [Interval(*sorted((turn(low), turn(high)))) for low, high in found], BOUNDED
 
 
 def estimate_cvar(
