@@ -32,7 +32,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     if rows or form != "text":
         tables.show(tables.Table("Studies", columns, rows), form)
     else:
-        typer.echo("no studies; 'dirichlet-bandits study create' begins one")
+        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
 
 
 _COUNTS = ("told", "pending", "abandoned", "voided")
