@@ -84,6 +84,7 @@ PAPERS = {
         "Baudry, Kaufmann and Maillard, Sub-sampling for Efficient Non-Parametric Bandit Exploration, NeurIPS 2020",
         "The claims are ours, read off the printed tables.",
         " --which sda",
+        own=("RB-SDA", "WR-SDA", "LDS-SDA"),
     ),
     "cvar": Paper(
         RISK,
