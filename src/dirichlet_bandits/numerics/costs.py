@@ -92,10 +92,10 @@ STRETCH_LEAST: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: a stretch begins by handing
 over the run. Where rewards are kept, handing over their places one by one costs more."""
 
-TILTED_DRAW_COST: Final = 2.0
+TILTED_DRAW_COST: Final = 4.0
 """A draw of WR-SDA or BESA from tilted weights, in plain ones, if no draw is refused."""
 
-TILTED_DUEL_COST: Final = 40.0
+TILTED_DUEL_COST: Final = 60.0
 """The rest of a tilted duel, in plain draws."""
 
 TILT_DRIFT: Final = 0.2
@@ -108,7 +108,7 @@ TILT_MOST: Final = 4.0
 """Largest tilt times the mean distance of the leader's rewards from their least one: with more, fewer than one tilted
 draw in exp(4) would be accepted."""
 
-TILT_PATIENCE: Final = 8
+TILT_PATIENCE: Final = 16
 """Plain draws, for each reward of the leader, before a clock that was not worth while is tried again."""
 
 TILT_SAMPLE: Final = 64

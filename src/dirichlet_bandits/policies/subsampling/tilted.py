@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.numerics.costs import (
     TILT_DRIFT,
@@ -114,7 +114,7 @@ def weigh(numbers: Floats, ring: Ints, n_leader: int, low: float, high: float, r
 def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, low: float) -> None:
     """Let the tilted mean of the leader's rewards y be about the challenger's, by Newton's steps on a few of them."""
     step, tilt, most = 1 + y.size // TILT_SAMPLE, 0.0, math.inf
-    for _ in range(4):
+    for _ in range(3):
         total = first = second = 0.0
         for i in range(0, y.size, step):
             w = decay(tilt * (y[i] - low))
@@ -135,6 +135,14 @@ def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, low: float) -> N
         numbers[TILT, arm], numbers[WEIGHT, arm] = tilt, total
 
 
+@jit
+def log_ceiling(tilt: float, most: float, mean: float, n: int, n_leader: int, low: float, high: float) -> float:
+    """A logarithm that P(win) does not exceed while W/N <= ``most``, N being at least what it is now."""
+    pairs = 0.5 * n * (n - 1.0) / n_leader
+    repeats = pairs * (1.0 - math.exp(-tilt * (high - low)) / most) + pairs * (2.0 * n - 1.0) / (6.0 * (n_leader - n))
+    return tilt * bar_of(mean, n, low, high) + n * math.log(most) + max(repeats, 0.0)
+
+
 @shared
 def certify(
     waits: Waits, arm: int, n: int, mean: float, n_leader: int, m: float, low: float, high: float, rng: Any
@@ -150,9 +158,7 @@ def certify(
         numbers[TILT, arm] = 0.0
         return
     most = share * (1.0 + WEIGHT_ROOM / n)
-    pairs = 0.5 * n * (n - 1.0) / n_leader
-    repeats = pairs * (1.0 - math.exp(-tilt * (high - low)) / most) + pairs * (2.0 * n - 1.0) / (6.0 * (n_leader - n))
-    ceiling = tilt * bar_of(mean, n, low, high) + n * math.log(most) + max(repeats, 0.0)
+    ceiling = log_ceiling(tilt, most, mean, n, n_leader, low, high)
     if ceiling + math.log(TILTED_DRAW_COST / share + TILTED_DUEL_COST / n) < 0.0:
         numbers[MOST, arm], numbers[CEILING, arm] = most, ceiling
         ring[arm] = at[NOW] - 1 + geometric(ceiling, rng)
@@ -160,7 +166,7 @@ def certify(
         numbers[TILT, arm], spent[arm] = 0.0, -TILT_PATIENCE * n_leader
 
 
-@jit
+@jit_inline
 def kept(x: float, half: np.uint64, rng: np.random.Generator) -> bool:
     """Whether a uniform variable, whose first 32 bits these are, is below exp(-x), x >= 0.
 
