@@ -121,6 +121,7 @@ def wait_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Pull the leader until the clock rings, then whoever is proposed and accepted."""
+    state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
     tangents, expansions, ceilings = borrowed(tangents), borrowed(expansions), borrowed(ceilings)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, n_arms = state.pulls, state.means, state.pulls.size

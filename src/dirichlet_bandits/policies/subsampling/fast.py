@@ -52,10 +52,11 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
     n_arms = state.pulls.size
     looked, winners = np.full((n_arms, 3), -1), np.empty(n_arms, np.int64)
     uniform = np.zeros(ROUNDS_AT_ONCE * n_arms)
+    used = uniform.size
     while not over(run):
         for arm in range(n_arms):
             state = reserve(state, arm, 2)
-        play_rounds(policy, state, run, looked, winners, uniform, rng)
+        used = play_rounds(policy, state, run, looked, winners, uniform, used, rng)
 
 
 @jit
@@ -66,14 +67,15 @@ def play_rounds(
     looked: Ints,
     winners: Ints,
     uniform: Floats,
+    used: int,
     rng: np.random.Generator,
-) -> None:
-    """Rounds of duels until the run is over, or some arm has no more room for a reward."""
+) -> int:
+    """Rounds of duels until the run is over, or some arm has no more room for a reward; uniform variables used up."""
     state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
     looked, winners, uniform = borrowed(looked), borrowed(winners), borrowed(uniform)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
-    n_arms, block, r, used, full = pulls.size, policy.block, round_number(pulls), uniform.size, False
+    n_arms, block, r, full = pulls.size, policy.block, round_number(pulls), False
     while not full and not ended(marks):
         if used == uniform.size:
             if block == Block.RANDOM:
@@ -117,3 +119,4 @@ def play_rounds(
             pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
             count(state, arm, reward)
             full = full or pulls[arm] == room[arm]
+    return used
