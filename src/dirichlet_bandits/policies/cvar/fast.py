@@ -1,25 +1,26 @@
 """B-CVTS by a clock: indices are drawn where they can matter, the law stays.
 
 The leader is pulled unless some challenger's index V_k is at least its own, V_0, and all others. Cut the line at
-thresholds q_0 > q_1 > ... > q_{J-1}; cell j is [q_j, q_{j-1}), the first cell has no upper end, the last no lower one.
+thresholds q_0 > q_1 > ... > q_{J-1}; cell j is [q_j, q_{j-1}), the first cell has no upper end, the last no lower
+one.
 
     P(k is pulled) <= P(V_k >= V_0) <= sum over j of P(V_0 in cell j) P(V_k >= q_j) <= sum over j of L_j U_kj =: r_k.
 
 * U_kj is Chernoff's bound for the challenger's mixture (``challenger.py``), 1 in the last cell. It holds until the
   arm is pulled.
-* L_0 = 1, and L_j is at least Chernoff's bound G_{j-1} of P(V_0 < q_{j-1}) (``leader.py``), which follows the leader's rewards one by
-  one: it holds while G stays below it.
+* L_0 = 1, and L_j is at least Chernoff's bound G_{j-1} of P(V_0 < q_{j-1}) (``leader.py``), which follows the
+  leader's rewards one by one: it holds while G stays below it.
 
-One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k is
-drawn under the tilted law, and kept with the probability that makes it a draw given V_k >= q_j; V_0 is drawn in the
-same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is larger, arm k
-is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
+One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k
+is drawn under the tilted law, and kept with the probability that makes it a draw given V_k >= q_j; V_0 is drawn in
+the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
+larger, arm k is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
 
 So each k is pulled with its own probability in each step, whatever the L_j and U_kj are, and no probability is
-computed by quadrature. Why it may be waited for, and when a wait may end: steps 1 to 5 in the head of ``npts/fast.py``.
-The coins of a step here have a mark: what was chosen and V_k. Both are independent of the leader's rewards, so the
-marks are drawn in advance too, up to the first V_k that is kept. Whether ceilings hold is asked at every step from
-the leader's rewards alone; then marks that lie ahead are thrown away with their coins.
+computed by quadrature. Why it may be waited for, and when a wait may end: steps 1 to 5 in the head of
+``npts/fast.py``. The coins of a step here have a mark: what was chosen and V_k. Both are independent of the leader's
+rewards, so the marks are drawn in advance too, up to the first V_k that is kept. Whether ceilings hold is asked at
+every step from the leader's rewards alone; then marks that lie ahead are thrown away with their coins.
 """
 
 import math
@@ -32,7 +33,8 @@ from dirichlet_bandits.engine.history import History, append
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.policies.cvar.challenger import Tilts, index_above, new_tilts, set_tilts
+from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
+from dirichlet_bandits.policies.cvar.contest import Distant, contest, new_distant, watch
 from dirichlet_bandits.policies.cvar.leader import (
     AT,
     MOST,
@@ -44,22 +46,22 @@ from dirichlet_bandits.policies.cvar.leader import (
     outgrown,
     pulls_below,
     set_ceilings,
+    shortfalls,
 )
-from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, kept_cvar, new_samples
+from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, new_samples
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
-from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats
 
-_CEILING = 1  # the row of a tilt
-_RATE_MOST = 0.5
-_LEADER_LEAST = 16
-_PATIENCE = 64
+_RATE_MOST = 0.9  # rings a step up to which waiting is cheaper than drawing all indices
+_NEAR = 1.3  # a challenger that is so few standard deviations below the leader would ring too often
+_LEADER_LEAST = 16  # rewards of a leader before anybody waits
+_PATIENCE, _SHARE = 24, 64  # plain steps at most between two tries to wait: so many, or this share of all pulls
 
 
 @jit
 def set_rate(tilts: Tilts, cells: Floats, rates: Floats, arm: int) -> None:
     """The rate r_k at which the clock rings for this arm."""
-    row = tilts.rows[arm, _CEILING]
+    row = tilts.rows[arm, :, CEILING]
     rates[arm] = row[0]
     for j in range(1, N_CELLS):
         rates[arm] += cells[MOST, j - 1] * row[j]
@@ -103,7 +105,7 @@ def next_ring(
         if step > limit:
             return limit + 1, 0, 0, math.nan
         arm = ringing_arm(rates, total, rng)
-        row = tilts.rows[arm, _CEILING]
+        row = tilts.rows[arm, :, CEILING]
         u, cell = rng.random() * rates[arm] - row[0], 0
         while u >= 0.0 and cell < N_CELLS - 1:
             cell += 1
@@ -208,7 +210,9 @@ def wait_by_clock(
 def play_bcvts(policy: BCVTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     n_arms = state.pulls.size
-    play_by_clock(policy, state, run, new_samples(n_arms), new_tilts(n_arms, N_CELLS), np.zeros(n_arms), rng)
+    play_by_clock(
+        policy, state, run, new_samples(n_arms), new_tilts(n_arms, N_CELLS), np.zeros(n_arms), new_distant(n_arms), rng
+    )
 
 
 @jit
@@ -219,32 +223,37 @@ def play_by_clock(
     samples: Samples,
     tilts: Tilts,
     rates: Floats,
+    distant: Distant,
     rng: np.random.Generator,
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
-    samples, tilts, n_arms = borrowed(samples), borrowed(tilts), rates.size
+    samples, tilts, rates, distant = borrowed(samples), borrowed(tilts), borrowed(rates), borrowed(distant)
     patience, wait = _PATIENCE, 0
     while not over(run):
         if wait == 0 and state.pulls.max() >= _LEADER_LEAST:
-            before, first = left(run), best_arm(policy, state, samples)
-            state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
-            patience = 1 if left(run) < before - 8 else min(2 * patience, _PATIENCE)
+            before, first = left(run), clear_leader(policy, state, samples, distant, rng)
+            if first >= 0:
+                state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
+            most = max(_PATIENCE, state.pulls.sum() // _SHARE)
+            patience = 1 if left(run) < before - 8 else min(2 * patience, most)
             wait = patience
         else:
             wait = max(wait - 1, 0)
-            chosen, largest, ties = 0, -math.inf, 0
-            for arm in range(n_arms):
-                value = draw_index(policy, state, samples, arm, rng)
-                chosen, largest, ties = larger(chosen, largest, ties, arm, value, rng)
-            state = pull_and_tell(state, run, chosen)
+            state = pull_and_tell(state, run, contest(policy, state, samples, distant, rng))
 
 
-@jit
-def best_arm(policy: BCVTSParams, state: History, samples: Samples) -> int:
-    """The arm whose rewards have the largest CVaR."""
-    first, best = 0, -math.inf
-    for arm in range(state.pulls.size):
-        value = kept_cvar(policy, state, samples, arm)
-        if value > best:
-            first, best = arm, value
+@shared
+def clear_leader(
+    policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator
+) -> int:
+    """The arm whose rewards have the largest CVaR; -1 if another one comes near it. Others are watched from afar."""
+    values, variances = np.empty(state.pulls.size), np.empty(state.pulls.size)
+    for arm in range(values.size):
+        b, mean, spread, _ = shortfalls(policy, state, samples, arm)
+        values[arm], variances[arm] = b - mean, spread / state.pulls[arm]
+    first = int(values.argmax())
+    watch(policy, state, samples, distant, first, values, variances, rng)
+    for arm in range(values.size):
+        if arm != first and not values[first] - values[arm] > _NEAR * math.sqrt(variances[first] + variances[arm]):
+            return -1
     return first

@@ -1,14 +1,15 @@
 """How probably a leader's index falls below some thresholds at most, reward by reward, and draws of it there.
 
-The CVaR of a law is the largest, over b, of the expectation of y = b - (b - x)^+ / level. So for any fixed b the index is
-at least the reweighted mean of the y_i, and with Dirichlet weights as exponentials E_i over their sum, mu >= 0,
+The CVaR of a law is the largest, over b, of the expectation of y = b - (b - x)^+ / level. So for any fixed b the
+index is at least the reweighted mean of the y_i, and with Dirichlet weights as exponentials E_i over their sum, mu >=
+0,
 
     P(index < q) <= P(sum_i E_i (q - y_i) > 0) <= prod_i 1/(1 - mu (q - y_i)) =: G        (Chernoff),
 
-the y of the bound, which is b, among them. A new reward is one factor more. With b near the quantile the mean of the y_i
-is about the CVaR, with the same spread, and little is lost. A draw of all E_i at rates 1 - mu (q - y_i), kept with
-probability exp(-mu S), S = sum_i E_i (q - y_i), if its CVaR v is below q, has the law of the index given that, and is kept
-with probability P(index < q)/G.
+the y of the bound, which is b, among them. A new reward is one factor more. With b near the quantile the mean of the
+y_i is about the CVaR, with the same spread, and little is lost. A draw of all E_i at rates 1 - mu (q - y_i), kept
+with probability exp(-mu S), S = sum_i E_i (q - y_i), if its CVaR v is below q, has the law of the index given that,
+and is kept with probability P(index < q)/G.
 """
 
 import math
@@ -16,16 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import borrowed, jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import LOW, Samples, catch_up, in_order
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
-THRESHOLDS = (0.6, 1.6, 2.8, 4.2, 6.0, 9.0)  # below the mean of the y_i, in standard deviations of the index
+THRESHOLDS = (1.7, 3.0, 4.7, 7.5)  # below the mean of the y_i, in standard deviations of the index
 N_CELLS = len(THRESHOLDS) + 1  # above the first threshold, between two of them, below the last
-_ROOM = 0.15  # by how many deviations the mean may fall before ceilings are raised,
-_WASTE = 0.3  # and rise before they are lowered
+_ROOM = 0.1  # by how many deviations the mean may fall before ceilings are raised,
+_WASTE = 0.25  # and rise before they are lowered
 _MOVED = 0.8  # by how many it may move, and
 _MORE = 1.3  # how many times the rewards there may be before new thresholds are taken
 
@@ -43,7 +44,9 @@ class Leader(NamedTuple):
 
 
 @jit
-def factors(policy: BCVTSParams, x: Floats, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats) -> None:
+def factors(
+    policy: BCVTSParams, x: Floats, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
+) -> None:
     """log G for each threshold to ``row``; its slope and curvature in mu."""
     n_cells, above = cells.shape[1], 1
     product = np.ones(n_cells)
@@ -73,22 +76,31 @@ def factors(policy: BCVTSParams, x: Floats, b: float, cells: Floats, row: Floats
 
 
 @shared
-def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Leader:
-    """Thresholds and ceilings for an arm as it is now."""
+def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float, float, float]:
+    """b, a quantile of the rewards; mean, variance and maximum of the b - y_i. b less the mean is the CVaR."""
+    state, samples = borrowed(state), borrowed(samples)
     catch_up(policy, state, samples, arm)
-    x, level = rewards(state, arm), policy.level
+    x = rewards(state, arm)
     n = x.size
-    rank = min(int(level * n), n - 1)
+    rank = min(int(policy.level * n), n - 1)
     in_order(policy, state, samples, arm, rank + 1)
     b, total, squares, lowest = x[rank], 0.0, 0.0, 0.0
-    for i in range(n):
-        if x[i] < b:
-            short = (b - x[i]) / level
-            total += short
-            squares += short * short
-            lowest = max(lowest, short)
-    mean, spread = total / n, max(squares / n - (total / n) ** 2, 0.0)  # of the b - y_i
-    spread = max(spread, ((policy.upper - state.lows[arm]) / n) ** 2)
+    for i in range(rank):
+        short = (b - x[i]) / policy.level
+        total += short
+        squares += short * short
+        lowest = max(lowest, short)
+    # The index of equal rewards moves too, by the bound's share.
+    spread = max(squares / n - (total / n) ** 2, ((policy.upper - state.lows[arm]) / n) ** 2)
+    return b, total / n, spread, lowest
+
+
+@shared
+def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Leader:
+    """Thresholds and ceilings for an arm as it is now."""
+    b, mean, spread, lowest = shortfalls(policy, state, samples, arm)
+    x = rewards(state, arm)
+    n = x.size
     deviation = math.sqrt(spread / n)
     cells = np.zeros((7, len(THRESHOLDS)))
     for j in range(len(THRESHOLDS)):
@@ -119,18 +131,18 @@ def set_ceilings(cells: Floats) -> None:
 @jit
 def holds(cells: Floats) -> bool:
     """Whether the ceilings are good for the leader as it is now."""
+    good = True
     for j in range(cells.shape[1]):
-        if not cells[_LEAST, j] <= cells[_NOW, j] <= cells[MOST, j]:
-            return False
-    return True
+        good &= cells[_LEAST, j] <= cells[_NOW, j] <= cells[MOST, j]
+    return good
 
 
 @jit
 def outgrown(leader: Leader, n: int) -> bool:
     """Whether it is time for new thresholds."""
     cells = leader.cells
-    drift = abs(math.log(cells[_NOW, 1] / cells[_ONCE, 1])) if 0.0 < cells[_NOW, 1] < math.inf else math.inf
-    return n > leader.most or not drift < _MOVED * THRESHOLDS[1]
+    drift = abs(math.log(cells[_NOW, 0] / cells[_ONCE, 0])) if 0.0 < cells[_NOW, 0] < math.inf else math.inf
+    return n > leader.most or not drift < _MOVED * THRESHOLDS[0]
 
 
 @jit
@@ -156,6 +168,7 @@ def index_below(
     policy: BCVTSParams, state: History, samples: Samples, leader: Leader, arm: int, cell: int, rng: np.random.Generator
 ) -> float:
     """One draw for the ceiling of the threshold above this cell: the leader's index if it is kept, else NaN."""
+    state, samples, leader = borrowed(state), borrowed(samples), borrowed(leader)
     catch_up(policy, state, samples, arm)
     x, b, level, cells, threshold = rewards(state, arm), leader.b, policy.level, leader.cells, cell - 1
     q, mu, least = cells[AT, threshold], cells[MU, threshold], state.lows[arm]

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import borrowed, jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats, Ints
 
-_BEFORE, _BEYOND = 4.0, 6.0  # standard deviations of n around its mean that are kept in order
+_BEFORE, _BEYOND = 3.5, 5.0  # standard deviations of n around its mean that are kept in order
 _MORE = 1.25  # as many times the rewards are sorted anew
 
 # Rows of the marks, a column an arm: how many are low, where the ordered ones end, how many rewards have their place,
@@ -42,17 +42,22 @@ def new_samples(n_arms: int) -> Samples:
 
 
 @shared
-def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> None:
-    """Sort all rewards of the arm, and part them anew."""
+def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int, whole: bool) -> None:
+    """Part all rewards of the arm anew; if ``whole``, sort them all."""
     x, marks, limits, groups = rewards(state, arm), samples.marks, samples.limits, samples.groups
-    sort(x)
     n = x.size
     centre, deviation = policy.level * n, math.sqrt(policy.level * (1.0 - policy.level) * n)
     low, end = int(centre - _BEFORE * deviation), min(int(centre + _BEYOND * deviation) + 8, n)
     if low < LAW_LEAST:
         low = 0
     marks[LOW, arm], marks[END, arm], marks[_KNOWN, arm], marks[_NEXT, arm] = low, end, n, int(_MORE * n) + 8
-    limits[_LEAST, arm] = -math.inf if low == 0 else math.inf if low == n else x[low - 1]
+    if whole:
+        sort(x)
+    else:
+        split(x, end)
+        split(x[:end], low)
+        sort(x[low:end])
+    limits[_LEAST, arm] = -math.inf if low == 0 else math.inf if low == n else x[low]
     limits[_MOST, arm] = math.inf if end == n else x[end - 1]
     groups.old[arm], groups.paid[arm] = 0, 0
     for row in range(groups.laws.shape[1]):
@@ -61,17 +66,46 @@ def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> 
 
 
 @jit
+def split(x: Floats, k: int) -> None:
+    """Put the k smallest first, in place, by Hoare's method.
+
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    >>> split(x, 2)
+    >>> x[:2].max(), x[2:].min()
+    (2.0, 3.0)
+    """
+    low, high = 0, x.size - 1
+    while low < high and 0 < k < x.size:
+        pivot, i, j = x[(low + high) // 2], low, high
+        while i <= j:
+            while x[i] < pivot:
+                i += 1
+            while x[j] > pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+
+
+@jit
 def sort(x: Floats) -> None:
     """In place, in ascending order, by Shell's method: NumPy's sort takes long to compile.
 
-    >>> x = np.array([3.0, 1.0, 2.0])
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> sort(x)
     >>> x
-    array([1., 2., 3.])
+    array([1., 2., 3., 4., 5.])
     """
     gap = 1
-    while 9 * gap < 4 * x.size:
-        gap = 9 * gap // 4 + 1
+    while 3 * gap < x.size:
+        gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, x.size):
             value, place = x[i], i
@@ -79,7 +113,7 @@ def sort(x: Floats) -> None:
                 x[place] = x[place - gap]
                 place -= gap
             x[place] = value
-        gap = (gap - 1) * 4 // 9
+        gap //= 3
 
 
 @jit
@@ -87,7 +121,7 @@ def catch_up(policy: BCVTSParams, state: History, samples: Samples, arm: int) ->
     """Put new rewards in their part."""
     x, marks = rewards(state, arm), samples.marks
     if x.size >= marks[_NEXT, arm]:
-        arrange(policy, state, samples, arm)
+        arrange(policy, state, samples, arm, False)
         return
     least, most = samples.limits[_LEAST, arm], samples.limits[_MOST, arm]
     low, end = marks[LOW, arm], marks[END, arm]
@@ -114,14 +148,18 @@ def catch_up(policy: BCVTSParams, state: History, samples: Samples, arm: int) ->
 def in_order(policy: BCVTSParams, state: History, samples: Samples, arm: int, n: int) -> None:
     """Make sure that the n smallest rewards are the first n, at most all of them."""
     if not samples.marks[LOW, arm] <= n or not min(n, state.pulls[arm]) <= samples.marks[END, arm]:
-        arrange(policy, state, samples, arm)
+        arrange(policy, state, samples, arm, True)
 
 
 @shared
-def draw_index(
-    policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator
-) -> float:
+def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
     """The index of an arm, with the law that ``rule.py`` gives it."""
+    return drawn_index(policy, borrowed(state), borrowed(samples), arm, rng)
+
+
+@jit
+def drawn_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
+    """See :func:`draw_index`."""
     catch_up(policy, state, samples, arm)
     x, least, groups = rewards(state, arm), state.lows[arm], samples.groups
     n = rng.binomial(x.size, policy.level)
@@ -150,17 +188,3 @@ def mean_of(x: Floats) -> float:
     for i in range(x.size):
         total += x[i] - x[0]
     return x[0] + total / x.size
-
-
-@shared
-def kept_cvar(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> float:
-    """The CVaR of the rewards."""
-    catch_up(policy, state, samples, arm)
-    x = rewards(state, arm)
-    share = policy.level * x.size
-    whole = min(int(share), x.size - 1)
-    in_order(policy, state, samples, arm, whole + 1)
-    shortfall = 0.0
-    for i in range(whole):
-        shortfall += x[whole] - x[i]
-    return x[whole] - shortfall / share
