@@ -172,7 +172,7 @@ def kept(x: float, half: np.uint64, rng: np.random.Generator) -> bool:
 
     Entries of the table on both sides usually tell, without the other bits.
     """
-    u = np.float64(half) * _UNIT
+    u: float = np.float64(half) * _UNIT
     if x < _LAST:
         place = int(x * _STEPS)
         if u + _UNIT <= _DECAYS[place + 1]:
