@@ -44,12 +44,18 @@ def main(games: int) -> None:
         for (where, policy, library), measured in sorted(rates.items(), key=lambda item: item[0][1]):
             if where == problem:
                 lost = regrets[where, policy, library]
-                error = statistics.stdev(lost) / len(lost) ** 0.5
-                rate = f"{statistics.median(measured):,.0f}".replace(",", " ")
-                print(f"| {policy} | {library} | {rate} | {statistics.mean(lost):.1f} ± {error:.1f} | {len(lost)} |")
+                rate = f"{float(f'{statistics.median(measured):.3g}'):,.0f}".replace(",", " ")
+                print(f"| {policy} | {library} | {rate} | {mean_of(lost)} | {len(lost) or '-'} |")
     print()
     for library, found in versions.items():
         print(f"- {library}: {', '.join(f'{name} {version}' for name, version in found.items())}")
+
+
+def mean_of(lost: list[float]) -> str:
+    """Mean regret and its standard error, of whole games."""
+    if len(lost) < 2:
+        return "-"
+    return f"{statistics.mean(lost):.1f} ± {statistics.stdev(lost) / len(lost) ** 0.5:.1f}"
 
 
 if __name__ == "__main__":

@@ -139,5 +139,6 @@ PLAYERS: dict[str, tuple[Callable[..., Games], tuple[str, ...], tuple[str, ...]]
     "river": (river, ("river==0.26.1",), ("UCB1", "Thompson Sampling")),
 }
 
-# A study computes the probabilities of all arms with every decision; a share of the games shows what that costs.
-FEWER = {"ours, live": 12}
+# How many games for each that the others play, and what part of the horizon. Simulations are made by the hundred; a
+# study computes the probabilities of all arms with every decision, so a part of a game shows what that costs.
+SIZES = {"ours, simulated": (20.0, 1.0), "ours, live": (0.25, 0.1)}

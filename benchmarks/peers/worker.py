@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.peers.players import FEWER, PLAYERS
+from benchmarks.peers.players import PLAYERS, SIZES
 from benchmarks.peers.problems import HORIZON, PROBLEMS, regret
 
 DISTRIBUTIONS = ("dirichlet-bandits", "SMPyBandits", "mabwiser", "river", "numpy", "scipy", "numba")
@@ -19,15 +19,17 @@ DISTRIBUTIONS = ("dirichlet-bandits", "SMPyBandits", "mabwiser", "river", "numpy
 def main(library: str, first: int, games: int) -> dict[str, object]:
     """Rows of regrets and processor seconds, and the versions that made them."""
     play, _, policies = PLAYERS[library]
-    games = max(1, games // FEWER.get(library, 1))
+    more, part = SIZES.get(library, (1.0, 1.0))
+    seeds, horizon = range(first, first + max(1, round(more * games))), round(part * HORIZON)
     rows = []
     for problem, coins in PROBLEMS.items():
         for policy in policies:
             play(policy, coins, 4 * len(coins), [0])  # whatever is imported or compiled, before the clock starts
             begin = time.process_time()
-            pulls = play(policy, coins, HORIZON, range(first, first + games))
+            pulls = play(policy, coins, horizon, seeds)
             seconds = time.process_time() - begin
-            rows.append((problem, policy, games * HORIZON / seconds, [regret(game, coins) for game in pulls]))
+            lost = [regret(game, coins) for game in pulls] if horizon == HORIZON else []
+            rows.append((problem, policy, len(seeds) * horizon / seconds, lost))
     return {"versions": versions(), "rows": rows}
 
 
