@@ -58,6 +58,7 @@ NAMES = {
     "Study",
     "Trial",
     "create_study",
+    "delete_study",
     "load_study",
     "study_names",
     "AccessError",

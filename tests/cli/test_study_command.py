@@ -74,6 +74,21 @@ def test_past_trials_and_notes(run, tmp_path):
     assert "'frame' must be a table with columns arm, reward" in run("add-trials", "p", "bad.csv", code=2)
 
 
+def test_rename_archive_delete(run):
+    for name in "st":
+        run("create", name, "--arm", "a", "--arm", "b")
+    assert run("rename", "s", "new name") == "renamed 's': 'new name'\n"
+    assert "there is a study 't'" in run("rename", "new name", "t", code=2)
+    assert run("archive", "t") == "'t': archived\n"
+    assert (run("show"), run("show", "--archived")) == ("new name\n", "t\n")
+    run("archive", "t", "--undo")
+    assert run("show") == "new name\nt\n"
+    assert "'confirm' must be the name of the study, 't'" in run("delete", "t", "--confirm", "yes", code=2)
+    run("delete", "t", code=2)
+    assert run("delete", "t", "--confirm", "t") == "deleted 't'\n"
+    assert run("show") == "new name\n"
+
+
 def test_costs_and_a_control(run):
     run("create", "c", "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)", "--minimize", "--control", "b")
     study = db.load_study("c", "sqlite:///s.db")
@@ -83,7 +98,9 @@ def test_costs_and_a_control(run):
     study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
     shown = run("show", "c")
     assert "best: a, its interval is apart from those of all other arms" in shown
-    assert "lift: mean less that of b" in shown
+    assert "Lift: mean less that of b" in shown
+    study.add_arm("new")
+    assert "no interval, no reward yet: new" in run("show", "c")
     study.storage.close()
 
 

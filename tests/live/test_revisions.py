@@ -6,7 +6,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import replay
+from dirichlet_bandits.live.within import within
 from dirichlet_bandits.storage.events import ABANDON, TELL, VOID
 
 ARMS = ["a", "b", "c"]
@@ -133,6 +135,41 @@ def test_estimates_leave_voided_rewards_out_and_count_corrected_ones():
     assert (answer.ips, answer.self_normalised, answer.missing) == (pytest.approx(3.0), pytest.approx(3.0), 1)
     with pytest.raises(db.ArgumentError, match="a policy for rewards from 1 to 21"):
         study.estimate(db.NPTS(upper=3.0))
+
+
+def test_a_policy_with_bounds_is_judged_without_the_mistakes_that_it_would_refuse():
+    """Rewards up to 1, and mistakes far above: what such a policy wants does not depend on them."""
+    mistaken, clean = (db.create_study("s", arms=ARMS, policy=db.UCB1(sigma=1.0), seed=5) for _ in range(2))
+    rng = np.random.default_rng(3)
+    trials = {study: study.ask(60) for study in (mistaken, clean)}  # before any reward: the same arms in both
+    for k, (one, two) in enumerate(zip(*trials.values(), strict=True)):
+        reward = float(rng.random())
+        mistaken.tell(one, 50.0 if k % 5 == 0 else reward)
+        if k % 5 == 0:
+            mistaken.correct(one, 70.0)  # not better
+        if k % 10 == 0:
+            mistaken.void(one, "mistyped")
+        if k % 5 == 0:
+            mistaken.correct(one, reward)
+        if k % 7 == 0:  # it was right, until somebody corrects it
+            mistaken.correct(one, 60.0)
+            mistaken.void(one, "that was wrong")
+            mistaken.correct(one, 61.0)
+            mistaken.void(one, "that, too")
+            mistaken.correct(one, reward)
+        clean.tell(two, reward)
+    for study in (mistaken, clean):
+        for k in range(30):
+            study.tell(study.ask(), k / 30)
+    assert mistaken.trials_dataframe()["arm"].tolist() == clean.trials_dataframe()["arm"].tolist()
+    choice = db.EmpiricalIMED(upper=1.0)  # its order of rewards does not matter
+    assert mistaken.estimate(choice).ips == pytest.approx(clean.estimate(choice).ips)
+    assert mistaken.replay().same
+    journal = Journal()
+    for event in within(mistaken.storage.read("s", data=True), 0.0, 1.0):
+        journal.apply([event])
+        assert all(0.0 <= reward <= 1.0 for reward in journal.told_rewards)
+    assert journal.reward_of == clean._read().reward_of
 
 
 def test_what_is_left_of_a_damaged_study_can_be_exported(tmp_path):

@@ -163,6 +163,35 @@ def test_studies_by_name(service, studies):
     assert db.load_study("by name", service.storage).seed == 3  # the same storage, without the service
 
 
+def test_studies_are_renamed_archived_and_deleted(service, studies):
+    made = studies.create_study("first name", arms=["a", "b"], seed=3)
+    studies.create_study("taken", arms=["a", "b"])
+    with pytest.raises(db.ConflictError, match="there is a study 'taken'"):
+        made.rename("taken")
+    lossy = Lossy(service.port, losses=1)
+    with db.connect(lossy.url, service.write) as line:
+        line.load_study("first name").rename("second name")
+        study = line.load_study("second name")
+        assert study.ask().id == 0
+        study.archive()
+        assert study.archived
+        assert "second name" in line.study_names(archived=True)
+        assert "second name" not in line.study_names()
+        study.unarchive()
+        assert "second name" in studies.study_names()
+        with pytest.raises(db.ArgumentError, match="'confirm' must be the name of the study"):
+            line.delete_study("second name", confirm="yes")
+        line.delete_study("second name", confirm="second name")
+    lossy.door.close()
+    gone = "second name"
+    for act in (lambda: studies.load_study(gone), lambda: studies.delete_study(gone, confirm=gone)):
+        with pytest.raises(db.NotFoundError, match=r"no study 'second name'$"):  # and not where the storage is
+            act()
+    with pytest.raises(db.NotFoundError, match="no study 'first name'"):
+        made.ask()
+    assert studies.create_study("second name", arms=["x", "y"]).ask().arm in "xy"
+
+
 def test_a_study_of_others_goes_on_here_and_there(service, studies):
     there = studies.create_study("shared", arms=["a", "b"], seed=1)
     here = db.load_study("shared", service.storage)

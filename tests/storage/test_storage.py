@@ -77,6 +77,77 @@ def test_transactions_take_turns(storage):
     assert [event[0] for event in storage.read("s")] == list(range(120))
 
 
+def test_studies_are_renamed_archived_and_deleted(storage):
+    for name in "stu":
+        storage.create(name, {"seed": name}, FIRST)
+    with storage.transaction("s") as transaction:
+        assert not transaction.rename("t")
+        assert transaction.rename("é '; --")
+    with storage.transaction("u") as transaction:
+        transaction.archive(5.0)
+    assert (storage.names(), storage.names(archived=True)) == (["é '; --", "t"], ["u"])
+    assert storage.read("é '; --", data=True) == storage.read("u", data=True) == FIRST
+    assert (storage.settings("s"), storage.settings("u")) == (None, {"seed": "u"})
+    with storage.transaction("u") as transaction:
+        transaction.archive(None)
+        transaction.append(LATER)
+    assert storage.names() == ["é '; --", "t", "u"]
+
+    def interrupted():
+        with storage.transaction("u") as transaction:
+            transaction.delete()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert storage.read("u", data=True) == FIRST + LATER
+    with storage.transaction("u") as transaction:
+        transaction.delete()
+    assert (storage.names(), storage.settings("u")) == (["é '; --", "t"], None)
+    for name in "su":
+        with pytest.raises(db.NotFoundError, match=f"no study '{name}'"):
+            storage.read(name)
+        with pytest.raises(db.NotFoundError, match=f"no study '{name}'"), storage.transaction(name):
+            pass
+    assert storage.create("u", {"seed": "new"}, FIRST[:1])
+    assert storage.read("u", data=True) == FIRST[:1]
+    assert storage.read("t", data=True) == FIRST
+
+
+def test_a_study_by_another_name_goes_on(storage):
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=storage, seed=0)
+    other = db.load_study("s", storage)
+    db.create_study("t", arms=["a", "b"], storage=storage)
+    study.tell_many(trials := study.ask(4), [float(trial.id) for trial in trials])
+    study.archive()
+    study.archive()
+    assert (study.archived, db.study_names(storage), db.study_names(storage, archived=True)) == (True, ["t"], ["s"])
+    study.unarchive()
+    with pytest.raises(db.ConflictError, match="there is a study 't'"):
+        study.rename("t")
+    with pytest.raises(db.ArgumentError, match="'name' must be a text"):
+        study.rename("")
+    study.rename("s")
+    study.rename("new")
+    assert (study.name, study.archived, study.ask().id, study.replay().same) == ("new", False, 4, True)
+    assert db.study_names(storage) == ["new", "t"]
+    for act in (other.ask, lambda: len(other), lambda: other.tell(4, 1.0)):
+        with pytest.raises(db.NotFoundError, match="no study 's'"):
+            act()
+    again = db.create_study("s", arms=["x"], storage=storage)
+    assert again.ask().arm == "x"
+    with pytest.raises(db.ConflictError, match="was replaced by another one"):
+        other.ask()
+    with pytest.raises(db.ArgumentError, match="'confirm' must be the name of the study, 'new'"):
+        db.delete_study("new", storage, confirm="s")
+    db.delete_study("new", storage, confirm="new")
+    with pytest.raises(db.NotFoundError, match="no study 'new'"):
+        study.ask()
+    with pytest.raises(db.NotFoundError, match="no study 'new'"):
+        db.delete_study("new", storage, confirm="new")
+    assert db.study_names(storage) == ["t", "s"]
+
+
 def test_a_foreign_file_is_left_untouched(tmp_path):
     foreign = tmp_path / "foreign.db"
     with sqlite3.connect(foreign) as connection:

@@ -201,6 +201,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 def show_command(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")] = False,
 ) -> None:
     """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
 
@@ -210,7 +211,7 @@ def show_command(
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
     if name is None:
-        for found in db.study_names(storage):
+        for found in db.study_names(storage, archived=archived):
             typer.echo(found)
         return
     study = db.load_study(name, storage)
@@ -218,6 +219,47 @@ def show_command(
     waiting = study.pending
     if waiting:
         typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("rename")
+def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+    """Give a study another name.
+
+    \b
+    Example:
+      dirichlet-bandits study rename maize "maize 2026" --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).rename(new)
+    typer.echo(f"renamed {name!r}: {new!r}")
+
+
+@app.command("archive")
+def archive_command(
+    name: Name, storage: Url, undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False
+) -> None:
+    """Leave a study out of the list; it can still be used.
+
+    \b
+    Example:
+      dirichlet-bandits study archive maize --storage sqlite:///maize.db
+    """
+    study = db.load_study(name, storage)
+    study.unarchive() if undo else study.archive()
+    typer.echo(f"{name!r}: {'back in the list' if undo else 'archived'}")
+
+
+@app.command("delete")
+def delete_command(
+    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="The name of the study once more.")]
+) -> None:
+    """Remove a study with all of its events, for good.
+
+    \b
+    Example:
+      dirichlet-bandits study delete maize --confirm maize --storage sqlite:///maize.db
+    """
+    db.delete_study(name, storage, confirm=confirm)
+    typer.echo(f"deleted {name!r}")
 
 
 @app.command("export")
@@ -270,23 +312,30 @@ def _show(study: "db.Study") -> None:
     summary, chances = study.summary(), study.propensities()
     judged = ["value"] if "value" in summary else []
     lift = ["lift", "lift_low", "lift_high"] if study.control is not None else []
-    numbers = [*judged, "mean", "std", "low", "high", *lift]
+    numbers = [*judged, "mean", "std", "low", "high"]
     rows = [
         (
             str(arm) + ("" if row["active"] else " (retired)"),
             *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *(f"{row[key]:.4g}" if math.isfinite(row[key]) else "" for key in numbers),
+            *(_short(row[key]) for key in numbers),
             f"{chances[str(arm)]:.4g}",
         )
         for arm, row in summary.iterrows()
     ]
     level = f"{100 * summary.attrs['level']:g} %"
     objective = [summary.attrs["objective"]] if judged else []
-    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to")
-    headers += (*(("lift", f"{level} from", "to") if lift else ()), "propensity")
+    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
     best, why = summary.attrs["best_arm"], summary.attrs["best_arm_reason"]
     tables.show(tables.table(f"{study.name}: {study.policy!r}", headers, rows, numbers=True))
     typer.echo(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
     if lift:
-        typer.echo(f"lift: mean less that of {study.control}")
+        compared = [(str(arm), *(_short(row[key]) for key in lift)) for arm, row in summary.iterrows()]
+        heading = f"Lift: mean less that of {study.control}"
+        tables.show(tables.table(heading, ("arm", "lift", f"{level} from", "to"), compared, numbers=True))
     typer.echo(f"interval: {summary.attrs['interval']}")
+    for reason, without in summary.groupby("no_interval", sort=False):
+        typer.echo(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
+
+
+def _short(x: float) -> str:
+    return f"{x:.4g}" if math.isfinite(x) else ""

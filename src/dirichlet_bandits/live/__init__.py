@@ -1,8 +1,8 @@
 """Studies: ask which arm to try now, tell its reward later; never imports simulation."""
 
 from dirichlet_bandits.live.estimates import Estimate
-from dirichlet_bandits.live.opening import create_study, load_study, study_names
+from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.study import Study, Trial
 
-__all__ = ["Estimate", "Replay", "Study", "Trial", "create_study", "load_study", "study_names"]
+__all__ = ["Estimate", "Replay", "Study", "Trial", "create_study", "delete_study", "load_study", "study_names"]

@@ -22,6 +22,11 @@ def describe(policy: Policy) -> dict[str, Any]:
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
     undisturbed(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
+    return described(policy)
+
+
+def described(policy: Any) -> dict[str, Any]:
+    """The same of a policy that is known to be good: nothing is compiled."""
     given = dataclasses.asdict(policy)
     for field in dataclasses.fields(policy):
         if field.metadata.get("later") and given[field.name] == field.default:

@@ -24,8 +24,9 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.rounds import Rounds, read_rounds
 from dirichlet_bandits.live.undisturbed import walk
+from dirichlet_bandits.live.within import within
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import CORRECT, PAST, TELL, Event
+from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -98,7 +99,9 @@ def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds)
     journal, policy = Journal(), decider.policy
     describe(policy)
     lower, upper = policy.reward_bounds
-    rewards = [event.value for event in events if event.kind in (TELL, CORRECT, PAST) and event.value is not None]
+    # What was told by mistake, and is corrected, needs no policy that takes it; past data do.
+    past = [event.value for event in events if event.kind == PAST and event.value is not None]
+    rewards = rounds.journal.told_rewards + past
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)
@@ -112,7 +115,7 @@ def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds)
         row += event.kind == PAST or event.data is not None
         journal.apply([event])
 
-    walk(events, look)
+    walk(list(within(events, lower, upper)), look)
     return wanted
 
 

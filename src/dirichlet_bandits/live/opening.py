@@ -86,8 +86,8 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None
         return _study(place, name, restore(stored["policy"], given), stored)
 
 
-def study_names(storage: str | Storage) -> list[str]:
-    """Names of all studies in a storage, the oldest first.
+def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
+    """Names of the studies in a storage, the oldest first; with ``archived`` those of the archived ones instead.
 
     >>> from dirichlet_bandits.storage import MemoryStorage
     >>> place = MemoryStorage()
@@ -95,7 +95,33 @@ def study_names(storage: str | Storage) -> list[str]:
     >>> study_names(place)
     ['maize']
     """
-    return open_storage(storage).names()
+    return open_storage(storage).names(archived)
+
+
+def delete_study(name: str, storage: str | Storage, *, confirm: str) -> None:
+    """Remove a study with all of its events, for good; ``confirm`` must be its name once more.
+
+    :meth:`Study.export` keeps its trials, :meth:`Study.archive` only hides it.
+
+    >>> from dirichlet_bandits.storage import MemoryStorage
+    >>> place = MemoryStorage()
+    >>> study = create_study("maize", arms=["early", "late"], storage=place)
+    >>> delete_study("maize", place, confirm="yes")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'confirm' must be the name of the study, 'maize' (got 'yes')
+    >>> delete_study("maize", place, confirm="maize")
+    >>> study_names(place)
+    []
+    """
+    check_confirmed(name, confirm)
+    with open_storage(storage).transaction(name) as transaction:
+        transaction.delete()
+
+
+def check_confirmed(name: str, confirm: object) -> None:
+    """Refuse to delete a study whose name was not given twice."""
+    if confirm != name:
+        raise ArgumentError("confirm", f"the name of the study, {name!r}", confirm)
 
 
 def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]) -> Study:

@@ -14,7 +14,7 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, 
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged
 from dirichlet_bandits.live.decider import VERSION, Decider
-from dirichlet_bandits.live.description import checked_name, describe
+from dirichlet_bandits.live.description import checked_name, described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
@@ -22,6 +22,7 @@ from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event, Storage
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
@@ -301,6 +302,34 @@ class Study:
         journal = self._read()
         return [journal.names[arm] for arm in journal.active_arms()]
 
+    # The study itself
+
+    def rename(self, name: str) -> None:
+        """Give the study another name. Whoever uses it by the old one does not find it any more."""
+        checked_name("name", name)
+        with self._lock:
+            if name == self.name:
+                return
+            with self.storage.transaction(self.name) as transaction:
+                if not transaction.rename(name):
+                    raise ConflictError(f"there is a study {name!r}")
+            self.name = name
+
+    def archive(self) -> None:
+        """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
+        with self._lock, self.storage.transaction(self.name) as transaction:
+            transaction.archive(time.time())
+
+    def unarchive(self) -> None:
+        """Put the study back into :func:`study_names`."""
+        with self._lock, self.storage.transaction(self.name) as transaction:
+            transaction.archive(None)
+
+    @property
+    def archived(self) -> bool:
+        """Whether the study was archived."""
+        return self.name in self.storage.names(archived=True)
+
     # Looking
 
     @property
@@ -324,7 +353,7 @@ class Study:
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
         with self._lock:
-            known = self._follow(partial(self.storage.read, self.name))
+            known = self._look()
             chances = self._derive(lambda: known.decider.propensities(known.journal))
             self._known = known
             return dict(zip(known.journal.names, chances.tolist(), strict=True))
@@ -376,7 +405,13 @@ class Study:
     def _read(self) -> Journal:
         """The journal with what others have added."""
         with self._lock:
-            return self._follow(partial(self.storage.read, self.name)).journal
+            return self._look().journal
+
+    def _look(self) -> "_Known":
+        """What is known, with what others have added."""
+        if self._known is None:
+            self._check_settings()
+        return self._follow(partial(self.storage.read, self.name))
 
     def _events(self) -> Sequence[Event]:
         return self.storage.read(self.name, data=True)
@@ -410,9 +445,10 @@ class Study:
         """Is the stored study of this name still this one?"""
         stored = self.storage.settings(self.name)
         if stored is None:
-            raise NotFoundError(f"no study {self.name!r} in {self.storage.url!r} any more")
-        there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
-        if there != (describe(self.policy), str(self.seed), self.direction):
+            raise NotFoundError(f"no study {self.name!r} any more")
+        with intact(f"the study {self.name!r}"):
+            there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
+        if there != (described(self.policy), str(self.seed), self.direction):
             raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
 
     def _derive(self, work: Callable[[], T]) -> T:
@@ -426,6 +462,8 @@ class Study:
         drafted: list[Event] = []
         over = False
         with self._lock:
+            if self._known is None:  # before the study is taken: that needs a connection of its own
+                self._check_settings()
             try:
                 with self.storage.transaction(self.name) as transaction:
                     known = self._follow(transaction.read)

@@ -13,8 +13,9 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live import Study, Trial, create_study
+from dirichlet_bandits.live import Study, Trial, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.keys import WRITE
@@ -61,9 +62,9 @@ async def health(request: Request) -> bodies.Health:
 
 
 @reading.get("/studies")
-def studies(studies: Studies) -> bodies.Names:
-    """The names of all studies, the oldest first."""
-    return bodies.Names(studies=studies.storage.names())
+def studies(studies: Studies, archived: bool = False) -> bodies.Names:
+    """The names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
+    return bodies.Names(studies=studies.storage.names(archived))
 
 
 @writing.post("/studies", status_code=201)
@@ -160,6 +161,33 @@ def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
+@writing.post("/rename")
+def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
+    """Give a study another name."""
+    settings = studies.storage.settings
+    if not (body.if_renamed and settings(name) is None and settings(body.name) is not None):
+        studies.rename(name, body.name)
+    return bodies.Done()
+
+
+@writing.post("/archive")
+def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
+    """Leave a study out of the list, or put it back; it can still be used. Twice is once."""
+    found = studies.study(name)
+    found.archive() if body.archived else found.unarchive()
+    return bodies.Done()
+
+
+@writing.post("/delete")
+def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
+    """Remove a study with all of its events, for good."""
+    check_confirmed(name, body.confirm)
+    if not (body.if_missing and studies.storage.settings(name) is None):
+        delete_study(name, studies.storage, confirm=body.confirm)
+    studies.forget(name)
+    return bodies.Done()
+
+
 @reading.get("/pending")
 def pending(name: Name, studies: Studies) -> bodies.Trials:
     """Trials that were neither told nor abandoned, the oldest first."""
@@ -250,6 +278,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
+        archived=study.archived,
     )
 
 

@@ -122,6 +122,26 @@ class NewArm(Arm):
     if_missing: bool = False
 
 
+class Rename(_Body):
+    """Another name for a study. With ``if_renamed`` it is no error that the study already has it."""
+
+    name: Name
+    if_renamed: bool = False
+
+
+class Archive(_Body):
+    """Whether a study is to be left out of the list."""
+
+    archived: bool = True
+
+
+class Delete(_Body):
+    """The name of the study once more. With ``if_missing`` it is no error that there is none any more."""
+
+    confirm: Name
+    if_missing: bool = False
+
+
 class Choice(_Body):
     """Another choice of arms: an arm, weights of arms, or a policy written like a call. One of them."""
 
@@ -153,6 +173,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    archived: bool
 
 
 class TrialInfo(BaseModel):

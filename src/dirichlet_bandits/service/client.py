@@ -16,6 +16,7 @@ from dirichlet_bandits.live import Estimate, Replay, Trial
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
@@ -89,9 +90,15 @@ class Service:
         """The study of this name."""
         return RemoteStudy(self._line, self._line.get("study", study=checked_name("name", name)))
 
-    def study_names(self) -> list[str]:
-        """Names of all studies, the oldest first."""
-        return list(self._line.get("studies")["studies"])
+    def study_names(self, *, archived: bool = False) -> list[str]:
+        """Names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
+        return list(self._line.get("studies", **({"archived": True} if archived else {}))["studies"])
+
+    def delete_study(self, name: str, *, confirm: str) -> None:
+        """Remove a study for good; ``confirm`` must be its name once more. See :func:`delete_study`."""
+        check_confirmed(checked_name("name", name), confirm)
+        body = {"confirm": confirm}
+        self._line.post("delete", body, again={**body, "if_missing": True}, study=name)
 
 
 class RemoteStudy:
@@ -184,6 +191,28 @@ class RemoteStudy:
         """Names of the arms that may be handed out."""
         return list(self._get("study")["arms"])
 
+    # The study itself
+
+    def rename(self, name: str) -> None:
+        """Give the study another name. See :meth:`Study.rename`."""
+        checked_name("name", name)
+        if name != self.name:
+            self._line.post("rename", {"name": name}, again={"name": name, "if_renamed": True}, study=self.name)
+            self.name = name
+
+    def archive(self) -> None:
+        """Leave the study out of the list of names. See :meth:`Study.archive`."""
+        self._post("archive", archived=True)
+
+    def unarchive(self) -> None:
+        """Put the study back into the list of names."""
+        self._post("archive", archived=False)
+
+    @property
+    def archived(self) -> bool:
+        """Whether the study was archived."""
+        return bool(self._get("study")["archived"])
+
     # Looking
 
     @property
@@ -207,7 +236,7 @@ class RemoteStudy:
 
         said = self._get("summary", level=number_between("level", level, 0, 1))
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
-        words, whole = ["no_interval"], ["active", "told", "pending", "abandoned", "voided"]
+        words, whole = frame.columns.intersection(["no_interval"]), ["active", "told", "pending", "abandoned", "voided"]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
@@ -216,8 +245,8 @@ class RemoteStudy:
                 frame[column] = frame[column].fillna(limit)
         frame.attrs = said
         absent = ["value"] if said["objective"] == "mean" else []
-        absent += ["lift", "lift_low", "lift_high"] if said["control"] is None else []
-        return frame.drop(columns=absent)
+        absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
+        return frame.drop(columns=absent, errors="ignore")
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""

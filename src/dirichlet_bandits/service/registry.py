@@ -28,6 +28,18 @@ class Registry:
             raise ConflictError(f"the study {name!r} has a policy of somebody's own, which no service has") from None
         return self.keep(loaded)
 
+    def rename(self, old: str, new: str) -> None:
+        """Give a study another name, here and in the storage."""
+        study = self.study(old)
+        study.rename(new)
+        self.forget(old)
+        self.keep(study)
+
+    def forget(self, name: str) -> None:
+        """Let go of a study that is not there any more."""
+        with self._lock:
+            self._open.pop(name, None)
+
     def keep(self, study: Study) -> Study:
         """Remember a study; the one that was there first, if there is one."""
         with self._lock:

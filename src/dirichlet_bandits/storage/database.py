@@ -124,9 +124,11 @@ class DatabaseStorage:
         except (IntegrityError, self._driver.IntegrityError):  # somebody else was faster
             return False
 
-    def names(self) -> list[str]:
-        """All studies."""
-        return [row.name for row in self._fetch(sa.select(studies.c.name).order_by(studies.c.id))]
+    def names(self, archived: bool = False) -> list[str]:
+        """All studies that are archived, or that are not."""
+        at = studies.c.archived_at
+        wanted = at.is_not(None) if archived else at.is_(None)
+        return [row.name for row in self._fetch(sa.select(studies.c.name).where(wanted).order_by(studies.c.id))]
 
     def settings(self, name: str) -> Settings | None:
         """The settings of a study."""
@@ -210,7 +212,7 @@ class DatabaseStorage:
             return self._engine.raw_connection()
 
     def _no_study(self, name: str) -> NotFoundError:
-        return NotFoundError(f"no study {name!r} in {self._shown}")
+        return NotFoundError(f"no study {name!r}")
 
     def _fetch(self, statement: sa.Executable) -> Sequence[Any]:
         def attempt() -> Sequence[Any]:
@@ -304,6 +306,27 @@ class _Transaction:
 
     def append(self, events: Iterable[Event]) -> None:
         self._storage._append(self._cursor, self._study, events)
+
+    def rename(self, name: str) -> bool:
+        taken = self._execute(sa.select(studies.c.id).where(studies.c.name == name)).fetchone()
+        if taken is None:
+            try:
+                self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
+            except self._storage._driver.IntegrityError:  # somebody else was faster
+                return False
+        return taken is None
+
+    def archive(self, at: float | None) -> None:
+        self._execute(studies.update().where(studies.c.id == self._study).values(archived_at=at))
+
+    def delete(self) -> None:
+        self._execute(table.delete().where(table.c.study == self._study))
+        self._execute(studies.delete().where(studies.c.id == self._study))
+
+    def _execute(self, statement: sa.Executable) -> Any:
+        compiled: Any = statement.compile(self._storage._engine)  # type: ignore[attr-defined]
+        self._cursor.execute(compiled.string, compiled.params)
+        return self._cursor
 
 
 def _words(error: BaseException | None) -> str:

@@ -67,6 +67,15 @@ class Transaction(Protocol):
     def append(self, events: Iterable[Event]) -> None:
         """Add events; they are there for others, all of them and for good, when the transaction has ended."""
 
+    def rename(self, name: str) -> bool:
+        """Give the study another name; False, and nothing done, if there is one of this name."""
+
+    def archive(self, at: float | None) -> None:
+        """Leave the study out of the list of names from this time on; None puts it back."""
+
+    def delete(self) -> None:
+        """Remove the study and all of its events, for good."""
+
 
 class Storage(Protocol):
     """Where studies are kept. Safe for use by several threads; what is durable, each storage says."""
@@ -76,8 +85,8 @@ class Storage(Protocol):
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study with its first events; False, and nothing done, if there is one of this name."""
 
-    def names(self) -> list[str]:
-        """The names of all studies, in the order of their creation."""
+    def names(self, archived: bool = False) -> list[str]:
+        """The names of the studies that are not archived, or of those that are, in the order of their creation."""
 
     def settings(self, name: str) -> Settings | None:
         """The settings with which a study was created; None if there is none of this name."""

@@ -2,9 +2,11 @@
 
 import copy
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
+from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.storage.events import Event, Settings
 from dirichlet_bandits.storage.forks import fresh_lock_in_children
 
@@ -18,6 +20,7 @@ class MemoryStorage:
         self._lock = threading.RLock()
         self._settings: dict[str, Settings] = {}
         self._events: dict[str, list[Event]] = {}
+        self._archived: set[str] = set()
         fresh_lock_in_children(self)
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
@@ -28,9 +31,9 @@ class MemoryStorage:
             self._settings[name], self._events[name] = copy.deepcopy(settings), list(events)
             return True
 
-    def names(self) -> list[str]:
-        """All studies."""
-        return list(self._settings)
+    def names(self, archived: bool = False) -> list[str]:
+        """All studies that are archived, or that are not."""
+        return [name for name in list(self._settings) if (name in self._archived) == archived]
 
     def settings(self, name: str) -> Settings | None:
         """The settings of a study."""
@@ -38,23 +41,54 @@ class MemoryStorage:
 
     def read(self, name: str, after: int = -1, data: bool = False) -> list[Event]:
         """Later events."""
-        return self._events[name][after + 1 :]
+        return self._found(name)[after + 1 :]
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
         """Hold the lock; what was appended counts only if nothing went wrong."""
         with self._lock:
-            draft = _Transaction(self._events[name])
+            draft = _Transaction(self, self._found(name), name)
             yield draft
-            self._events[name].extend(draft.added)
+            draft.events.extend(draft.added)
+            for change in draft.changes:
+                change()
+
+    def _found(self, name: str) -> list[Event]:
+        if name not in self._events:
+            raise NotFoundError(f"no study {name!r}")
+        return self._events[name]
+
+    def _rename(self, old: str, new: str) -> None:
+        self._settings = {new if name == old else name: settings for name, settings in self._settings.items()}
+        self._events[new] = self._events.pop(old)
+        if old in self._archived:
+            self._archived = {*self._archived - {old}, new}
+
+    def _delete(self, name: str) -> None:
+        self._archived.discard(name)
+        del self._settings[name], self._events[name]
 
 
 class _Transaction:
-    def __init__(self, events: list[Event]) -> None:
-        self.events, self.added = events, list[Event]()
+    def __init__(self, storage: MemoryStorage, events: list[Event], name: str) -> None:
+        self.storage, self.events, self.name = storage, events, name
+        self.added, self.changes = list[Event](), list[Callable[[], object]]()
 
     def read(self, after: int) -> list[Event]:
         return self.events[after + 1 :]
 
     def append(self, events: Iterable[Event]) -> None:
         self.added.extend(events)
+
+    def rename(self, name: str) -> bool:
+        if name in self.storage._settings:
+            return False
+        self.changes.append(partial(self.storage._rename, self.name, name))
+        return True
+
+    def archive(self, at: float | None) -> None:
+        archived = self.storage._archived
+        self.changes.append(partial(archived.discard if at is None else archived.add, self.name))
+
+    def delete(self) -> None:
+        self.changes.append(partial(self.storage._delete, self.name))
