@@ -46,6 +46,9 @@ WRITES = {
     "correct": {"id": 0, "reward": 1.0},
     "annotate": {"id": 0, "note": "n"},
     "add_trials": {"trials": []},
+    "rename": {"name": "another"},
+    "archive": {},
+    "delete": {"confirm": "a"},
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
 }

@@ -38,6 +38,9 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/replay": 'call "$URL/api/replay?study=maize"',
     "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
     "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
+    "POST /api/rename": """call "$URL/api/rename?study=maize" -d '{"name": "maize-2026"}'""",
+    "POST /api/archive": """call "$URL/api/archive?study=maize-2026" -d '{"archived": true}'""",
+    "POST /api/delete": """call "$URL/api/delete?study=maize-2026" -d '{"confirm": "maize-2026"}'""",
 }
 
 PYTHON: Final = {
@@ -61,4 +64,7 @@ PYTHON: Final = {
     "GET /api/replay": "study.replay()",
     "POST /api/add_arm": 'study.add_arm("12 Apr")',
     "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
+    "POST /api/rename": 'study.rename("maize-2026")',
+    "POST /api/archive": "study.archive()",
+    "POST /api/delete": 'service.delete_study("maize-2026", confirm="maize-2026")',
 }
