@@ -1,32 +1,27 @@
 """A study: ask which arm to try, tell what came of it."""
 
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
-from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged
-from dirichlet_bandits.live.decider import VERSION, Decider
-from dirichlet_bandits.live.description import checked_name, described
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.decider import VERSION
+from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimates import Estimate, estimate
+from dirichlet_bandits.live.following import Following, Known, new_event
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
-from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event, Storage
-from dirichlet_bandits.storage.forks import fresh_lock_in_children
 from dirichlet_bandits.validation import finite_number, whole_number
 
 if TYPE_CHECKING:
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
 
 LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow."""
-
-T = TypeVar("T")
 
 
 class Trial(NamedTuple):
@@ -50,7 +43,7 @@ class Trial(NamedTuple):
     asked_at: datetime
 
 
-class Study:
+class Study(Following):
     """Decisions one at a time, with rewards that come later; made by :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first takes note of what
@@ -76,16 +69,8 @@ class Study:
         direction: str = MAXIMIZE,
         control: str | None = None,
     ) -> None:
-        self.name = name
-        self.policy = policy
-        self.seed = seed
-        self.direction = direction
+        super().__init__(storage, name, policy, seed, direction)
         self.control = control
-        self._direction = direction_for(policy, direction)
-        self.storage = storage
-        self._known: _Known | None = None
-        self._lock = threading.RLock()
-        fresh_lock_in_children(self)
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
@@ -170,7 +155,7 @@ class Study:
         with self._writing() as (known, draft):
             new = {trial: value for trial, value in told.items() if self._is_news(known.journal, trial, value)}
             for trial, value in new.items():
-                draft(_event(known.journal, TELL, trial=trial, value=value))
+                draft(new_event(known.journal, TELL, trial=trial, value=value))
             for trial, words in said.items():
                 _note(known.journal, draft, trial, words)
 
@@ -229,7 +214,7 @@ class Study:
             possible = sorted({arm for arm, row in zip(arm_of, rows, strict=True) if row.propensity is not None})
             ids = list(range(len(journal.arm_of), len(journal.arm_of) + len(rows)))
             for trial, arm, row in zip(ids, arm_of, rows, strict=True):
-                event = _event(journal, PAST, trial=trial, arm=arm, value=row.reward, token=token)
+                event = new_event(journal, PAST, trial=trial, arm=arm, value=row.reward, token=token)
                 chance = None if row.propensity is None else repr(row.propensity)
                 data = chances_of(row, arm, possible, len(journal.names))
                 draft(event._replace(at=event.at if row.time is None else row.time, data=data, note=chance))
@@ -247,7 +232,7 @@ class Study:
                     f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
                 )
             if status == PENDING:
-                draft(_event(known.journal, ABANDON, trial=trial))
+                draft(new_event(known.journal, ABANDON, trial=trial))
 
     def void(self, id: int | Trial, reason: str) -> None:
         """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
@@ -267,7 +252,7 @@ class Study:
         checked_name("reason", reason)
         with self._writing() as (known, draft):
             if self._revisable(known.journal, trial) != VOIDED:
-                draft(_event(known.journal, VOID, trial=trial, note=reason))
+                draft(new_event(known.journal, VOID, trial=trial, note=reason))
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
         """Another reward in place of the one that was told, or taken back. The same twice is one correction.
@@ -279,7 +264,7 @@ class Study:
             checked_name("reason", reason)
         with self._writing() as (known, draft):
             if self._revisable(known.journal, trial) == VOIDED or known.journal.reward_of[trial] != value:
-                draft(_event(known.journal, CORRECT, trial=trial, value=value, note=reason))
+                draft(new_event(known.journal, CORRECT, trial=trial, value=value, note=reason))
 
     # Arms
 
@@ -291,7 +276,7 @@ class Study:
             arm = names.index(name) if name in names else len(names)
             if arm < len(names) and known.journal.active[arm]:
                 raise ConflictError(f"the study has an arm {name!r}")
-            draft(_event(known.journal, ARM, arm=arm, note=name))
+            draft(new_event(known.journal, ARM, arm=arm, note=name))
 
     def retire_arm(self, name: str) -> None:
         """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
@@ -301,7 +286,7 @@ class Study:
                 return
             if len(known.journal.active_arms()) == 1:
                 raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-            draft(_event(known.journal, RETIRE, arm=arm))
+            draft(new_event(known.journal, RETIRE, arm=arm))
 
     @property
     def arms(self) -> list[str]:
@@ -447,85 +432,6 @@ class Study:
 
     # Within
 
-    def _read(self) -> Journal:
-        """The journal with what others have added."""
-        with self._lock:
-            return self._look().journal
-
-    def _look(self) -> "_Known":
-        """What is known, with what others have added."""
-        if self._known is None:
-            self._check_settings()
-        return self._follow(partial(self.storage.read, self.name))
-
-    def _events(self) -> Sequence[Event]:
-        return self.storage.read(self.name, data=True)
-
-    # While ``_known`` is changed it is nobody's: whatever is raised meanwhile, by a signal handler for one, leaves
-    # None behind, and the next call derives all of it again.
-
-    def _follow(self, read: Callable[[int], Sequence[Event]]) -> "_Known":
-        """What is known, with what others have added; all of it anew if the storage went back in time."""
-        known = self._known or self._nothing()
-        events = read(max(known.journal.last - 1, -1))
-        if known.journal.tail:
-            if events and known.journal.ends_with(events[0]):
-                events = events[1:]
-            else:  # a backup was restored, or a server lost its last commits
-                self._check_settings()
-                known = self._nothing()
-                events = read(-1)
-        if events:
-            self._known = None
-            known.journal.apply(events)
-        if not known.journal.names:
-            raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
-        self._known = known
-        return known
-
-    def _nothing(self) -> "_Known":
-        return _Known(Journal(), Decider(self.policy, self.seed, self._direction))
-
-    def _check_settings(self) -> None:
-        """Is the stored study of this name still this one?"""
-        stored = self.storage.settings(self.name)
-        if stored is None:
-            raise NotFoundError(f"no study {self.name!r} any more")
-        with intact(f"the study {self.name!r}"):
-            there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
-        if there != (described(self.policy), str(self.seed), self.direction):
-            raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
-
-    def _derive(self, work: Callable[[], T]) -> T:
-        """The answer of work on what is known, which is to be put back when all went well."""
-        self._known = None
-        return undisturbed(work)
-
-    @contextmanager
-    def _writing(self) -> Iterator[tuple["_Known", Callable[[Event], None]]]:
-        """Take the study, take note of what others did; drafted events are stored at the end, all or none."""
-        drafted: list[Event] = []
-        over = False
-        with self._lock:
-            if self._known is None:  # before the study is taken: that needs a connection of its own
-                self._check_settings()
-            try:
-                with self.storage.transaction(self.name) as transaction:
-                    known = self._follow(transaction.read)
-
-                    def draft(event: Event) -> None:
-                        if over:
-                            raise RuntimeError("nobody waits for this event any more")
-                        self._known = None
-                        drafted.append(event)
-                        known.journal.apply([event])
-
-                    yield known, draft
-                    transaction.append(drafted)
-            finally:
-                over = True
-            self._known = known
-
     def _status(self, journal: Journal, trial: int) -> str:
         if trial >= len(journal.arm_of):
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
@@ -565,37 +471,26 @@ class Study:
         return status == PENDING
 
 
-class _Known(NamedTuple):
-    """What was derived from the events so far."""
-
-    journal: Journal
-    decider: Decider
-
-
 def trial_id(id: object) -> int:
     """The number of a trial that was given by it or as it was asked for."""
     return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
-
-
-def _event(journal: Journal, kind: int, **fields: Any) -> Event:
-    return Event(journal.last + 1, kind, at=time.time(), **fields)
 
 
 def _note(journal: Journal, draft: Callable[[Event], None], trial: int, said: Mapping[str, Any]) -> None:
     """Store what is said of a trial, if it is news."""
     known = journal.annotation_of.get(trial, {})
     if merged(known, said) != known:
-        draft(_event(journal, NOTE, trial=trial, note=json.dumps(said)))
+        draft(new_event(journal, NOTE, trial=trial, note=json.dumps(said)))
 
 
-def _next(known: _Known, trial: int) -> Event:
+def _next(known: Known, trial: int) -> Event:
     """The ask that hands out the next arm of the round, or the first one of a new round."""
     journal, decider = known
     if journal.rest:
         arm, chance = journal.rest[0]
-        return _event(journal, ASK, trial=trial, arm=arm, value=chance)
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance)
     arms, chances = decider.decide(journal, trial)
-    return _event(
+    return new_event(
         journal,
         ASK,
         trial=trial,

@@ -47,10 +47,7 @@ def make(n_arms: int) -> Floats:
 
     Reference: the head of this file.
     """
-    contours = np.zeros((n_arms, NUMBERS + 1, NODES))
-    for arm in range(n_arms):
-        _forget(contours[arm])
-    return contours
+    return np.full((n_arms, NUMBERS + 1, NODES), np.nan)
 
 
 @jit

@@ -6,7 +6,7 @@ their digits in both tails: log-odds for Beta, the logarithm for Gamma and inver
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import scipy  # its parts are imported when they are used
@@ -18,6 +18,10 @@ from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.thompson.rule import BinarizedTS, ThompsonSampling, coin_posterior, posterior
 from dirichlet_bandits.types import Floats
 
+# As Python: too small to be worth compiling in every process that asks.
+_posterior: Any = posterior.py_func  # type: ignore[attr-defined]
+_coin_posterior: Any = coin_posterior.py_func  # type: ignore[attr-defined]
+
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
 _NO_CHANCE: Final = 1e-300
 
@@ -27,13 +31,13 @@ def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     law = {"bernoulli": _beta, "gaussian": gaussian, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
     origin = state.means[0] if policy.family == "gaussian" else 0.0  # a location: far from 0 digits would be lost
     pairs = zip(state.pulls, state.means - origin, strict=True)
-    return random_index_propensities([law(*posterior(policy.params, int(n), float(mean))) for n, mean in pairs])
+    return random_index_propensities([law(*_posterior(policy.params, int(n), float(mean))) for n, mean in pairs])
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
     """Posteriors after the coins that were tossed."""
     pairs = zip(state.pulls, state.sums, strict=True)
-    return random_index_propensities([_beta(*coin_posterior(int(n), float(heads))) for n, heads in pairs])
+    return random_index_propensities([_beta(*_coin_posterior(int(n), float(heads))) for n, heads in pairs])
 
 
 def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats]) -> Floats:
@@ -100,7 +104,7 @@ def _mixture(coins: Floats) -> Variable:
         _mix(fewer, more, v.ravel(), below.ravel(), above.ravel())
         return below, above
 
-    mean = _beta(*coin_posterior(coins.size, float(coins.sum())))
+    mean = _beta(*_coin_posterior(coins.size, float(coins.sum())))
     # The log-odds move by about width^2 with each head.
     return mean._replace(width=mean.width * math.sqrt(1.0 + (coins @ (1.0 - coins)) * mean.width**2), tails=tails)
 
