@@ -126,10 +126,11 @@ import dirichlet_bandits as db
 
 for law in (db.Bernoulli, db.Poisson):
     db.simulate(db.Bandit([law(0.3), law(0.6)]), db.UCB1(sigma=1.0), horizon=20, replications=2, seed=0, progress=False)
-study = db.create_study("one", arms=["a", "b"], policy=db.UCB1(sigma=1.0), seed=1)
-for _ in range(4):
-    study.tell(study.ask().id, 0.5)
-study.summary()
+for policy in (db.UCB1(sigma=1.0), db.ThompsonSampling("bernoulli"), db.RDS()):
+    study = db.create_study(type(policy).__name__, arms=["a", "b"], policy=policy, seed=1)
+    for trial in range(6):
+        study.tell(study.ask().id, trial % 2)
+    study.summary()
 print(compiled)
 """
 
