@@ -48,7 +48,7 @@ WRITES = {
     "add_trials": {"trials": []},
     "rename": {"name": "another"},
     "archive": {},
-    "delete": {"confirm": "a"},
+    "delete": {"confirm": "nobody's"},
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
 }
