@@ -6,6 +6,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.service.dashboard.forms import _real
 from dirichlet_bandits.service.dashboard.overview import overview
+from dirichlet_bandits.service.dashboard.rendering import _templates, short
 
 
 def filled(means, trials=200, spread=0.1, **settings):
@@ -59,6 +60,23 @@ def test_it_says_when_to_stop():
     for k in range(40):
         risky.tell(risky.ask(), (k % 7) / 7)
     assert overview(risky)["next_step"].endswith("it has the best CVaR at 20 % so far.")
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (db.MCVTS([0, 0.5, 1], level=0.2), "Interval of the CVaR at 20 %: confidence sequence for a CVaR"),
+        (db.BCVTS(upper=1, level=0.2), "Interval of the CVaR at 20 %: none: without bounds"),
+    ],
+)
+def test_a_cvar_has_its_interval_beside_it_or_the_reason_why_not(policy, words):
+    risky = db.create_study("s", arms=["a", "b"], policy=policy, seed=1)
+    for k in range(40):
+        risky.tell(risky.ask(), (k % 3) / 2)
+    shown = _templates.get_template("arms.html").render(overview(risky) | {"what": "reward"})
+    assert words in " ".join(shown.split())
+    ends = risky.summary().loc["a", ["value_low", "value_high"]]
+    assert (f"<small>{short(ends.iloc[0])} to {short(ends.iloc[1])}</small>" in shown) == isinstance(policy, db.MCVTS)
 
 
 def test_trials_of_the_past_are_shown():
