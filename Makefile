@@ -2,6 +2,7 @@
 # make test   installs the tools too, checks style, types and imports, runs the tests
 # make slow   the long statistical checks, at full scale
 # make bench  ratios measured in one run
+# make docs   the documentation site, in site/; open site/index.html, no server and no network needed
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,7 +20,7 @@ if [ -n "$$missing" ]; then \
 	else echo "not on this machine: $$missing; their tests will be skipped"; fi; fi
 endef
 
-.PHONY: demo test slow bench clean
+.PHONY: demo test slow bench docs clean
 
 .venv/ready-demo: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
@@ -29,6 +30,10 @@ endef
 
 .venv/ready: .venv/ready-demo
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+.venv/ready-docs: .venv/ready-demo
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 demo: .venv/ready-demo
@@ -52,5 +57,9 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks.live
 	$(BIN)/python -m benchmarks.service
 
+docs: .venv/ready-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo 'open site/index.html'
+
 clean:
-	rm -rf .venv report
+	rm -rf .venv .peers report site

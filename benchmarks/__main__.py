@@ -1,8 +1,10 @@
 """``make bench``: how many times faster, measured in one run. Machines are noisy; ratios less so.
 
-``python -m benchmarks quick`` leaves out the plain loops at the longest horizon.
+``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
+all but the policies with a goal: MED to BESA.
 """
 
+import functools
 import math
 import sys
 import time
@@ -57,6 +59,23 @@ def compiled_against_naive() -> None:
         print(f"  {name:15s} {1e3 * slow:8.1f} ms against {1e3 * quick:6.2f} ms: {slow / quick:5.0f} times")
 
 
+def risk() -> None:
+    """B-CVTS on the four dates of spring: the plain loop against the twin, and the shortcut against the plain loop."""
+    print(
+        "BCVTS on four planting dates\n  level   twin / plain, 2000 pulls   ms a run, 10 000 pulls   plain / shortcut"
+    )
+    rng = np.random.default_rng(0)
+    for level in (0.05, 0.2, 0.8):
+        bandit, policy = db.crops.maize_planting("spring", objective=db.CVaR(level)), db.BCVTS(10_000, level)
+        draws = [lambda rng, x=law.data: x[rng.integers(x.size)] for law in bandit.arms]
+        twin = functools.partial(naive.bcvts, upper=10_000, level=level)
+        slow = seconds(lambda t=twin, d=draws: naive.play(t, d, 2000, rng), repeats=1)
+        plain = simulation(bandit, policy, 2000, 20, fast=False)
+        # Runs differ much in length: the same ones on both sides.
+        fast, straight = (simulation(bandit, policy, 10_000, 20, fast=way) for way in (True, False))
+        print(f"  {level:5.2f} {slow / plain:26.0f} {1e3 * fast:24.2f} {straight / fast:18.1f}", flush=True)
+
+
 def row(name: str, bandit: db.Bandit, policy: db.Policy, horizon: int, plain: bool, share: int = 20) -> float:
     """One line: the fast path against the plain loop, for a share of the runs, and against the rewards; its seconds."""
     runs = max(8, 400_000 // horizon)
@@ -98,9 +117,24 @@ def classical(top: float) -> dict[str, db.Policy]:
         "IMED": db.IMED("poisson"),
         "ThompsonSampling": db.ThompsonSampling("poisson"),
         "BinarizedTS": db.BinarizedTS(0, top),
-        "PHE": db.PHE(upper=top),
-        "ReBoot": db.ReBoot(sigma=top / 4),
-        "RBSDA": db.RBSDA(),
+    }
+
+
+def family(top: float) -> dict[str, tuple[db.Policy, int]]:
+    """Weighed by evidence, perturbed, or with duels on sub-samples; and what they may cost, in times the rewards."""
+    return {
+        "MED": (db.MED(upper=top), 60),
+        "MED poisson": (db.MED("poisson"), 60),
+        "MaillardSampling": (db.MaillardSampling(sigma=top / 2), 60),
+        "DMED": (db.DMED(upper=top), 60),
+        "DMED poisson": (db.DMED("poisson"), 60),
+        "PHE": (db.PHE(upper=top), 60),
+        "ReBoot": (db.ReBoot(sigma=top / 4), 60),
+        "LBSDA": (db.LBSDA(), 60),
+        "RBSDA": (db.RBSDA(), 60),
+        "SSMC": (db.SSMC(), 200),
+        "WRSDA": (db.WRSDA(), 200),
+        "BESA": (db.BESA(), 200),
     }
 
 
@@ -115,6 +149,7 @@ def fast_paths(quick: bool) -> None:
     for name, policy in classical(upper(maize)).items():
         row(name, maize, policy, 10_000, plain=True)
     row("EmpiricalKLUCB", maize, db.EmpiricalKLUCB(upper(maize)), 1000, plain=True)
+    relatives(maize)
     heading("seven planting dates, a million pulls")
     for name, policy in settled(upper(maize)).items():
         if name == "RDS" or not quick:
@@ -134,6 +169,14 @@ def fast_paths(quick: bool) -> None:
     print("* measured elsewhere, by others: the authors' Python code, two arms")
 
 
+def relatives(maize: db.Bandit) -> None:
+    """The other families at 1e4 pulls, each beside its goal."""
+    heading("seven planting dates: relatives, and the most that they may cost")
+    for name, (policy, goal) in family(upper(maize)).items():
+        cost = row(name, maize, policy, 10_000, plain=True) / drawing(maize, 10_000)
+        print(f"  {'':16s} {'goal':>8s} {'':>10s} {goal:10d} {'met' if cost <= goal else 'missed':>9s}")
+
+
 def many_arms() -> None:
     """What a pull costs once the game is settled: the second million of pulls, the first being the same."""
     print(f"one good arm\n  {'policy':16s} {'arms':>8s} {'ms for 1e5':>10s} {'ns a pull when settled':>24s}")
@@ -147,5 +190,9 @@ def many_arms() -> None:
 
 
 if __name__ == "__main__":
-    compiled_against_naive()
-    fast_paths(quick="quick" in sys.argv)
+    if "relatives" in sys.argv:
+        relatives(yields())
+    else:
+        compiled_against_naive()
+        risk()
+        fast_paths(quick="quick" in sys.argv)

@@ -109,3 +109,36 @@ def test_what_was_compiled_for_us_serves_plain_numba_too():
     x = np.array([0.0, 1.0, 4.0])
     assert total(x) == 66.0
     np.testing.assert_array_equal(twice(x), [36.0, 55.0, 55.0])
+
+
+SECOND_TIME = """
+import numba.core.event as event
+compiled = []
+
+class Listener(event.Listener):
+    def on_start(self, happened):
+        compiled.append(happened.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, happened):
+        pass
+
+event.register("numba:compile", Listener())
+import dirichlet_bandits as db
+
+for law in (db.Bernoulli, db.Poisson):
+    db.simulate(db.Bandit([law(0.3), law(0.6)]), db.UCB1(sigma=1.0), horizon=20, replications=2, seed=0, progress=False)
+study = db.create_study("one", arms=["a", "b"], policy=db.UCB1(sigma=1.0), seed=1)
+for _ in range(4):
+    study.tell(study.ask().id, 0.5)
+study.summary()
+print(compiled)
+"""
+
+
+def test_nothing_is_compiled_a_second_time(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", SECOND_TIME]
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
+    assert "play_chunk" in first
+    assert second == "[]\n"

@@ -30,6 +30,7 @@ from dirichlet_bandits.experiments.ranking import compare_policies as compare_po
 from dirichlet_bandits.experiments.rewards import read_rewards as read_rewards
 from dirichlet_bandits.live import Estimate as Estimate
 from dirichlet_bandits.live import Replay as Replay
+from dirichlet_bandits.live import RiskEstimate as RiskEstimate
 from dirichlet_bandits.live import Study as Study
 from dirichlet_bandits.live import Trial as Trial
 from dirichlet_bandits.live import create_study as create_study

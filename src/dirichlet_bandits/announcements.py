@@ -3,16 +3,16 @@
 Numba says by itself when it begins and ends to compile a function, and says nothing when it finds one in its cache.
 """
 
-import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
 from numba.core import event
 
+from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import busy
 
 _PACKAGE = __name__.partition(".")[0]
-_LOGGER = logging.getLogger(_PACKAGE)
 
 
 class _Announcer(event.Listener):
@@ -22,17 +22,21 @@ class _Announcer(event.Listener):
     def __init__(self) -> None:
         self._depth = 0
         self._end: Callable[[], None] | None = None
+        self._name = ""
+        self._began = 0.0
 
     def on_start(self, happening: Any) -> None:
         self._depth += 1
         if self._depth == 1 and _package(happening.data["dispatcher"].py_func) == _PACKAGE:
-            text = f"compiling {_name(**happening.data)}, once"
-            _LOGGER.info(text)
+            self._name, self._began = _name(**happening.data), time.monotonic()
+            text = f"compiling {self._name}, once"
+            LOGGER.info(text)
             self._end = busy(text)
 
     def on_end(self, happening: Any) -> None:
         self._depth -= 1
-        if self._depth == 0:
+        if self._depth == 0 and self._end is not None:
+            LOGGER.debug("compiled %s in %.1f s", self._name, time.monotonic() - self._began)
             self.hush()
 
     def hush(self) -> None:

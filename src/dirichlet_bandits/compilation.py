@@ -20,8 +20,7 @@ from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
 from numba.core.types.npytypes import NumPyRandomGeneratorType
-from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic, overload
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
 from dirichlet_bandits.linking import LinkedDispatcher
@@ -237,17 +236,19 @@ def borrowed(value: R) -> R:
     return value
 
 
-@intrinsic
-def _borrow(typing_context, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _without_owner(context, builder, value, arguments[0])
+@infer_global(borrowed)
+class _Borrowed(AbstractTemplate):
+    key = borrowed
 
-    return value(value), generate
+    def generic(self, args: Any, kws: Any) -> Any:
+        return Signature(args[0], args, None)
 
 
-@overload(borrowed)
-def _borrowed(value):  # type: ignore[no-untyped-def]
-    return lambda value: _borrow(value)  # type: ignore[call-arg]
+def _borrow(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return _without_owner(context, builder, signature.return_type, arguments[0])
+
+
+lower_builtin(borrowed, types.Any)(_borrow)
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:

@@ -13,16 +13,21 @@ from typing import Any
 
 from llvmlite.binding import Linkage
 from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import sigutils
+from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typed_passes import NativeLowering
+
+from dirichlet_bandits.frontend import quick_frontend
+from dirichlet_bandits.lowering import LeanLower
 
 # Numba's own types say less than what is used here.
 _Library: Any = JITCodeLibrary
 _Dispatcher: Any = CPUDispatcher
 _Context: Any = CPUContext
+_Lowering: Any = NativeLowering
 
 _compiling = threading.local()
 
@@ -84,6 +89,12 @@ class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
         with _emitting_once():
             return super().compile(sig)
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """What callers need: one version for all constants."""
+        return super().get_call_template(
+            tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
+        )
+
     def add_overload(self, made: Any) -> None:
         """Take note of what has been compiled; Python may call it if it was compiled for Python."""
         if _has_wrapper(made.library, made.fndesc):
@@ -127,7 +138,7 @@ def _emitting_once() -> Iterator[None]:
 def _linked_libraries() -> Iterator[None]:
     with global_compiler_lock:
         codegen: Any = cpu_target.target_context.codegen()
-        executable = _Context.get_executable
+        executable, lowering_class = _Context.get_executable, _Lowering.lowering_class
 
         def put_off(context: Any, library: Any, description: Any, environment: Any) -> Any:
             if _has_wrapper(library, description):
@@ -136,8 +147,10 @@ def _linked_libraries() -> Iterator[None]:
             return _dynfunc.make_function(description.lookup_module(), name, "", 0, environment, (library,))
 
         codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
+        _Lowering.lowering_class = LeanLower
         try:
-            yield
+            with quick_frontend():
+                yield
         finally:
             del codegen._library_class
-            _Context.get_executable = executable
+            _Context.get_executable, _Lowering.lowering_class = executable, lowering_class

@@ -1,58 +1,62 @@
-"""Progress bars and spinners for long work: silent when the output is not a terminal, or when told."""
+"""Progress bars and spinners for long work, on a terminal or in a notebook: silent elsewhere, or when told."""
 
+import html
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from dirichlet_bandits.notebooks import LiveArea, in_notebook
 
-_open: list["Progress"] = []  # bars of this process, shown or not
+_REDRAW_SECONDS = 0.2  # a notebook that is told more often falls behind
+
+_open: list["Bars"] = []  # bars of this process, shown or not
+
+
+class Bars:
+    """Bars that nobody sees: the handle that :func:`bars` gives where there is no terminal and no notebook."""
+
+    def show(self, name: str, done: int, total: int | None = None) -> None:
+        """Set how much of one bar is done, and of how much if that was not known before."""
+
+    def say(self, text: str) -> Callable[[], None]:
+        """Say beside the bars what takes time, until the answer is called."""
+        return lambda: None
+
+    def close(self) -> None:
+        """Take the bars away."""
 
 
 @contextmanager
-def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator["Bars"]:
-    """A bar for each name; ``show=None`` means only on a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator[Bars]:
+    """A bar for each name; ``show=None`` means only on a terminal or in a notebook."""
+    made = _made(totals, show, what)
+    _open.append(made)
+    try:
+        yield made
+    finally:
+        _open.remove(made)
+        made.close()
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(what),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    visible = sys.stderr.isatty() if show is None else show
-    with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
-        _open.append(progress)
-        try:
-            yield Bars(progress, totals)
-        finally:
-            _open.remove(progress)
+
+def _made(totals: Mapping[str, int], show: bool | None, what: str) -> Bars:
+    notebook = in_notebook()
+    if show is False or (show is None and not notebook and not sys.stderr.isatty()):
+        return Bars()
+    return _NotebookBars(totals, what) if notebook else _TerminalBars(totals, what)
 
 
 def busy(text: str) -> Callable[[], None]:
-    """Say on a terminal what takes time, with a spinner until the answer is called.
+    """Say what takes time, with a spinner on a terminal, until the answer is called.
 
-    Where there are bars it is a line above them, and nothing if they were not to be shown.
+    Where there are bars it is said beside them, and not at all if they were not to be shown.
     """
     if _open:
-        bar = _open[-1]
-        if not bar.disable:
-            bar.console.print(text)
-        return lambda: None
+        return _open[-1].say(text)
+    if in_notebook():
+        area = LiveArea()
+        area.show(f"<i>{html.escape(text)}...</i>", text)
+        return area.clear
     if not sys.stderr.isatty():
         return lambda: None
     from rich.console import Console
@@ -65,13 +69,81 @@ def busy(text: str) -> Callable[[], None]:
     return spinner.stop
 
 
-class Bars:
-    """Handle on the bars of :func:`bars`."""
+class _TerminalBars(Bars):
+    """Bars on stderr."""
 
-    def __init__(self, progress: "Progress", totals: Mapping[str, int]) -> None:
-        self._progress = progress
-        self._tasks = {name: progress.add_task(name, total=total) for name, total in totals.items()}
+    def __init__(self, totals: Mapping[str, int], what: str) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(what),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._tasks = {name: self._progress.add_task(name, total=total) for name, total in totals.items()}
+        self._progress.start()
 
     def show(self, name: str, done: int, total: int | None = None) -> None:
-        """Set how much of one bar is done, and of how much if that was not known before."""
         self._progress.update(self._tasks[name], completed=done, total=total)
+
+    def say(self, text: str) -> Callable[[], None]:
+        self._progress.console.print(text, markup=False)
+        return super().say(text)
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+class _NotebookBars(Bars):
+    """Bars below the running cell; only the thread that calls :meth:`show` draws."""
+
+    def __init__(self, totals: Mapping[str, int], what: str) -> None:
+        self._rows = {name: (0, total) for name, total in totals.items()}
+        self._what = what
+        self._said = ""
+        self._began = self._drawn = time.monotonic()
+        self._area = LiveArea()
+        self._draw()
+
+    def show(self, name: str, done: int, total: int | None = None) -> None:
+        self._rows[name] = (done, self._rows[name][1] if total is None else total)
+        if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
+            self._draw()
+
+    def say(self, text: str) -> Callable[[], None]:
+        self._said = text
+
+        def end() -> None:
+            self._said = ""
+
+        return end
+
+    def close(self) -> None:
+        self._area.clear()
+
+    def _draw(self) -> None:
+        self._drawn = time.monotonic()
+        seconds = self._drawn - self._began
+        done, total = (sum(row[column] for row in self._rows.values()) for column in (0, 1))
+        left = f", {seconds * (total - done) / done:.0f} s left" if done else ""
+        last = f"{seconds:.0f} s{left}" + (f"; {self._said}" if self._said else "")
+        lines = [
+            f"<tr><td>{html.escape(name)}</td><td><progress max='{n}' value='{k}'></progress></td>"
+            f"<td>{k}/{n} {html.escape(self._what)}</td></tr>"
+            for name, (k, n) in self._rows.items()
+        ]
+        said = ", ".join(f"{name} {k}/{n}" for name, (k, n) in self._rows.items())
+        self._area.show(f"<table>{''.join(lines)}</table><small>{html.escape(last)}</small>", f"{said}; {last}")

@@ -33,7 +33,7 @@ def test_ranks_says_what_is_left_out_and_draws(folder):
     assert "1. UCB1" in answer.stdout
     assert "2. RUCBLT" in answer.stdout
     assert "best here: UCB1(sigma=1.0)\nit assumes: sub-Gaussian rewards with known sigma\n" in answer.stdout
-    assert "needs an upper bound of the rewards (upper)" in answer.stdout
+    assert "needs an upper bound of the rewards (--upper)" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
 
@@ -49,6 +49,18 @@ def test_one_file_in_three_forms_is_one_answer(folder):
     told = [json.loads(answer.stdout) for answer in answers]
     assert told[0] == told[1] == told[2]
     assert [place["policy"] for place in told[0]["ranking"]] == ["UCB1", "RUCBLT"]
+
+
+def test_csv_and_advice_for_the_command_line(folder):
+    answer = call("past.csv", *FEW, "--sigma", "1", "--csv")
+    lines = answer.stdout.splitlines()
+    assert lines[0] == "policy,mean,difference,low,high,tied,replications,parameters"
+    assert [line.partition(",")[0] for line in lines[1:]] == ["UCB1", "RUCBLT"]
+    none = call("past.csv", "--horizon", "9", "--policy", "NPTS")
+    assert none.stderr.startswith("error: '--policy' must be at least one that applies: NPTS needs an upper bound of")
+    assert "(--upper)" in none.stderr
+    (folder / "wide2.csv").write_text("May,June\n4,5\n5,6\n")
+    assert "Then say --wide" in call("wide2.csv", *FEW).stderr
 
 
 def test_policies_may_have_parameters(folder):

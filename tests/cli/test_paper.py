@@ -3,6 +3,8 @@
 import importlib
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -31,7 +33,7 @@ def call(*arguments):
     ("arguments", "message"),
     [
         (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
-        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'sda' (got 'mine')"),
+        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'readings', 'sda', 'cvar' (got 'mine')"),
         (["--which", "sda", "--only", "yields"], "'--only' must be one of 'bernoulli-high', "),
         (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
@@ -68,6 +70,20 @@ def test_a_report_of_some(folder):
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
 
 
+def test_a_claim_that_fails_is_read_in_other_ways(folder):
+    answer = call("--only", "qds-condition", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert page.count("read in other ways</a>") == 1
+    assert "dirichlet-bandits paper --which readings" in page
+    answer = call("--only", "qds-condition", "--only", "qds-equal-rho", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert "read in other ways</a>" not in page
+    assert "Given by: rho = 1 for both; rho = 8 for both." in page
+    assert "--which readings" not in page
+
+
 def test_a_report_of_another_paper(folder):
     answer = call("--which", "sda", "--only", "clipped-wide", "--quiet")
     assert answer.exit_code == 0, answer.output
@@ -77,6 +93,30 @@ def test_a_report_of_another_paper(folder):
     assert "Saux" not in page
     header = (folder / "report/tables/clipped-wide.csv").read_text().splitlines()[0]
     assert header == "policy,mean,stderr,std,q05,q95,paper_mean,paper_std"
+
+
+def test_a_report_on_risk_says_at_which_level(folder):
+    answer = call("--which", "cvar", "--only", "maize-20", "--only", "multinomial-10", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    for words in (
+        "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling",
+        "quick run: 3 replications",
+        "The paper has 1040",
+        "CVaR regret at 20 % (kg/ha) after",
+        "an upright line marks the CVaR at 20 %, the average over the darker part",
+        "What the arms are worth (kg/ha): CVaR at 20 %.",
+        "mean CVaR regret at 20 %, B-CVTS",
+        "CVaR regret at 10 % after",
+        "3 random problems of",
+        "The laws of the rewards of the first problem",
+    ):
+        assert words in page, words
+    frame = pd.read_csv(folder / "report/tables/maize-20-arms.csv", index_col="arm")
+    assert list(frame["paper_value"]) == [448, 627, 1059, 1515]
+    np.testing.assert_allclose(frame["value"], db.crops.maize_planting("spring", objective=db.CVaR(0.2)).values)
+    assert list(pd.read_csv(folder / "report/tables/multinomial-10.csv")["policy"])[-1] == "M-CVTS"
+    assert not (folder / "report/tables/multinomial-10-arms.csv").exists()  # of which problem?
 
 
 def test_python_does_what_the_command_does(folder):

@@ -26,6 +26,16 @@ def test_module_shows_errors_without_traceback(tmp_path):
     assert answer.stderr == "error: no experiment at 'none.toml'\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes")
+def test_a_closed_pipe_is_no_error():
+    for words in (["policies", "--markdown"], ["policies"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([*PROGRAM, *words], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_ctrl_c_is_heard_however_the_tests_were_started():
     """A shell lets jobs in the background ignore it, and they their children."""

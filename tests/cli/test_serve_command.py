@@ -25,7 +25,7 @@ def test_keys_come_and_go(run, tmp_path):
     assert len(first) > 40
     assert run("keys", "list", "--keys", "k.txt") == "write\tfield app\nread\tscreen\n"
     assert "has a key 'screen'" in run("keys", "add", "screen", "--keys", "k.txt", code=2)
-    assert "'scope' must be one of 'read', 'write'" in run(
+    assert "'--scope' must be one of 'read', 'write'" in run(
         "keys", "add", "x", "--scope", "all", "--keys", "k.txt", code=2
     )
     assert "printable" in run("keys", "add", "a\nb", "--keys", "k.txt", code=2)

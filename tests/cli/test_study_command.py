@@ -1,5 +1,6 @@
 """``dirichlet-bandits study`` from create to replay."""
 
+import json
 import sqlite3
 
 import pandas as pd
@@ -48,6 +49,22 @@ def test_from_create_to_replay(run, tmp_path):
     ):
         assert words in shown
     assert run("show") == "maize [1]\n"
+    (listed,) = json.loads(run("list", "--json"))
+    assert listed["policy"] == "BDS(upper=9000, rho=None, gamma=None)"
+    assert {key: listed[key] for key in ("study", "arms", "trials", "pending", "best")} == {
+        "study": "maize [1]",
+        "arms": 2,
+        "trials": 40,
+        "pending": 1,
+        "best": None,  # no other arm to compare it with
+    }
+    assert "maize [1]" in run("list")
+    told = json.loads(run("show", "maize [1]", "--json"))
+    assert [(row["arm"], row["active"]) for row in told["arms"]] == [("26 Feb", True), ("[b]", False), ("new", True)]
+    assert [trial["id"] for trial in told["pending_trials"]] == [38]
+    assert run("show", "maize [1]", "--csv").startswith(
+        "arm,told,pending,abandoned,voided,mean,std,low,high,propensity,active\n"
+    )
     run("export", "maize [1]", "log.csv")
     run("export", "maize [1]", "log.parquet")
     csv, parquet = pd.read_csv("log.csv", index_col="trial"), pd.read_parquet("log.parquet")
@@ -69,7 +86,7 @@ def test_past_trials_and_notes(run, tmp_path):
     assert log["note"].dropna().to_dict() == {0: "hail in May", 2: "dry"}
     assert log["attributes"][0] == '{"plot": 7.0, "who": "me=you"}'
     assert log["propensity"][0] == 0.5
-    assert "'attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
+    assert "'--attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
     (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")
     assert "'frame' must be a table with columns arm, reward" in run("add-trials", "p", "bad.csv", code=2)
 
@@ -83,7 +100,7 @@ def test_rename_archive_delete(run):
     assert (run("show"), run("show", "--archived")) == ("new name\n", "t\n")
     run("archive", "t", "--undo")
     assert run("show") == "new name\nt\n"
-    assert "'confirm' must be the name of the study, 't'" in run("delete", "t", "--confirm", "yes", code=2)
+    assert "'--confirm' must be the name of the study, 't'" in run("delete", "t", "--confirm", "yes", code=2)
     run("delete", "t", code=2)
     assert run("delete", "t", "--confirm", "t") == "deleted 't'\n"
     assert run("show") == "new name\n"
@@ -123,10 +140,13 @@ def test_replay_finds_a_forged_record(run):
     ("words", "message"),
     [
         (["ask", "none"], "no storage at"),
-        (["create", "s", "--arm", "a", "--policy", "Magic"], "'policy' must be one of 'BDS'"),
-        (["create", "s", "--arm", "a", "--policy", "NPTS"], "'policy' must be a policy such as"),
-        (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'policy' must be a policy such"),
-        (["create", "s", "--arm", "a", "--arm", "a"], "'arms[1]' must be different"),
+        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be one of 'BDS'"),
+        (
+            ["create", "s", "--arm", "a", "--policy", "NPTS"],
+            "'--policy' must be given with upper: NPTS(upper=...) (got 'NPTS')",
+        ),
+        (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'--policy' must be a policy such"),
+        (["create", "s", "--arm", "a", "--arm", "a"], "'--arm' must be different"),
     ],
 )
 def test_errors_are_one_line(run, words, message):
@@ -154,6 +174,7 @@ def test_conflicts_are_one_line(run):
         "abandon",
         "void",
         "correct",
+        "list",
         "show",
         "export",
         "replay",
@@ -161,3 +182,17 @@ def test_conflicts_are_one_line(run):
         "retire-arm",
     ):
         assert "dirichlet-bandits study " + command in run(command, "--help")
+
+
+def test_tables_fit_80_columns(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run("create", "s", "--arm", "a", "--arm", "b") != ""
+    study = db.load_study("s", "sqlite:///s.db")
+    for trial in study.ask(6)[:5]:
+        study.tell(trial.id, 3000.0 + trial.id)
+    study.abandon(5)
+    study.ask()
+    for words in (["show", "s"], ["list"]):
+        assert max(map(len, run(*words).splitlines())) <= 80
+    run("create", "x" * 90, "--arm", "a")
+    assert "x" * 90 in run("list").splitlines()

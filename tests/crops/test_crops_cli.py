@@ -19,6 +19,26 @@ def test_show_shipped() -> None:
     assert all(label in done.stdout for label in crops.yields())
 
 
+def test_show_for_programs() -> None:
+    rows = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
+    assert [row["date"] for row in rows] == list(crops.yields())
+    assert rows[0]["largest"] == crops.load().yields[0].max()
+    assert runner.invoke(app, ["show", "--csv"]).stdout.startswith(
+        "day,date,seasons,mean,stderr,std,zeros,largest\n57,"
+    )
+    told = json.loads(runner.invoke(app, ["show", "--json", "--provenance"]).stdout)
+    assert told["dates"] == rows
+    assert "command" in told["provenance"]
+
+
+@pytest.mark.parametrize("command", ["sample", "show", "case"])
+def test_help_has_no_markup(command: str) -> None:
+    said = runner.invoke(app, [command, "--help"]).stdout
+    assert "dirichlet-bandits crops " + command in said
+    assert "[bold]" not in said
+    assert "\\" not in said
+
+
 def test_sample_show_and_again(model: Model, tmp_path: Path) -> None:
     out = tmp_path / "yields.npz"
     done = runner.invoke(app, ["sample", "--seasons", "5", "--dates", "57,87", "--workers", "1", "--out", str(out)])
@@ -50,11 +70,11 @@ def test_case_file(model: Model, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["sample", "--seasons", "0"], "'seasons' must be"),
-        (["sample", "--dates", "march"], "'dates' must be 'all', 'spring'"),
+        (["sample", "--seasons", "0"], "'--seasons' must be"),
+        (["sample", "--dates", "march"], "'--dates' must be 'all', 'spring'"),
         (["sample", "--dates", "12"], "from 56 to 300"),
-        (["sample", "--cultivar", "corn"], "'cultivar' must be"),
-        (["sample", "--case", "none.toml"], "'case' must be"),
+        (["sample", "--cultivar", "corn"], "'--cultivar' must be"),
+        (["sample", "--case", "none.toml"], "'--case' must be"),
         (["show", "none.npz"], "none.npz"),
     ],
 )

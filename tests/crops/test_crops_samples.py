@@ -120,3 +120,9 @@ def test_inconsistent_files(tmp_path: Path, change: dict[str, np.ndarray], says:
     np.savez(tmp_path / "yields.npz", **arrays)
     with pytest.raises(FormatError, match=says):
         crops.load(tmp_path / "yields.npz")
+
+
+@pytest.mark.parametrize("dates", [["1 Jan"], [], ["28 Mar", 3], [87, 102]])
+def test_dates_that_are_not_there_are_refused(dates):
+    with pytest.raises(ArgumentError, match="'dates' must be 'all', 'spring' or a list of dates, each one of '26 Feb'"):
+        crops.maize_planting(dates)

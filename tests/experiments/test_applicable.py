@@ -103,7 +103,7 @@ def test_parameters_are_what_is_known():
         (db.IMED, REAL, "needs a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)"),
         (db.UnimodalIMED, COINS, "needs arms in an order along which the means rise and fall (ordered)"),
         (db.BCVTS, COINS, "needs a CVaR as the objective (level)"),
-        (db.RDS, RISKY, "looks for the best mean, and the objective is CVaR at 20 %"),
+        (db.QDS, RISKY, "looks for the best mean, and the objective is CVaR at 20 %"),
         (
             db.MCVTS,
             arms(range(30), [1, 2], objective=db.CVaR(0.2)),

@@ -17,7 +17,8 @@ from dirichlet_bandits.experiments import (
     shipped,
     shipped_text,
 )
-from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import MAIZE, READINGS, REGRET, RISK, STUDIES, SUBSAMPLING
+from dirichlet_bandits.experiments.random_arms import RandomArms, RandomMultinomial
 
 YIELDS = ("yields", "yields-spring")
 
@@ -39,6 +40,75 @@ def test_those_on_sub_sampling_have_every_policy_printed(name):
     assert list(experiment.paper.printed) == list(experiment.policies)
     assert experiment.claims
     assert experiment.policies["SSMC"] == db.SSMC("sqrt-log")
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_readings_judge_the_words_of_the_experiment_that_they_are_of(name):
+    task = shipped(name)
+    base = shipped(task.paper.of)
+    assert {claim.says for claim in task.claims} <= {claim.says for claim in base.claims}
+    assert all(claim.reading for claim in task.claims)
+    assert len({(claim.says, claim.reading) for claim in task.claims}) == len(task.claims)
+    if name not in STUDIES:
+        assert (task.horizon, task.seed, task.replications) == (base.horizon, base.seed, 1000)
+        assert name == "yields-dates" or task.bandit.means.tolist() == base.bandit.means.tolist()
+
+
+def test_readings_hold_the_policies_of_the_report():
+    for name in READINGS:
+        if name not in STUDIES:
+            task = shipped(name)
+            told = [policy for policy in shipped(task.paper.of).policies.items() if "conservative" not in policy[0]]
+            assert all(policy in task.policies.values() for _, policy in told)
+
+
+def test_the_third_of_seven_dates_is_best():
+    bandit = shipped("yields-dates").bandit
+    assert len(bandit) == 7
+    assert bandit.best == bandit.names[2] == "28 Mar"
+
+
+@pytest.mark.parametrize("name", RISK)
+def test_those_on_risk_have_one_level(name):
+    task, end = shipped(name), name.rsplit("-", 1)[1]
+    level = int(end) / 100 if end.isdigit() else 0.2
+    experiment = task.experiment() if isinstance(task, RandomArms) else task
+    assert experiment.bandit.objective == db.CVaR(level)
+    assert all(policy.objective == db.CVaR(level) for policy in experiment.policies.values())
+    assert experiment.title.endswith(f": CVaR at {100 * level:g} %")
+    assert task.horizon == 10_000
+    assert task.paper.place
+    assert task.claims
+    assert [experiment.policies["CVaR-UCB"].horizon, experiment.bandit.support()[0] >= 0.0] == [10_000, True]
+
+
+def test_what_the_paper_on_risk_printed():
+    for name, values, regrets in (
+        ("maize-5", [0, 46, 287, 538], [3128e3, 760e3, 192e3]),
+        ("maize-20", [448, 627, 1059, 1515], []),
+        ("maize-80", [2238, 2570, 3074, 3120], [1411e3, 888e3, 287e3]),
+    ):
+        task = shipped(name)
+        assert list(task.paper.values) == list(task.bandit.names)
+        assert list(task.paper.values.values()) == values
+        assert [row.mean for row in task.paper.printed.values()] == regrets
+        assert (task.replications, task.policies["B-CVTS"].upper) == (1040, 10_000)
+        # The shipped seasons are others, of the same climate.
+        np.testing.assert_allclose(task.bandit.values, values, atol=60)
+
+
+def test_random_problems_depend_on_seed_and_number_alone():
+    law, policies = RandomMultinomial([0.0, 0.5, 1.0]), {"M": db.MCVTS([0, 0.5, 1], 0.4), "U": db.UUCB(1.0, 0.4)}
+    study = RandomArms("Coins", law, 3, db.CVaR(0.4), policies, horizon=60, problems=5, seed=3)
+    result, fewer = study.run(progress=False), dataclasses.replace(study, problems=2).run(progress=False, workers=1)
+    np.testing.assert_array_equal(result.regret[:, :2], fewer.regret)
+    assert (result.policies, result.undone, result.regret_label) == (["M", "U"], 0, "CVaR regret at 40 %")
+    assert result.lower_bound is None
+    gaps = np.array([study.bandit(k).gaps for k in range(5)])
+    np.testing.assert_allclose(result.final_regret("M"), (result.pulls.sel(policy="M").values * gaps).sum(axis=1))
+    assert len(np.unique(gaps)) > 6
+    other = dataclasses.replace(study, seed=4)
+    assert other.bandit(0).values.tolist() != study.bandit(0).values.tolist()
 
 
 @pytest.mark.parametrize("name", REGRET)
@@ -133,7 +203,7 @@ def test_qds_condition():
     }
 
 
-@pytest.mark.parametrize("name", REGRET)
+@pytest.mark.parametrize("name", [*REGRET, *MAIZE])
 def test_each_runs_at_a_tiny_size(name):
     experiment = dataclasses.replace(shipped(name), horizon=40, replications=2)
     assert isinstance(experiment, Experiment)

@@ -45,6 +45,9 @@ def test_summary_json_and_picture(ranking, tmp_path):
     told = json.loads(json.dumps(ranking.as_json()))
     assert told["ranking"][0]["parameters"] == "UCB1(sigma=0.8)"
     assert (told["horizon"], told["objective"]) == (200, "mean")
+    shown = ranking._repr_html_()
+    assert shown.count("<tr>") == 1 + len(ranking.places)
+    assert "left out: NPTS" in shown
     figure = ranking.plot(tmp_path / "regret.png", most=2)
     assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [p.policy for p in ranking.places[1::-1]]

@@ -1,5 +1,7 @@
 """Studies are checked key by key, like experiments."""
 
+import re
+
 import pytest
 
 import dirichlet_bandits as db
@@ -27,7 +29,7 @@ KINF, QDS = shipped_text("kinf"), shipped_text("qds-condition")
         ),
         ('quantity = "ratio"', 'quantity = "sum"', "'claims[0].quantity' must be one of 'slope', 'ratio' (got 'sum')"),
         ('law = "Gaussian"\nquantity', 'law = "Gauss"\nquantity', "'claims[0].law' must be made of 'Gaussian', "),
-        ('study = "kinf"', 'study = "magic"', "'study' must be one of 'kinf', 'qds-condition' (got 'magic')"),
+        ('study = "kinf"', 'study = "magic"', "'study' must be one of 'kinf', 'qds-condition', 'random-arms'"),
         ("seed = 2021", "seed = 2021\nhorizon = 3", "'horizon' is not a key of an experiment (known here: study, "),
     ],
 )
@@ -62,3 +64,46 @@ def test_qds_mistakes(old, new, message):
     with pytest.raises(db.FormatError) as caught:
         parse_study(QDS.replace(old, new, 1), source="qds.toml")
     assert str(caught.value).startswith(f"qds.toml: {message}")
+
+
+RANDOM = """
+study = "random-arms"
+horizon = 20
+problems = 2
+seed = 1
+[random]
+law = "multinomial"
+arms = 2
+values = [0.0, 1.0]
+[[policies]]
+policy = "RDS"
+"""
+
+
+def test_random_arms_are_read():
+    study = parse_study(RANDOM, "coins.toml")
+    assert (study.title, study.n_arms, study.objective) == ("coins", 2, None)
+    assert study.policies == {"RDS": db.RDS()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('law = "multinomial"', 'law = "magic"', "'random.law' must be one of 'multinomial', 'clipped-mixture'"),
+        ("arms = 2", "", "'random.arms' is missing"),
+        ("arms = 2", "arms = 1", "'arms' must be an integer of at least 2"),
+        ("values = [0.0, 1.0]", "values = [0.0]", "'random.values' must be at least two numbers"),
+        ("problems = 2", "", "'problems' is missing"),
+        ("problems = 2", "problems = 0", "'problems' must be an integer of at least 1"),
+        ("seed = 1", "seed = 1\nreplications = 3", "'replications' is not a key"),
+        ('policy = "RDS"', 'policy = "Magic"', "'policies[0].policy' must be one of"),
+        (
+            'law = "multinomial"\narms = 2\nvalues = [0.0, 1.0]',
+            'law = "clipped-mixture"\narms = 2\nmodes = 2\nmeans = [1.0, 0.0]\nstds = [0.0, 0.1]',
+            "'random.means' must be two numbers of at least 0, the smaller first",
+        ),
+    ],
+)
+def test_mistakes_in_random_arms_are_named(old, new, message):
+    with pytest.raises(db.FormatError, match=re.escape(message)):
+        parse_study(RANDOM.replace(old, new), "coins.toml")

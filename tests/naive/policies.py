@@ -21,10 +21,10 @@ def largest(indices, rng):
     return [pick([k for k, value in enumerate(indices) if value == best], rng)]
 
 
-def duels(histories, wins, rng):
-    """One round of leader against challengers."""
+def duels(histories, wins, rng, judge=np.mean):
+    """One round of leader against challengers; ``judge`` says what decides between arms pulled equally often."""
     sizes = [len(h) for h in histories]
-    means = [float(np.mean(h)) for h in histories]
+    means = [float(judge(h)) for h in histories]
     longest = [k for k, n in enumerate(sizes) if n == max(sizes)]
     top = max(means[k] for k in longest)
     leader = pick([k for k in longest if means[k] == top], rng)
@@ -175,6 +175,22 @@ def bcvts(histories, rng, upper, level):
     return largest([round(index, 9) for index in draws], rng)  # ties are exact on paper
 
 
+def risk_rds(histories, rng, level, rho="sqrt-log"):
+    """RDS with CVaRs in place of means: of the leader, of the challenger, and of the reweighted rewards and bonus."""
+
+    def judge(x):
+        return round(cvar(x, [1 / len(x)] * len(x), level), 9)  # ties are exact on paper
+
+    def wins(x, y):
+        m = judge(y)
+        if judge(x) >= m:
+            return True
+        values = [*x, bonus_of_excess(x, m, RHO[rho](len(x)))]
+        return cvar(values, rng.dirichlet([1.0] * len(values)), level) >= m
+
+    return duels(histories, wins, rng, judge)
+
+
 def mcvts(histories, rng, support, level):
     draws = []
     for h in histories:
@@ -210,10 +226,10 @@ def ucb1(histories, rng, sigma):
     return largest([np.mean(h) + sigma * math.sqrt(2 * math.log(t) / len(h)) for h in histories], rng)
 
 
-def rucblt(histories, rng, f="log2"):
+def rucblt(histories, rng, f="log2", scale=1.0):
     t = sum(len(h) for h in histories)
     growth = {"log2": math.log(t) ** 2, "log": math.log(t), "sqrt-log": math.sqrt(math.log(t))}[f]
-    return largest([np.mean(h) + math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
+    return largest([np.mean(h) + scale * math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
 
 
 def kl(family, sigma, x, y):

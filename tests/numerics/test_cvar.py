@@ -78,6 +78,57 @@ def test_three_hundred_values_far_in_both_tails(level):
         assert got == pytest.approx(want, rel=1e-10, abs=1e-11)
 
 
+def coins(zeros, ones, threshold, level):
+    """log P(CVaR < threshold) and log P(CVaR >= threshold) of reweighted coins, in 60 digits: a mixture of beta laws,
+    whose distribution functions are those of binomial ones."""
+    with mp.workdps(60):
+        a, c, last = mp.mpf(level), mp.mpf(threshold), zeros + ones - 1
+        below = above = mp.mpf(0)
+        for n in range(last + 1):
+            chance = mp.binomial(last, n) * a**n * (1 - a) ** (last - n)
+            if n < zeros:
+                below += chance
+                continue
+            # Of n tosses at most n - zeros: few terms on one side or on the other.
+            few = n - zeros < zeros
+            heads = range(n - zeros + 1) if few else range(n - zeros + 1, n + 1)
+            part = mp.fsum(mp.binomial(n, j) * c**j * (1 - c) ** (n - j) for j in heads)
+            above += chance * (part if few else 1 - part)
+            below += chance * (1 - part if few else part)
+        return mp.log(below), mp.log(above)
+
+
+@pytest.mark.parametrize(
+    ("zeros", "ones", "threshold", "level"),
+    [
+        (500, 20, 0.5, 0.3),  # log p = -880: all weight up to the level must be found among few ones
+        (900, 20, 0.99, 0.95),
+        (100, 60, 0.9, 0.4),
+        (3, 400, 0.5, 0.9),  # the other side is the rare one
+        (1, 500, 1e-3, 0.05),
+    ],
+)
+def test_hundreds_of_coins_far_beyond_what_a_float_can_hold(zeros, ones, threshold, level):
+    x = np.repeat([0.0, 1.0], [zeros, ones])
+    log_below, log_above = coins(zeros, ones, threshold, level)
+    found = log_cvar_tails(x - threshold, log_binomial(x.size - 1, level), -math.inf, np.zeros((4, x.size)))
+    for got, want in zip(found, (log_below, log_above), strict=True):
+        assert abs(mp.expm1(mp.mpf(got) - want)) < 1e-10
+    assert db.cvar_crossing_probability(x, threshold, level, log=True) == found[1]
+
+
+@pytest.mark.parametrize("share", [0.9, 1 - 1e-4, 1 - 1e-8])
+def test_just_below_the_largest_value(share):
+    """Logarithms down to -750 and beyond; levels at which all values but the smallest hardly ever count."""
+    rng = np.random.default_rng(7)
+    for x in (rng.normal(size=30), rng.pareto(1.0, 30), np.append(rng.normal(0.0, 1e-3, 29), 1.0)):
+        threshold = float(x.min() + share * (x.max() - x.min()))
+        for level in (1e-6, 0.05, 0.9):
+            got = db.cvar_crossing_probability(x, threshold, level, log=True)
+            with mp.workdps(40):
+                assert abs(mp.expm1(mp.mpf(got) - mp.log(naive.cvar_crossing(x, threshold, level)))) < 1e-10
+
+
 def test_the_complement_keeps_its_digits():
     x = np.arange(40.0)
     log_p = db.cvar_crossing_probability(x, 1.0, 0.5, log=True)

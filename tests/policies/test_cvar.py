@@ -10,6 +10,7 @@ from scipy import special, stats
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import rewards
 from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.policies.cvar import probability
 from dirichlet_bandits.policies.cvar.rule import shortfall_in_the_band
 from dirichlet_bandits.policies.index import all_indices
 from tests.policies.test_policies import told
@@ -133,6 +134,18 @@ def test_many_rewards_sum_to_one_and_are_almost_gaussian(level):
         centre.append(db.cvar(x, level))
         spread += np.var(np.maximum(q - x, 0.0)) / level**2 / x.size  # asymptotic variance of a CVaR
     assert chances[0] == pytest.approx(special.ndtr((centre[0] - centre[1]) / math.sqrt(spread)), abs=0.02)
+
+
+@pytest.mark.parametrize("level", [0.3, 0.9])
+def test_values_that_always_count_may_be_compressed(level, monkeypatch):
+    x = np.append(np.sort(np.random.default_rng(5).gamma(2.0, 1.0, 2500)), 20.0)
+    found = []
+    for block in (probability._BLOCK, x.size):
+        monkeypatch.setattr(probability, "_BLOCK", block)
+        index = probability.reweighted_cvar(x, level)
+        found.append(index.tails(index.centre + index.width * np.array([[-6.0, -3.0, -1.0, 0.5, 2.0, 6.0]])))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
+    assert found[0][1].min() < 1e-8
 
 
 def test_upper_confidence_bounds_by_hand():

@@ -105,6 +105,7 @@ def test_history_keeps_every_reward_in_order_and_little_else():
         (lambda: db.NPTS(upper="high"), "'upper' must be a finite number"),
         (lambda: db.UCB1(sigma=0), "'sigma' must be a positive number"),
         (lambda: db.RUCBLT(f="cube"), "'f' must be one of 'sqrt-log', 'log', 'log2'"),
+        (lambda: db.RUCBLT(scale=0.0), "'scale' must be "),
         (lambda: db.KLUCB("cauchy"), "'family' must be one of 'bernoulli'"),
         (lambda: db.KLUCB("gaussian"), "'sigma' must be a finite number"),
         (lambda: db.IMED("poisson", sigma=1.0), "'sigma' must be left out"),

@@ -1,5 +1,8 @@
 """The report is one page that loads nothing, with every name escaped, and files beside it."""
 
+import base64
+import dataclasses
+import math
 import re
 from html.parser import HTMLParser
 
@@ -10,7 +13,10 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits import report
 from dirichlet_bandits.experiments import Claim, Experiment, Panel, PlotSettings, Printed, Published
+from dirichlet_bandits.report import readings
+from dirichlet_bandits.report.chapters import Chapter
 from dirichlet_bandits.report.facts import machine, versions
+from dirichlet_bandits.report.judging import Comparison, Verdict
 from dirichlet_bandits.report.writing import sentence
 from tests.report.made_up import result
 
@@ -74,7 +80,7 @@ def test_it_loads_nothing(written):
     tags = [tag for tag, _ in parser.seen]
     assert not {"script", "link", "iframe", "object", "embed"} & set(tags)
     images = [attributes for tag, attributes in parser.seen if tag == "img"]
-    assert len(images) == 2
+    assert len(images) == 3
     assert all(image["src"].startswith("data:image/svg+xml;base64,") and image["alt"] for image in images)
     assert all(a["href"].startswith("#") for tag, a in parser.seen if tag == "a")
     assert not re.search(r"https?://|@import|url\(", written[1])
@@ -106,6 +112,7 @@ def test_files_stand_beside_it(written):
     out, _ = written
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     figures = {f"figures/coins-{name}.{end}" for name in ("laws", "regret-both") for end in ("png", "pdf")}
+    figures |= {"figures/headline.png", "figures/headline.pdf"}
     assert names == {"index.html", "results.md", "tables/coins.csv", "tables/coins-claims.csv", *figures}
     assert (out / "figures/coins-laws.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figures/coins-laws.pdf").read_bytes().startswith(b"%PDF")
@@ -152,3 +159,57 @@ def test_a_verdict_in_words(experiment):
     text = sentence(verdict)
     assert text.startswith(f"Mean regret, {EVIL} \N{MINUS SIGN} $x^ & <b> $: \N{MINUS SIGN}1.25 [")
     assert text.endswith("ratio 0.889; should be below 0; 30 replications.")
+
+
+def test_the_best_rows_are_marked(experiment):
+    """The first is lowest; the second is 0.1 above, in which case it may be noise, or 5.1."""
+    names = list(experiment.policies)
+    rng = np.random.default_rng(0)
+    low = 10 + rng.standard_normal(30)
+    for shift, marks in ((0.0, ["★", "≈"]), (5.0, ["★", ""])):
+        noise = rng.standard_normal(30)
+        made = result({names[0]: low, names[1]: low + shift + 0.1 + noise - noise.mean()})
+        (table,) = report.regret_chapter("coins", experiment, made, quick=False).tables
+        assert table.marks == marks
+
+
+def test_a_line_that_flattens_the_others_has_a_second_scale(experiment):
+    policies = {name: db.UCB1(1.0) for name in "abcd"}
+    task = dataclasses.replace(experiment, policies=policies, figures=(), claims=(), paper=None)
+    for last, tops in ((15.0, [15.75]), (100.0, [105.0, 12.495])):
+        made = result({"a": [9.0, 10.0, 11.0], "b": [9.0, 11.0, 12.0], "c": [8.0, 9.0, 9.5], "d": [last] * 3})
+        figure = report.regret_chapter("coins", task, made, quick=False).pictures[1].figure
+        found = [axes.get_ylim()[1] for axes in figure.axes if axes.get_ylabel()]
+        assert found == pytest.approx(tops)  # 5 % above the highest 95 % quantile
+
+
+def chapter(name, verdicts, of=""):
+    return Chapter(name, name, Published("", "", of=of), "", None, [], [], verdicts)
+
+
+def judged(says, reading, value):
+    return Verdict(says, reading, [Comparison("x", value, value - 0.1, value + 0.1, -math.inf, 0.0)], 10)
+
+
+def test_readings_of_a_claim():
+    base = chapter("coins", [judged("A wins.", "", 1.0), judged("B wins.", "", 1.0)])
+    other = chapter("coins-fair", [judged("A wins.", "fair", -1.0), judged("A wins.", "bent", 0.0)], of="coins")
+    far = chapter("dice-fair", [judged("A wins.", "other dice", -1.0)], of="dice")
+    everything = [base, other, far]
+    assert [v.reading for v in readings.otherwise(base, base.verdicts[0], everything)] == ["fair", "bent"]
+    assert readings.otherwise(base, base.verdicts[1], everything) == []
+    (statement,) = readings.statements([other])
+    assert not statement.certain
+    assert statement.conclusion == "Given by: fair."
+    assert readings.statements([base])[1].conclusion == "No reading gives this statement."
+    (all_of_them,) = readings.statements([far])
+    assert all_of_them.conclusion == "Every reading gives this statement."
+
+
+def test_colours_follow_the_choice_of_dark_pages(written):
+    image = re.search(r"data:image/svg\+xml;base64,([^\"]+)", written[1])[1]
+    svg = base64.b64decode(image).decode()
+    assert "prefers-color-scheme:dark" in svg
+    styles = re.findall(r'style="([^"]*)"', svg)
+    assert any("var(--ffffff)" in style for style in styles)
+    assert not any(": #000000" in style or ": #ffffff" in style for style in styles)

@@ -33,7 +33,9 @@ def test_compare_is_paired(result):
     assert found.low < found.difference < found.high
     # Student's t for 59 degrees of freedom at 95 %, from tables: 2.0010
     assert found.high - found.difference == pytest.approx(2.0010 * difference.std(ddof=1) / np.sqrt(60), rel=1e-4)
-    assert "a clear difference" in str(found)
+    assert found.better == "narrow"
+    assert str(found).endswith("over 60 paired replications: narrow is better")
+    assert result.compare("narrow", "wide").better == "narrow"
 
 
 def test_unknown_policies_are_named(result):
@@ -82,27 +84,33 @@ def test_foreign_and_corrupt_folders_are_refused_and_left_alone(result, tmp_path
         db.load(tmp_path / "runs.zarr")
 
 
-def test_the_picture_shows_every_policy_and_the_bound(result, tmp_path):
-    figure = result.plot(tmp_path / "regret.png", log_time=True, lower_bound=2.0, title="Two Gaussians")
-    assert (tmp_path / "regret.png").stat().st_size > 10_000
-    axes = figure.axes[0]
-    lines = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
-    assert list(lines) == ["narrow", "wide", "lower bound"]
-    np.testing.assert_allclose(lines["wide"].get_ydata(), result.regret.sel(policy="wide").mean("replication"))
-    assert axes.get_xscale() == "log"
-    assert axes.get_xlabel() == "number of pulls"
+def test_frames_have_every_replication_that_was_done(result):
+    frame = result.to_dataframe()
+    assert list(frame.columns) == ["policy", "replication", "regret", "reward", "pulls of low", "pulls of high"]
+    assert len(frame) == 120
+    assert (frame["pulls of low"] + frame["pulls of high"] == 400).all()
+    np.testing.assert_array_equal(frame["regret"][frame["policy"] == "wide"], result.final_regret("wide"))
+    times = result.to_dataframe(over_time=True)
+    assert list(times.columns) == ["policy", "replication", "time", "regret"]
+    assert len(times) == result.regret.size
+    cut = db.Result(result.data.copy(deep=True))
+    cut.data["regret"][0, 5:] = np.nan
+    cut.data["reward"][0, 5:] = np.nan
+    assert cut.to_dataframe()["policy"].value_counts().to_dict() == {"wide": 60, "narrow": 5}
+    assert len(cut.to_dataframe(over_time=True)) == 65 * result.data.sizes["time"]
 
 
-def test_the_evident_lower_bound_is_kept_and_drawn(result, tmp_path):
-    assert result.lower_bound == 2.0  # 2 sigma^2 / gap
-    lines = {line.get_label(): line for line in result.plot().axes[0].lines}
-    np.testing.assert_allclose(lines["lower bound"].get_ydata(), 2.0 * np.log(result.data["time"]))
-    assert "lower bound" not in [line.get_label() for line in result.plot(lower_bound=False).axes[0].lines]
-    result.save(tmp_path / "runs.zarr")
-    assert db.load(tmp_path / "runs.zarr").lower_bound == 2.0
-    with pytest.raises(db.ArgumentError, match="'lower_bound' must be a finite number"):
-        result.plot(lower_bound=np.nan)
-    unknown = db.Bandit([db.Gaussian(0.0, 1.0), db.Uniform(0.0, 1.0)])
-    other = db.simulate(unknown, {"narrow": db.UCB1(sigma=0.5)}, horizon=10, replications=2, seed=0)
-    assert other.lower_bound is None
-    assert "lower bound" not in [line.get_label() for line in other.plot().axes[0].lines]
+def test_a_notebook_shows_the_summary_and_a_picture(result):
+    shown = result._repr_html_()
+    assert "2 policies, 2 arms, horizon 400, 60 replications" in shown
+    assert shown.count("<tr>") == 3
+    assert f"{result.summary().loc['wide', 'mean']:.4g}" in shown
+    bold = [row for row in shown.split("<tr>") if "font-weight: bold" in row]
+    assert len(bold) == 1
+    assert ">narrow</td>" in bold[0]
+    assert 'src="data:image/png;base64,iVBOR' in shown
+    nothing = db.Result(result.data.copy(deep=True))
+    for name in ("regret", "reward"):
+        nothing.data[name][:] = np.nan
+    assert "120 replications were not done" in nothing._repr_html_()
+    assert "<img" not in nothing._repr_html_()

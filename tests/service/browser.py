@@ -4,7 +4,11 @@ import shutil
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
+
+PATIENT = 60
 
 FLAGS = (
     "--headless",
@@ -35,3 +39,28 @@ def browser(folder, width, height):
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     return opened
+
+
+def until(page, condition):
+    """Wait until it holds. Meanwhile the page may be another one, or refresh what is being looked at."""
+    return WebDriverWait(page, PATIENT, ignored_exceptions=[WebDriverException]).until(lambda _: condition())
+
+
+def follow(page, act):
+    """Do what leads to another page, and wait for the whole of it."""
+    page.execute_script("window.left = true")
+    act()
+    until(page, lambda: page.execute_script("return !window.left && document.readyState === 'complete'"))
+
+
+def see(page, selector, what):
+    """A property of an element, read in one step: the script that refreshes the page cannot come in between."""
+    return page.execute_script(f"return document.querySelector(arguments[0])?.{what}", selector)
+
+
+def text(page, selector):
+    return (see(page, selector, "innerText") or "").strip()
+
+
+def picture(page, name):
+    return see(page, f"svg[aria-label^='{name}']", "outerHTML")

@@ -1,7 +1,10 @@
 """Services to test with."""
 
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
+from tests.service.browser import browser, follow, text
 from tests.service.running import Running
 
 
@@ -25,3 +28,28 @@ def web(service):
     """A bare HTTP client with the key to write."""
     with service.http(service.write) as client:
         yield client
+
+
+@pytest.fixture(scope="session", params=[(1280, 900), (390, 844)], ids=["desk", "phone"])
+def window(request, tmp_path_factory):
+    """A browser for all tests of its size."""
+    opened = browser(tmp_path_factory.mktemp("profile"), *request.param)
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture
+def page(window, service):
+    """A browser that has just logged in."""
+    window.get(service.url + "/login")
+    window.delete_all_cookies()
+    window.get(service.url + "/")
+    assert window.current_url.endswith("/login")
+    follow(window, lambda: window.find_element(By.ID, "key").send_keys("wrong" + Keys.ENTER))
+    assert "not known" in text(window, "[role=alert]")
+    follow(window, lambda: window.find_element(By.ID, "key").send_keys(service.write + Keys.ENTER))
+    assert window.find_elements(By.CSS_SELECTOR, "form[action='/create']")
+    yield window
+    loud = [line["message"] for line in window.get_log("browser") if line["level"] == "SEVERE"]
+    refusals = ("status of 401", "status of 409", "status of 422")  # those that the tests provoke
+    assert [line for line in loud if not any(words in line for words in refusals)] == []

@@ -1,4 +1,4 @@
-"""The pictures: well-formed and finite, whatever the rewards and the names."""
+"""The pictures: well-formed and finite, whatever the rewards and the names; and the numbers behind them."""
 
 import math
 from xml.etree import ElementTree
@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service import charts
+from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard.overview import overview
+from dirichlet_bandits.service.dashboard.series import DRAWN, drawn_arms, series
 
 REWARDS = {
     "plain": [1.0, 2.0, 5.5, 3.0],
@@ -21,49 +23,87 @@ REWARDS = {
 }
 
 
+def filled(arms, rewards, **settings):
+    study = db.create_study("s", arms=arms, seed=1, **settings)
+    for reward in rewards:
+        study.tell(study.ask().id, reward)
+    return study
+
+
 @pytest.mark.parametrize("name", list(REWARDS))
 def test_pictures_can_be_drawn(name):
     arms = ["<script>&\"'", "b", "x" * 200]
-    study = db.create_study("s", arms=arms, seed=1)
-    rewards = REWARDS[name]
-    for k in range(3 * len(rewards)):
-        study.tell(study.ask().id, rewards[k % len(rewards)])
-    trials = study.trials_dataframe()
-    drawn = [
-        charts.pulls(arms, trials),
-        charts.means(study.summary()),
-        charts.histograms(arms, trials),
-        charts.propensities(arms, study.propensities()),
-    ]
-    for picture in drawn:
+    rewards = REWARDS[name] * 3
+    seen = overview(filled(arms, rewards))
+    drawn = [seen["shares"], seen["means"], seen["sums"], seen["histograms"]]
+    for picture in [*drawn, *(row["drawn"] for row in seen["rows"])]:
         if not rewards and not picture:
             continue
         root = ElementTree.fromstring(str(picture))
-        assert root.attrib["aria-label"]
+        assert root.attrib.get("aria-label") or root.attrib["aria-hidden"]
         for element in root.iter():
             for key in ("x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height"):
                 assert math.isfinite(float(element.attrib.get(key, 0)))
                 assert -1 <= float(element.attrib.get(key, 0)) <= 1000
             assert "nan" not in element.attrib.get("points", "") + element.attrib.get("d", "")
-    assert [bool(picture) for picture in drawn] == [True, bool(rewards), bool(rewards), True]
+    assert [bool(picture) for picture in drawn] == [True, bool(rewards), bool(rewards), bool(rewards)]
 
 
-def test_the_lines_count_the_trials():
-    study = db.create_study("s", arms=["a", "b"], seed=1)
-    study.ask(500)
-    root = ElementTree.fromstring(str(charts.pulls(["a", "b"], study.trials_dataframe())))
-    lines = [line.attrib["points"].split() for line in root.iter("polyline")]
-    assert len(lines) == 2
-    assert all(100 <= len(line) <= 151 for line in lines)
-    for line in lines:
-        heights = [float(point.split(",")[1]) for point in line]
-        assert (np.diff(heights) <= 0).all()  # up is less, in a picture
+def test_the_series_are_those_of_the_log():
+    rng = np.random.default_rng(0)
+    study = filled(["a", "b", "c"], rng.normal(size=60).tolist())
+    study.abandon(study.ask().id)
+    study.ask(3)
+    log = study.trials_dataframe()
+    found = series(["a", "b"], 3, log)
+    assert found.at == list(range(1, 65))
+    assert found.window == 20
+    for k, at in enumerate(found.at):
+        past, recent = log.iloc[:at], log.iloc[max(at - 20, 0) : at]
+        shares = [(recent["arm"] == arm).mean() for arm in ("a", "b", "c")]
+        assert found.share[:, k] == pytest.approx(shares, abs=1e-12)  # the last row is all others: c
+        means = [past.loc[past["arm"] == arm, "reward"].mean() for arm in ("a", "b")]
+        assert found.means[:, k] == pytest.approx(means, abs=1e-12, nan_ok=True)
+        assert found.total[k] == pytest.approx(past["reward"].sum(), abs=1e-12)
+        assert found.times[k] == pytest.approx(past["asked_at"].iloc[-1].timestamp(), abs=1e-5)
 
 
-def test_every_bar_is_drawn():
-    study = db.create_study("s", arms=["a", "b"], seed=1)
-    for k in range(40):
-        study.tell(study.ask().id, float(k % 4))
-    root = ElementTree.fromstring(str(charts.histograms(["a", "b"], study.trials_dataframe())))
-    told = study.trials_dataframe().groupby("arm")["reward"].nunique()
-    assert len(list(root.iter("rect"))) == told.sum()
+def test_with_many_arms_the_most_tried_have_colours():
+    arms = [f"arm {k}" for k in range(40)]
+    study = filled(arms, [float(k % 7) for k in range(120)], control="arm 39")
+    log = study.trials_dataframe()
+    counts = log["arm"].value_counts()
+    drawn = drawn_arms(study.summary(), log)
+    assert len(drawn) == DRAWN
+    assert "arm 39" in drawn
+    assert drawn == [arm for arm in arms if arm in drawn]
+    least = min(counts[arm] for arm in drawn if arm != "arm 39")
+    assert all(counts[arm] <= least for arm in arms if arm not in drawn)
+    assert len(list(ElementTree.fromstring(str(overview(study)["shares"])).iter("polygon"))) == DRAWN + 1
+
+
+def bars(picture, kind):
+    shapes = ElementTree.fromstring(str(picture)).iter("rect")
+    return [shape for shape in shapes if kind in shape.attrib["class"].split()]
+
+
+def test_every_bar_is_drawn_and_says_its_count():
+    study = filled(["a", "b"], [float(k % 4) for k in range(40)])
+    log = study.trials_dataframe()
+    shapes = bars(charts.histograms(["a", "b"], log), "fill")
+    assert len(shapes) == log.groupby("arm")["reward"].nunique().sum()
+    assert sum(int(shape[0].text.rpartition(": ")[2]) for shape in shapes) == 40
+
+
+def test_the_lower_tail_is_shaded():
+    policy = db.BCVTS(upper=10, level=0.2)
+    study = filled(["a", "b"], [float(k % 10) for k in range(60)], policy=policy)
+    picture = overview(study)["histograms"]
+    log = study.trials_dataframe()
+    for k, arm in enumerate(["a", "b"]):
+        values = np.sort(log.loc[log["arm"] == arm, "reward"])
+        lowest = values[: math.ceil(0.2 * values.size)]
+        shaded = [shape for shape in bars(picture, "tail") if f"c{k}" in shape.attrib["class"].split()]
+        assert len(shaded) == len(set(lowest.tolist()))
+    assert "the lowest 20 % are shaded" in picture
+    assert bars(overview(filled(["a", "b"], [1.0, 2.0, 3.0]))["histograms"], "tail") == []

@@ -95,6 +95,29 @@ def test_costs_and_a_control_are_the_same_there(studies):
         studies.create_study("no control", arms=ARMS, control="nobody")
 
 
+def test_same_answers_on_risk(studies):
+    policy, level = db.BCVTS(upper=10.0, level=0.25), db.CVaR(0.25)
+    here = db.create_study("bad years", arms=["a", "b"], policy=policy, seed=2)
+    there = studies.create_study("bad years", arms=["a", "b"], policy=policy, seed=2)
+    for study in (here, there):
+        for step in range(12):
+            study.tell(study.ask().id, float((7 * step) % 10))
+    for bounds in (None, (0, 10)):
+        mine, theirs = here.summary(bounds=bounds), there.summary(bounds=bounds)
+        pd.testing.assert_frame_equal(mine, theirs)
+        assert mine.attrs == theirs.attrs
+    for choice in ("a", {"a": 0.5, "b": 0.5}, policy):
+        mine, theirs = (study.estimate(choice, objective=level, bounds=(0.0, 10.0)) for study in (here, there))
+        assert mine == theirs
+    for mistake in ({"objective": level}, {"objective": "mean"}, {"objective": level, "bounds": (0.0, 5.0)}):
+        said = []
+        for study in (here, there):
+            with pytest.raises(db.ArgumentError) as refused:
+                study.estimate("a", **mistake)
+            said.append(str(refused.value))
+        assert said[0] == said[1]
+
+
 def refusals(study):
     id = study.ask().id
     study.tell(id, 1.0)

@@ -1,6 +1,7 @@
 """Nobody gets in, and what is refused leaves nothing behind."""
 
 import json
+import re
 import socket
 import sqlite3
 from contextlib import closing
@@ -32,6 +33,8 @@ NASTY = [
     "日本語 🌽",
     "x" * 200,
 ]
+SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
+OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
 READS = ("study", "pending", "summary", "propensities", "trials", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
@@ -39,6 +42,10 @@ WRITES = {
     "tell": {"id": 0, "reward": 1.0},
     "tell_many": {"ids": [0], "rewards": [1.0]},
     "abandon": {"id": 0},
+    "void": {"id": 0, "reason": "r"},
+    "correct": {"id": 0, "reward": 1.0},
+    "annotate": {"id": 0, "note": "n"},
+    "add_trials": {"trials": []},
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
 }
@@ -136,8 +143,8 @@ def test_a_program_cannot_use_the_cookie_and_a_page_cannot_be_sent_from_elsewher
 def test_pages_need_a_key_too(service, target, everything):
     before = everything()
     with httpx.Client(base_url=service.url) as client:
-        for path in ("/", "/study", "/study/live", "/study/log"):
-            answer = client.get(path, params={"name": target.name, "format": "csv"})
+        for path in ("/", "/study", "/study/live", "/study/series", "/study/trials", "/study/trial", "/study/log"):
+            answer = client.get(path, params={"name": target.name, "format": "csv", "id": 0})
             assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         fields = {
             "name": target.name,
@@ -147,17 +154,21 @@ def test_pages_need_a_key_too(service, target, everything):
             "arm": "b",
             "action": "retire",
             "arms": "a",
+            "reason": "r",
+            "note": "n",
         }
-        for path in ("/ask", "/tell", "/abandon", "/arms", "/create"):
+        writes = ("/ask", "/tell", "/abandon", "/void", "/correct", "/annotate", "/arms", "/create")
+        for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
         answer = client.post("/login", data={"key": service.read})
         cookie = answer.headers["set-cookie"]
         assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/"))
         assert client.get("/").status_code == 200
-        for path in ("/ask", "/tell", "/abandon", "/arms", "/create"):
+        for path in writes:
             assert client.post(path, data=fields).status_code == 403
-        assert "<form" not in client.get("/study", params={"name": target.name}).text.split("<main")[1]
+        for path in ("/study", "/study/trial"):
+            assert "<form" not in client.get(path, params={"name": target.name, "id": 0}).text.split("<main")[1]
     assert everything() == before
 
 
@@ -172,7 +183,11 @@ def test_names_are_data(service, studies, web, everything):
             assert studies.load_study(name).arms == [name, "other"]
             assert web.get("/api/study", params={"study": name}).json()["name"] == name
             assert study.trials_dataframe()["arm"].isin([name, "other"]).all()
-            for page in (pages.get("/"), pages.get("/study", params={"name": name})):
+            study.correct(trial.id, 2.0, name)
+            study.annotate(trial.id, note=name, attributes={name: name})
+            known = {"name": name, "id": trial.id, "arm": name, "q": name}
+            for path in ("/", "/study", "/study/live", "/study/trials", "/study/trial"):
+                page = pages.get(path, params=known)
                 assert page.status_code == 200
                 assert "<script>alert" not in page.text
                 assert "<img" not in page.text
@@ -385,16 +400,22 @@ def test_answers_are_safe_to_show(service, target):
             "/openapi.json",
             "/static/style.css",
             "/study?name=no",
+            "/static/vendor/uPlot.iife.min.js",
         ):
             headers = client.get(path).headers
             assert headers["content-security-policy"].startswith("default-src 'self'")
             assert headers["x-content-type-options"] == "nosniff"
+            assert headers["cache-control"] == ("no-cache" if path.startswith("/static/") else "no-store")
             assert "server" not in headers
-        page = client.get("/study", params={"name": target.name}).text
-        assert "http://" not in page
-        assert "https://" not in page
-        assert "style=" not in page
-        assert "//" not in client.get("/docs").text.replace("<!doctype", "")
+        for path in ("/", "/study", "/study/trials", "/study/trial", "/docs"):
+            page = client.get(path, params={"name": target.name, "id": 0}).text
+            assert "style=" not in page
+            assert "<style" not in page
+            assert "//" not in page.replace("http://127.0.0.1:8000", "")  # but for the address in the examples
+            loaded = re.findall(r'(?:src|href|action)="([^"]*)"', page)
+            assert loaded
+            assert all(re.match("[/#](?!/)", place) for place in loaded)
+            assert all(OUR_SCRIPT.fullmatch(script) for script in SCRIPT.findall(page))
 
 
 def test_a_password_in_the_storage_stays_there():

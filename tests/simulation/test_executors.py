@@ -141,10 +141,13 @@ class Unreliable(ThreadPoolExecutor):
         return super().submit(lose if self.asked <= self.losses else function)
 
 
-def test_a_lost_unit_is_tried_again():
+def test_a_lost_unit_is_tried_again(caplog):
     with Unreliable(losses=18) as pool:
         assert_same(run(executor=pool, **SMALL), run(**SMALL))
         assert pool.asked == 36
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(said) == 18
+    assert all("tried again after" in text for text in said)
     with Unreliable(losses=1000) as pool, pytest.raises(db.LostWorkerError, match="the line went dead"):
         run(executor=pool, **SMALL)
 

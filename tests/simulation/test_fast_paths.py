@@ -28,6 +28,7 @@ RANDOMISED = {
     "BDS known": lambda upper: db.BDS(upper=upper),
     "QDS": lambda upper: db.QDS(),
     "NPTS": lambda upper: db.NPTS(upper=upper),
+    "BCVTS": lambda upper: db.BCVTS(upper=upper, level=0.2),
 }
 
 
@@ -41,8 +42,8 @@ def counts(bandit, policy, horizon, replications, seed, fast):
 def test_small_problems(name, problem):
     bandit = db.Bandit([db.Empirical(values) for values in SMALL[problem]])
     policy = RANDOMISED[name](1.0)
-    # Campaigns of NPTS begin later, where the plain loop is slow.
-    horizon, runs, grain = (400, 3000, 20) if name == "NPTS" else (60, 20_000, 1)
+    # NPTS and BCVTS wait by the clock later on, where the plain loop is slow.
+    horizon, runs, grain = (400, 3000, 20) if name in ("NPTS", "BCVTS") else (60, 20_000, 1)
     fast, plain = (counts(bandit, policy, horizon, runs, seed=10 + way, fast=way) // grain for way in (True, False))
     assert chi_square(np.minimum(fast, 25), np.minimum(plain, 25)) > ALARM
 
@@ -63,10 +64,10 @@ def test_long_runs_at_full_scale(name):
     check_equal(fast, plain)
 
 
-@pytest.mark.parametrize("name", ["RDS", "BDS", "QDS", "NPTS"])
+@pytest.mark.parametrize("name", ["RDS", "BDS", "QDS", "NPTS", "BCVTS"])
 def test_near_ties_where_leaders_change(name):
     policy = RANDOMISED[name](1.0)
-    bandit = NEAR_AND_BOUNDED if name == "NPTS" else NEAR
+    bandit = NEAR_AND_BOUNDED if name in ("NPTS", "BCVTS") else NEAR
     fast, plain = (counts(bandit, policy, 1000, 500, seed=40 + way, fast=way) for way in (True, False))
     check_equal(fast, plain)
 

@@ -29,6 +29,8 @@ GAMES = {
     "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
     "NPTS on Betas": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.NPTS(1.0), horizon=1000, "
     "replications=150_000",
+    "BCVTS": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.BCVTS(1.0, 0.4), horizon=1000, "
+    "replications=100_000",
 }
 
 
@@ -56,6 +58,12 @@ MISTAKES = {
     ),
     "a ceiling that proves too high is given up at a ring": Mistake(
         "NPTS", "policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
+    ),
+    "a leader's index drawn as if nothing had been tilted": Mistake(
+        "BCVTS", "policies/cvar/leader.py", "cells[_NOW, threshold] * math.exp(-mu * score)", "cells[_NOW, threshold]"
+    ),
+    "ceilings of B-CVTS that are looked at when a block ends": Mistake(
+        "BCVTS", "policies/cvar/leader.py", "        if not holds(cells):", "        if not holds(cells) and i > 100:"
     ),
 }
 

@@ -2,17 +2,22 @@
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from dirichlet_bandits import html_tables
 from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.arms.frames import laws_of_frame
 from dirichlet_bandits.arms.laws import Law
 from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.arms.sampler import N_PARAMETERS, ArmTable, Kind
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @runtime_checkable
@@ -33,22 +38,40 @@ class Bandit:
     >>> bandit = Bandit([Bernoulli(0.3), Gaussian(1.0, 2.0)], names=["coin", "bell"])
     >>> bandit.best, bandit.gaps
     ('bell', array([0.7, 0. ]))
+    >>> Bandit({"coin": Bernoulli(0.3), "bell": Gaussian(1.0, 2.0)}).names
+    ('coin', 'bell')
 
     ``objective`` says what makes an arm good, the mean unless told otherwise: best arm, gaps and regret follow from it.
     """
 
     def __init__(
-        self, arms: Iterable[RewardLaw], names: Sequence[str] | None = None, *, objective: Objective | None = None
+        self,
+        arms: Iterable[RewardLaw] | Mapping[str, RewardLaw],
+        names: Sequence[str] | None = None,
+        *,
+        objective: Objective | None = None,
     ) -> None:
+        if isinstance(arms, Mapping):
+            if names is not None:
+                raise ArgumentError("names", "left out where the arms are named by a dict", names)
+            names, arms = list(arms), arms.values()
+        elif not isinstance(arms, Iterable):
+            raise ArgumentError("arms", "reward laws, in a list or in a dict by name", arms)
         self.arms = tuple(arms)
         if len(self.arms) < 2:
             raise ArgumentError("arms", "at least two reward laws", list(self.arms))
-        for k, arm in enumerate(self.arms):
-            if not isinstance(arm, RewardLaw):
-                raise ArgumentError(f"arms[{k}]", "a law with rvs(size, random_state) and mean()", arm)
+        if isinstance(names, str):
+            raise ArgumentError("names", f"{len(self.arms)} different names", names)
         self.names = tuple(f"arm {k}" for k in range(len(self.arms))) if names is None else tuple(names)
         if len(self.names) != len(self.arms) or len(set(self.names)) != len(self.names):
             raise ArgumentError("names", f"{len(self.arms)} different names", list(self.names))
+        for k, name in enumerate(self.names):
+            if not isinstance(name, str):
+                raise ArgumentError(f"names[{k}]", "a text", name)
+        self._called = [f"arms[{k}]" if names is None else f"arms[{name!r}]" for k, name in enumerate(self.names)]
+        for called, arm in zip(self._called, self.arms, strict=True):
+            if not isinstance(arm, RewardLaw):
+                raise ArgumentError(called, "a law with rvs(size, random_state) and mean()", arm)
         self.objective: Objective = Mean() if objective is None else objective
         if isinstance(self.objective, type) or not isinstance(self.objective, Objective):
             raise ArgumentError("objective", "an object with name, label and value(law)", objective)
@@ -58,10 +81,26 @@ class Bandit:
     def _valued_by(self, objective: Objective) -> Floats:
         """The value of each arm; a law without a finite one is refused."""
         values = np.array([float(objective.value(arm)) for arm in self.arms])
-        for k, arm in enumerate(self.arms):
-            if not math.isfinite(values[k]):
-                raise ArgumentError(f"arms[{k}]", f"a law with a finite {objective.name}", arm)
+        for called, arm, value in zip(self._called, self.arms, values, strict=True):
+            if not math.isfinite(value):
+                raise ArgumentError(called, f"a law with a finite {objective.name}", arm)
         return values
+
+    @classmethod
+    def from_dataframe(
+        cls, frame: "pd.DataFrame", *, arm: str = "arm", reward: str = "reward", objective: Objective | None = None
+    ) -> "Bandit":
+        """A bandit whose arms draw, with replacement, from the past rewards of each option.
+
+        A row of the frame has an option, in the column ``arm``, and one of its rewards, in the column ``reward``. The
+        arms are in the order in which the options first come; each needs two rewards.
+
+        >>> import pandas as pd
+        >>> past = pd.DataFrame({"date": ["May", "May", "June", "June"], "yield": [4.1, 3.9, 5.0, 2.5]})
+        >>> Bandit.from_dataframe(past, arm="date", reward="yield")
+        Bandit(May: Empirical(values=[4.1, 3.9]), June: Empirical(values=[5.0, 2.5]))
+        """
+        return cls(laws_of_frame(frame, arm, reward), objective=objective)
 
     @property
     def gaps(self) -> Floats:
@@ -104,9 +143,41 @@ class Bandit:
     def __len__(self) -> int:
         return len(self.arms)
 
+    def _repr_html_(self) -> str:
+        """A row an arm; the line is its mean, with a standard deviation to both sides."""
+        stds = [float(arm.std()) if hasattr(arm, "std") else math.nan for arm in self.arms]
+        sides = [0.0 if math.isnan(std) or math.isinf(std) else std for std in stds]
+        bounds = float((self.means - sides).min()), float((self.means + sides).max())
+        judged = [] if isinstance(self.objective, Mean) else [self.objective.name]
+        rows = [
+            (
+                name,
+                _described(law),
+                float(mean),
+                std,
+                *([float(value)] if judged else []),
+                float(gap),
+                html_tables.interval_bar(mean - side, mean, mean + side, bounds),
+            )
+            for name, law, mean, std, side, value, gap in zip(
+                self.names, self.arms, self.means, stds, sides, self.values, self.gaps, strict=True
+            )
+        ]
+        headers = ["arm", "law", "mean", "std", *judged, "gap", "mean ± std"]
+        best = int(self.values.argmax())
+        return html_tables.table(f"{len(self)} arms; the best is bold", headers, rows, marked=best)
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {arm!r}" for name, arm in zip(self.names, self.arms, strict=True))
         return f"Bandit({inside})"
+
+
+def _described(arm: Any) -> str:
+    """A law in words; the repr of a frozen law of SciPy is an address in memory."""
+    if hasattr(arm, "dist") and hasattr(arm, "kwds"):
+        given = [*map(repr, arm.args), *(f"{key}={value!r}" for key, value in arm.kwds.items())]
+        return f"{arm.dist.name}({', '.join(given)})"
+    return repr(arm)
 
 
 def _support(arm: RewardLaw) -> tuple[float, float]:

@@ -4,6 +4,7 @@ Because every bandit looks the same to the compiler, the simulation is compiled 
 of different laws can stand in one bandit.
 """
 
+import math
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -83,7 +84,8 @@ def fill(kind: int, row: Floats, data: Floats, rng: np.random.Generator, out: Fl
                 j += 1
             out[i] = data[n + j] + data[2 * n + j] * rng.standard_normal()
     else:
-        out[:] = np.nan
+        for i in range(out.size):
+            out[i] = math.nan
 
 
 fill_entry = entry_point(fill)

@@ -1,6 +1,5 @@
 """``dirichlet-bandits compare``: which policy does best on past rewards?"""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
-from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
+from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.errors import ArgumentError, one_of
 
 
@@ -32,7 +31,8 @@ def compare(
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw the regret of the best six: .png, .pdf, .svg.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")] = False,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
     """Let every policy that applies play on past rewards, and rank them by their regret. Ctrl-C ranks what is done.
@@ -45,38 +45,41 @@ def compare(
 
     \b
       dirichlet-bandits compare past.csv --horizon 1000
-      dirichlet-bandits compare past.csv --horizon 1000 --arm date --reward yield --lower 0 --upper 9 --out regret.png
-      dirichlet-bandits compare past.csv --horizon 1000 --policy RDS --policy NPTS --upper 9
+      dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
+        --reward yield --lower 0 --upper 9 --out regret.png
+      dirichlet-bandits compare past.csv --horizon 1000 \\
+        --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
     """
+    form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    with options_named("arm", "reward", "wide"):
-        bandit = _bandit(file, arm, reward, wide, cvar)
-    with options_named("horizon", "replications", "lower", "upper", "sigma", "seed", "workers"):
-        ranking = db.compare_policies(
-            bandit,
-            horizon=horizon,
-            replications=replications,
-            policies=_policies(policy),
-            lower=lower,
-            upper=upper,
-            sigma=sigma,
-            ordered=ordered,
-            seed=seed,
-            workers=workers,
-            progress=False if quiet else None,
-        )
+    bandit = _bandit(file, arm, reward, wide, cvar)
+    ranking = db.compare_policies(
+        bandit,
+        horizon=horizon,
+        replications=replications,
+        policies=_policies(policy),
+        lower=lower,
+        upper=upper,
+        sigma=sigma,
+        ordered=ordered,
+        seed=seed,
+        workers=workers,
+        progress=False if quiet else None,
+    )
     undone = ranking.result.undone
     if not ranking.places:
         typer.echo("interrupted before two replications were done: nothing to rank", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
         ranking.plot(out, title=f"{file.stem}: the best policies", most=6)
-    if as_json:
-        typer.echo(json.dumps(ranking.as_json(), indent=2))
+    if form == "json":
+        tables.show_json(ranking.as_json())
+    elif form == "csv":
+        tables.show(_places(ranking, file.stem), form)
     else:
-        typer.echo(_said_of(bandit))
+        tables.note(_said_of(bandit))
         _show(ranking, file.stem)
         if out is not None:
             typer.echo(f"saved: {out}")
@@ -111,8 +114,7 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
     for text in texts:
         if "(" not in text and text not in POLICIES:
             raise ArgumentError("--policy", one_of(POLICIES), text)
-    with options_named("policy"):
-        return [parse_policy(text) if "(" in text else text for text in texts]
+    return [parse_policy(text) if "(" in text else text for text in texts]
 
 
 def _said_of(bandit: "db.Bandit") -> str:
@@ -124,27 +126,39 @@ def _said_of(bandit: "db.Bandit") -> str:
     return f"{len(bandit)} options: " + "; ".join(told)
 
 
+def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:
+    """The places in numbers, for programs."""
+    keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
+    rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
+    return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
+
+
 def _show(ranking: "db.experiments.Ranking", title: str) -> None:
-    """Print the ranking, what it means, and what is not in it."""
+    """The ranking for people: the difference to the best, and what cannot be told apart from it."""
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
         interval = "" if k == 0 else f"{place.difference:+.4g} [{place.low:.4g}, {place.high:.4g}]"
         mark = "best" if k == 0 else "not told apart" if place.tied else ""
-        rows.append((f"{k + 1}. {place.policy}", f"{place.mean:.4g}", interval, mark))
-    headers = ("policy", f"mean {result.regret_label}", "more than the best", "")
-    tables.show(
-        tables.table(f"{title}: {result.regret_label} after {result.horizon} pulls", headers, rows, numbers=True)
-    )
+        rows.append((f"{k + 1}. {place.policy}", place.mean, interval, mark))
+    columns = [
+        tables.Column("policy", "policy"),
+        tables.Column("mean", "mean"),
+        tables.Column("difference", "more than the best"),
+        tables.Column("mark", ""),
+    ]
+    tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
     runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g} %"
     most = "up to " if result.undone else ""
-    typer.echo(f"Paired differences over {most}{runs} replications, {level} intervals for all together.")
-    typer.echo(f"best here: {ranking.best!r}")
+    tables.note(f"Paired differences over {most}{runs} replications, {level} intervals for all together.")
+    tables.note(f"best here: {ranking.best!r}")
     if isinstance(ranking.best, db.Policy):
-        typer.echo(f"it assumes: {ranking.best.assumes}")
+        tables.note(f"it assumes: {ranking.best.assumes}")
     if ranking.left_out:
         reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}
         for name, reason in ranking.left_out.items():
             reasons[reason].append(name)
-        why = [(", ".join(names), reason) for reason, names in reasons.items()]
-        tables.show(tables.table("Left out", ("policy", "because it"), why, lines=True))
+        why = [(", ".join(names), in_options(reason)) for reason, names in reasons.items()]
+        columns = [tables.Column("policy", "policy", prose=True), tables.Column("reason", "because it", prose=True)]
+        typer.echo()
+        tables.show(tables.Table("Left out", columns, why, lines=True))

@@ -4,7 +4,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
-import rich  # its parts are imported when they are used
 import typer
 
 import dirichlet_bandits as db
@@ -16,7 +15,7 @@ app = typer.Typer(
     cls=OneLineErrors,
     help="The crop model: maize yields by planting date.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 
@@ -31,45 +30,52 @@ def sample_command(
     ] = None,
     cultivar: Annotated[str | None, typer.Option(help="A code of the model's genotype file.")] = None,
     case: Annotated[Path | None, typer.Option(help="TOML file that changes soil, climate, fertiliser...")] = None,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
 ) -> None:
     """Simulate seasons with the real crop model (extra 'dssat').
 
     Killed and started again, it goes on where it was; the file is the same to the byte.
 
-    [bold]Examples[/bold]
+    \b
+    Examples:
+      dirichlet-bandits crops sample --seasons 1000 --out yields.npz
+      dirichlet-bandits crops sample --dates 57,72,87 --cultivar PC0001 --seed 3
+      dirichlet-bandits crops sample --case case.toml --workers 2
 
-    dirichlet-bandits crops sample --seasons 1000 --out yields.npz
-
-    dirichlet-bandits crops sample --dates 57,72,87 --cultivar PC0001 --seed 3
-
-    dirichlet-bandits crops sample --case case.toml --workers 2
-
-    where case.toml may say: cultivar = "PC0003", density = 6.0, a table \\[soil] with runoff_curve = 80.0,
-    tables \\[\\[fertiliser]] with day = 30 and nitrogen = 60.0.
+    where case.toml may say: cultivar = "PC0003", density = 6.0, a table [soil] with runoff_curve = 80.0,
+    tables [[fertiliser]] with day = 30 and nitrogen = 60.0.
     """
+    form = tables.form_of(as_json, as_csv)
     chosen = db.crops.PUBLISHED if case is None else db.crops.case_from_toml(case)
     chosen = chosen if cultivar is None else replace(chosen, cultivar=cultivar)
     samples = db.crops.sample(seasons, dates=_days(dates), seed=seed, case=chosen, workers=workers, out=out)
-    _print(samples, str(out))
+    tables.show(_table(samples, str(out)), form)
 
 
 @app.command("show")
 def show_command(
     file: Annotated[Path | None, typer.Argument(help="A file of samples; the shipped ones if not given.")] = None,
     provenance: Annotated[bool, typer.Option("--provenance", help="Also print how they were made.")] = False,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
 ) -> None:
     """Print mean, standard deviation, share of zero harvests and largest yield by planting date.
 
-    [bold]Examples[/bold]
-
-    dirichlet-bandits crops show
-
-    dirichlet-bandits crops show yields.npz --provenance
+    \b
+    Examples:
+      dirichlet-bandits crops show
+      dirichlet-bandits crops show yields.npz --provenance
     """
+    form = tables.form_of(as_json, as_csv)
+    if provenance and form == "csv":
+        raise ArgumentError("--provenance", "left out beside --csv: say --json", provenance)
     samples = db.crops.load(file)
-    _print(samples, "the shipped samples" if file is None else str(file))
-    if provenance:
-        rich.print_json(data=samples.provenance)
+    table = _table(samples, "the shipped samples" if file is None else str(file))
+    around = {"provenance": samples.provenance} if provenance else None
+    tables.show(table, form, around, "dates")
+    if provenance and form == "text":
+        tables.show_json(samples.provenance)
 
 
 @app.command("case")
@@ -78,13 +84,12 @@ def case_command(
 ) -> None:
     """Check a case file, and print the whole case with its defaults.
 
-    [bold]Examples[/bold]
-
-    dirichlet-bandits crops case
-
-    dirichlet-bandits crops case case.toml
+    \b
+    Examples:
+      dirichlet-bandits crops case
+      dirichlet-bandits crops case case.toml
     """
-    rich.print_json(data=asdict(db.crops.PUBLISHED if file is None else db.crops.case_from_toml(file)))
+    tables.show_json(asdict(db.crops.PUBLISHED if file is None else db.crops.case_from_toml(file)))
 
 
 def _days(text: str) -> tuple[int, ...]:
@@ -98,18 +103,21 @@ def _days(text: str) -> tuple[int, ...]:
         raise ArgumentError("dates", "'all', 'spring', or days of the year such as '57,72'", text) from None
 
 
-def _print(samples: "db.crops.Samples", title: str) -> None:
-    """Show samples as a table, a row a planting date."""
+def _table(samples: "db.crops.Samples", title: str) -> tables.Table:
+    """A row a planting date."""
+    keys = {"day": "day", "date": "date", "seasons": "seasons", "mean": "mean", "stderr": "s.e.", "std": "sd"}
+    keys |= {"zeros": "zeros", "largest": "largest"}
     rows = [
         (
-            str(day),
+            int(day),
             label,
-            str(row.size),
-            *(f"{cell:.0f}" for cell in (row.mean(), row.std() / row.size**0.5, row.std())),
-            f"{(row == 0).mean():.3f}",
-            str(row.max()),
+            row.size,
+            round(float(row.mean()), 1),
+            round(float(row.std()) / row.size**0.5, 1),
+            round(float(row.std()), 1),
+            float((row == 0).mean()),
+            int(row.max()),
         )
         for day, label, row in zip(samples.days, samples.labels, samples.yields, strict=True)
     ]
-    headers = ("day", "date", "seasons", "mean", "s.e.", "sd", "zeros", "largest")
-    tables.show(tables.table(f"Maize yields, kg/ha: {title}", headers, rows, numbers=True))
+    return tables.Table(f"Maize yields, kg/ha: {title}", [tables.Column(*pair) for pair in keys.items()], rows)

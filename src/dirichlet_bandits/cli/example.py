@@ -7,9 +7,17 @@ import typer
 
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.catalogue import REGRET, SUBSAMPLING, example_text, shipped_text
+from dirichlet_bandits.experiments.catalogue import (
+    MAIZE,
+    READINGS,
+    REGRET,
+    STUDIES,
+    SUBSAMPLING,
+    example_text,
+    shipped_text,
+)
 
-_COPIED = (*REGRET, *SUBSAMPLING)
+_COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAMPLING, *MAIZE)
 
 
 def example(
@@ -26,7 +34,8 @@ def example(
       dirichlet-bandits example experiment.toml
       dirichlet-bandits simulate experiment.toml --out runs.zarr
       dirichlet-bandits example mixtures.toml --paper mixtures
-      dirichlet-bandits simulate mixtures.toml --out mixtures.zarr --replications 200
+      dirichlet-bandits simulate mixtures.toml --out mixtures.zarr \\
+        --replications 200
     """
     if paper is not None and paper not in _COPIED:
         raise ArgumentError("--paper", one_of(_COPIED), paper)

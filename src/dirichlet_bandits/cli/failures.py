@@ -1,36 +1,133 @@
 """How errors reach the user of the command line: one line on stderr and exit code 2, no traceback."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import re
+import select
+import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 
 FAILED = 2
 INTERRUPTED = 130  # what shells report for Ctrl-C
 
+_USAGE: Any = typer.BadParameter.__mro__[2]  # ClickException, of Click or of the copy of it that newer Typers carry
+_IN_PYTHON = re.compile(r"\((lower|upper|sigma|ordered|level)\)|\bsay (wide)\b")
+
 
 class OneLineErrors(TyperGroup):
-    """Root group: what this library raises on purpose, or what the file system refuses, becomes one line."""
+    """A group of commands: what this library raises on purpose, a file system or the parser refuses becomes one line.
+
+    A reader that closes the pipe, like ``head``, has seen enough: that is no error.
+    """
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        call = partial(super().main, args, prog_name, complete_var, False, windows_expand_args, **extra)
+        if not standalone_mode:
+            return call()
+        try:
+            code = call()
+        except _USAGE as error:
+            code = _show_usage(error)
+        sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except BrokenPipeError as error:
+            if not _output_is_closed():
+                say_error(str(error))
+                raise typer.Exit(FAILED) from error
+            raise typer.Exit from error
         except (DirichletBanditsError, OSError) as error:
-            typer.echo("error: " + " ".join(str(error).split()), err=True)
+            say_error(in_options(str(error)))
             raise typer.Exit(FAILED) from error
 
 
-@contextmanager
-def options_named(*arguments: str) -> Iterator[None]:
-    """Let an argument that is refused be called like the option that gave it: ``--seed`` for ``seed``."""
-    try:
-        yield
-    except ArgumentError as error:
-        name, expected, got = error.args
-        if name not in arguments:
+class NamedOptions(TyperCommand):
+    """A command: an argument that is refused is called like the option that gave it, ``--seed`` for ``seed``."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ArgumentError as error:
+            name, expected, got = error.args
+            stem = name.partition("[")[0]
+            for parameter in self.params:
+                option = max(parameter.opts, key=len)
+                if option.startswith("--") and stem in (parameter.name, *_plurals(option.removeprefix("--"))):
+                    raise ArgumentError(option, expected, got) from error
             raise
-        raise ArgumentError(f"--{name}", expected, got) from error
+
+
+def _plurals(word: str) -> tuple[str, ...]:
+    """A word, and what a list of such things may be called: the option may be repeated."""
+    return word, f"{word}s", f"{word.removesuffix('y')}ies"
+
+
+def name_options(app: typer.Typer) -> None:
+    """Let all commands of an app, and of the groups in it, be :class:`NamedOptions`."""
+    for command in app.registered_commands:
+        command.cls = NamedOptions
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            name_options(group.typer_instance)
+
+
+def in_options(text: str) -> str:
+    """Advice in the words of the command line.
+
+    >>> in_options("needs an upper bound of the rewards (upper)")
+    'needs an upper bound of the rewards (--upper)'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        if found[2]:
+            return f"say --{found[2]}"
+        return "(--cvar)" if found[1] == "level" else f"(--{found[1]})"
+
+    return _IN_PYTHON.sub(option, text)
+
+
+def say_error(text: str) -> None:
+    """One line on stderr, whatever the message."""
+    typer.echo("error: " + " ".join(text.split()), err=True)
+
+
+def _show_usage(error: Any) -> int:
+    """Say what the parser did not understand; a command without arguments shows its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return FAILED
+    text = error.format_message().strip().rstrip(".")
+    context = getattr(error, "ctx", None)
+    hint = f" (help: {context.command_path} --help)" if context is not None else ""
+    say_error(text[:1].lower() + text[1:] + hint)
+    return FAILED
+
+
+def _output_is_closed() -> bool:
+    """Whether nobody reads standard output any more; then nothing is written to it at the end either."""
+    try:
+        place = sys.stdout.fileno()
+        events = select.poll()
+        events.register(place, select.POLLOUT)
+        closed = any(event & (select.POLLERR | select.POLLHUP) for _, event in events.poll(0))
+    except (AttributeError, OSError, ValueError):  # no poll on this system, or no file
+        return False
+    if closed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), place)
+    return closed

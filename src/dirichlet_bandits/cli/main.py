@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from dirichlet_bandits.cli import compare, compile, crops, example, paper, policies, serve, simulate, study
-from dirichlet_bandits.cli.failures import OneLineErrors
+from dirichlet_bandits.cli import verbose as verbosity
+from dirichlet_bandits.cli.failures import name_options
 
 app = typer.Typer(
-    cls=OneLineErrors,
+    cls=verbosity.VerboseAnywhere,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -32,6 +33,7 @@ for command in (
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")
+name_options(app)
 
 
 def _show_version(asked: bool) -> None:
@@ -44,6 +46,10 @@ def _show_version(asked: bool) -> None:
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Say on stderr what is compiled, stored and tried again; with any command."),
     ] = False,
 ) -> None:
     """Non-parametric stochastic bandits: Dirichlet Sampling and its competitors.
@@ -58,6 +64,8 @@ def root(
       dirichlet-bandits example experiment.toml
       dirichlet-bandits simulate experiment.toml --out runs.zarr
     """
+    if verbose:
+        verbosity.log_to_stderr()
 
 
 def run() -> None:

@@ -1,6 +1,7 @@
 """``dirichlet-bandits paper``: every experiment of the paper, and one report of them."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,21 +9,28 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.cli.failures import INTERRUPTED, options_named
+from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import READINGS, RISK, SHIPPED, SUBSAMPLING
 
 
 def paper(
-    full: Annotated[bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200; and its other readings.")
+    ] = False,
     which: Annotated[
-        str, typer.Option(help="The paper: 'dirichlet' (NeurIPS 2021), or 'sda', on sub-sampling duels (NeurIPS 2020).")
+        str,
+        typer.Option(
+            help="The paper: 'dirichlet' (NeurIPS 2021); 'readings', its other readings; 'sda', on sub-sampling duels "
+            "(NeurIPS 2020); or 'cvar', on risk: arms judged by their bad rewards (ICML 2021)."
+        ),
     ] = "dirichlet",
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; of sda {one_of(SUBSAMPLING)}."
+            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; "
+            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
@@ -31,6 +39,8 @@ def paper(
         str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see OUT.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="In place of the experiments' own.")] = None,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
     """Run the paper's experiments again and write one report: OUT/index.html.
@@ -43,10 +53,14 @@ def paper(
       dirichlet-bandits paper
       dirichlet-bandits paper --only robustness --only kinf --out robust
       dirichlet-bandits paper --full --out full-report
+      dirichlet-bandits paper --which readings --out readings
       dirichlet-bandits paper --which sda --out subsampling
+      dirichlet-bandits paper --which cvar --out risk
     """
+    form = tables.form_of(as_json, as_csv)
+    say = partial(typer.echo, err=form != "text")  # what is no table would spoil JSON and CSV
     try:
-        with cluster(dask, workers) as executor, options_named("which", "only", "out", "workers", "seed"):
+        with cluster(dask, workers) as executor:
             made = db.report.reproduce(
                 out,
                 which=which,
@@ -56,17 +70,22 @@ def paper(
                 workers=workers,
                 executor=executor,
                 progress=False if quiet else None,
-                say=typer.echo,
+                say=say,
             )
     except KeyboardInterrupt:
         typer.echo("interrupted: the same command goes on where this one was", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _show_times(made.chapters)
-    typer.echo(f"report: {made.page}")
+    _show_times(made.chapters, form)
+    say(f"report: {made.page}")
 
 
-def _show_times(chapters: Sequence["db.report.Chapter"]) -> None:
+def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> None:
     """Show how long each policy took."""
+    columns = [tables.Column("experiment", "experiment"), tables.Column("policy", "policy")]
+    if form != "text":
+        seconds = [(chapter.title, *pair) for chapter in chapters for pair in chapter.seconds.items()]
+        tables.show(tables.Table("", [*columns, tables.Column("seconds", "seconds")], seconds), form)
+        return
     from dirichlet_bandits.report.facts import duration
 
     rows = [
@@ -76,4 +95,4 @@ def _show_times(chapters: Sequence["db.report.Chapter"]) -> None:
     ]
     total = sum(sum(chapter.seconds.values()) for chapter in chapters)
     rows.append(("all", "", duration(total)))
-    tables.show(tables.table("Processor time by policy", ("experiment", "policy", "time"), rows))
+    tables.show(tables.Table("Processor time by policy", [*columns, tables.Column("time", "time")], rows))

@@ -9,25 +9,37 @@ from dirichlet_bandits.cli import tables
 
 def policies(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a table for a README.")] = False,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
 ) -> None:
     """List the policies: parameters, assumptions, what is then proved, papers.
 
     \b
-    Example:
+    Examples:
       dirichlet-bandits policies
+      dirichlet-bandits policies --csv > policies.csv
     """
+    form = tables.form_of(as_json, as_csv)
     if markdown:
         typer.echo(markdown_table())
         return
     from dirichlet_bandits.policies import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
-    rows = [
-        (f"{name}\n{parameters(policy)}".strip(), policy.assumes, policy.guarantee, policy.reference)
-        for name, policy in POLICIES.items()
+    columns = [
+        tables.Column("policy", "policy", prose=True),
+        tables.Column("assumes", "assumes of the rewards", prose=True),
+        tables.Column("guarantee", "guarantee", prose=True),
+        tables.Column("reference", "reference", prose=True),
     ]
-    headers = ("policy", "assumes of the rewards", "guarantee", "reference")
-    tables.show(tables.table("Policies", headers, rows, lines=True))
+    known = POLICIES.items()
+    rows = [(name, parameters(kind), kind.assumes, kind.guarantee, kind.reference) for name, kind in known]
+    if form == "text":
+        shown = [(f"{name}\n{given}".strip(), *others) for name, given, *others in rows]
+        tables.show(tables.Table("Policies", columns, shown, lines=True))
+    else:
+        columns.insert(1, tables.Column("parameters", "parameters"))
+        tables.show(tables.Table("Policies", columns, rows), form)
 
 
 def markdown_table() -> str:

@@ -17,5 +17,10 @@ def cluster(dask: str | None, workers: int | None) -> Iterator[Executor | None]:
         raise ArgumentError("--workers", "left out where a Dask cluster brings its own", workers)
     from dirichlet_bandits.simulation import dask_executor
 
-    with dask_executor(dask) as executor:
-        yield executor
+    try:
+        with dask_executor(dask) as executor:
+            yield executor
+    except ArgumentError as error:
+        if error.name != "address":
+            raise
+        raise ArgumentError("--dask", *error.args[1:]) from error

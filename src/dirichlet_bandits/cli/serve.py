@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study import Url
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.service import keys as keyring
@@ -79,14 +80,19 @@ def add_command(
 
 
 @keys.command("list")
-def list_command(file: File) -> None:
-    """Print the keys: scope and name.
+def list_command(file: File, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False) -> None:
+    """Print the keys: scope and name, with a tab in between.
 
     \b
     Example:
       dirichlet-bandits keys list --keys keys.txt
     """
-    for key in keyring.read_keys(file):
+    form, known = tables.form_of(as_json, as_csv), keyring.read_keys(file)
+    if form != "text":
+        columns = [tables.Column("scope", "scope"), tables.Column("name", "name")]
+        tables.show(tables.Table("", columns, [(key.scope, key.name) for key in known]), form)
+        return
+    for key in known:
         typer.echo(f"{key.scope}\t{key.name}")
 
 

@@ -30,6 +30,8 @@ def simulate(
         str | None, typer.Option(help="Run on the Dask cluster with this scheduler: tcp://host:8786.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the regret: a .png, .pdf or .svg file.")] = None,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars, no table.")] = False,
 ) -> None:
     """Run an experiment, print the summary, save the result (--out or --store). Ctrl-C saves what is done.
@@ -38,11 +40,15 @@ def simulate(
 
     \b
       dirichlet-bandits simulate experiment.toml --out runs.zarr
-      dirichlet-bandits simulate experiment.toml --out runs.zarr --replications 20 --plot regret.png
-      dirichlet-bandits simulate experiment.toml --store runs.zarr --dask tcp://host:8786
+      dirichlet-bandits simulate experiment.toml --out runs.zarr \\
+        --replications 20 --plot regret.png
+      dirichlet-bandits simulate experiment.toml --store runs.zarr \\
+        --dask tcp://host:8786
+      dirichlet-bandits simulate experiment.toml --out runs.zarr --csv > out.csv
 
     Read the result in Python:  dirichlet_bandits.load("runs.zarr")
     """
+    form = tables.form_of(as_json, as_csv)
     task = db.experiments.read(experiment)
     task = dataclasses.replace(
         task,
@@ -69,12 +75,15 @@ def simulate(
         result.save(out)
     if plot is not None:
         task.picture(result, plot)
+    table = tables.summary_table(f"{task.title}: {result.regret_label} after {task.horizon} pulls", result)
+    if not quiet or form != "text":
+        tables.show(table, form)
     if not quiet:
-        tables.show(tables.summary_table(f"{task.title}: {result.regret_label} after {task.horizon} pulls", result))
+        aside = form != "text"  # what is no table would spoil JSON and CSV
         for claim in task.claims:
             verdict = db.report.judge_regret(claim, result)
-            typer.echo(f"{verdict.outcome}: {verdict.says} {db.report.sentence(verdict)}")
-        typer.echo("saved: " + ", ".join(str(where) for where in (store, out, plot) if where))
+            tables.note(f"{verdict.outcome}: {verdict.says} {db.report.sentence(verdict)}", err=aside)
+        typer.echo("saved: " + ", ".join(str(where) for where in (store, out, plot) if where), err=aside)
     if undone:
         done = f"{total - undone} of {total} replications were done and are saved in {place}"
         typer.echo(f"interrupted: {done}" + (": run again to go on" if store else ""), err=True)

@@ -1,6 +1,5 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
-import math
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.progress import bars
 
 DIFFERENT = 1
@@ -27,6 +26,7 @@ Url = Annotated[
     ),
 ]
 Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
+Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -44,8 +44,10 @@ def create_command(
 
     \b
     Examples:
-      dirichlet-bandits study create maize --storage sqlite:///maize.db --arm "26 Feb" --arm "13 Mar"
-      dirichlet-bandits study create page --storage sqlite:///page.db --arm red --arm blue --policy "NPTS(upper=1)"
+      dirichlet-bandits study create maize --storage sqlite:///maize.db \\
+        --arm "26 Feb" --arm "13 Mar"
+      dirichlet-bandits study create page --storage sqlite:///page.db \\
+        --arm red --arm blue --policy "NPTS(upper=1)"
     """
     direction = "minimize" if minimize else "maximize"
     study = db.create_study(
@@ -110,7 +112,8 @@ def void_command(
 
     \b
     Example:
-      dirichlet-bandits study void maize 3 "wrong plot" --storage sqlite:///maize.db
+      dirichlet-bandits study void maize 3 "wrong plot" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).void(id, reason)
     typer.echo(f"trial {id}: voided")
@@ -128,7 +131,8 @@ def correct_command(
 
     \b
     Example:
-      dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" --storage sqlite:///maize.db
+      dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).correct(id, reward, reason)
     typer.echo(f"trial {id}: corrected to {reward!r}")
@@ -146,7 +150,8 @@ def note_command(
 
     \b
     Example:
-      dirichlet-bandits study note maize 3 --note "hail in May" --attribute plot=7 --storage sqlite:///maize.db
+      dirichlet-bandits study note maize 3 --note "hail in May" \\
+        --attribute plot=7 --storage sqlite:///maize.db
     """
     db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute))
     typer.echo(f"trial {id}: noted")
@@ -164,7 +169,8 @@ def add_trials_command(
 
     \b
     Example:
-      dirichlet-bandits study add-trials maize last-year.csv --storage sqlite:///maize.db
+      dirichlet-bandits study add-trials maize last-year.csv \\
+        --storage sqlite:///maize.db
     """
     import pandas as pd
 
@@ -191,7 +197,8 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 
     \b
     Example:
-      dirichlet-bandits study retire-arm maize "26 Feb" --storage sqlite:///maize.db
+      dirichlet-bandits study retire-arm maize "26 Feb" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).retire_arm(arm)
     typer.echo(f"arm {arm!r}: retired")
@@ -200,8 +207,10 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
 @app.command("show")
 def show_command(
     storage: Url,
-    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are listed.")] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are named.")] = None,
+    archived: Archived = False,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
 ) -> None:
     """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
 
@@ -210,15 +219,27 @@ def show_command(
       dirichlet-bandits study show --storage sqlite:///maize.db
       dirichlet-bandits study show maize --storage sqlite:///maize.db
     """
-    if name is None:
+    form = tables.form_of(as_json, as_csv)
+    if name is not None:
+        study_tables.show_study(db.load_study(name, storage), form)
+    elif form != "text":
+        study_tables.show_list(storage, archived, form)
+    else:
         for found in db.study_names(storage, archived=archived):
             typer.echo(found)
-        return
-    study = db.load_study(name, storage)
-    _show(study)
-    waiting = study.pending
-    if waiting:
-        typer.echo(f"{len(waiting)} pending: " + ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:10]))
+
+
+@app.command("list")
+def list_command(
+    storage: Url, archived: Archived = False, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False
+) -> None:
+    """Print all studies of a storage: policy, arms, trials, pending ones, best arm.
+
+    \b
+    Example:
+      dirichlet-bandits study list --storage sqlite:///maize.db
+    """
+    study_tables.show_list(storage, archived, tables.form_of(as_json, as_csv))
 
 
 @app.command("rename")
@@ -227,7 +248,8 @@ def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=F
 
     \b
     Example:
-      dirichlet-bandits study rename maize "maize 2026" --storage sqlite:///maize.db
+      dirichlet-bandits study rename maize "maize 2026" \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).rename(new)
     typer.echo(f"renamed {name!r}: {new!r}")
@@ -256,7 +278,8 @@ def delete_command(
 
     \b
     Example:
-      dirichlet-bandits study delete maize --confirm maize --storage sqlite:///maize.db
+      dirichlet-bandits study delete maize --confirm maize \\
+        --storage sqlite:///maize.db
     """
     db.delete_study(name, storage, confirm=confirm)
     typer.echo(f"deleted {name!r}")
@@ -272,7 +295,8 @@ def export_command(
 
     \b
     Example:
-      dirichlet-bandits study export maize log.parquet --storage sqlite:///maize.db
+      dirichlet-bandits study export maize log.parquet \\
+        --storage sqlite:///maize.db
     """
     db.load_study(name, storage).export(path)
     typer.echo(f"wrote {path}")
@@ -306,36 +330,3 @@ def _attributes(given: list[str] | None) -> dict[str, str | float | bool | None]
         except ValueError:
             found[key] = value
     return found or None
-
-
-def _show(study: "db.Study") -> None:
-    summary, chances = study.summary(), study.propensities()
-    judged = ["value"] if "value" in summary else []
-    lift = ["lift", "lift_low", "lift_high"] if study.control is not None else []
-    numbers = [*judged, "mean", "std", "low", "high"]
-    rows = [
-        (
-            str(arm) + ("" if row["active"] else " (retired)"),
-            *(str(row[key]) for key in ("told", "pending", "abandoned")),
-            *(_short(row[key]) for key in numbers),
-            f"{chances[str(arm)]:.4g}",
-        )
-        for arm, row in summary.iterrows()
-    ]
-    level = f"{100 * summary.attrs['level']:g} %"
-    objective = [summary.attrs["objective"]] if judged else []
-    headers = ("arm", "told", "pending", "abandoned", *objective, "mean", "std", f"{level} from", "to", "propensity")
-    best, why = summary.attrs["best_arm"], summary.attrs["best_arm_reason"]
-    tables.show(tables.table(f"{study.name}: {study.policy!r}", headers, rows, numbers=True))
-    typer.echo(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
-    if lift:
-        compared = [(str(arm), *(_short(row[key]) for key in lift)) for arm, row in summary.iterrows()]
-        heading = f"Lift: mean less that of {study.control}"
-        tables.show(tables.table(heading, ("arm", "lift", f"{level} from", "to"), compared, numbers=True))
-    typer.echo(f"interval: {summary.attrs['interval']}")
-    for reason, without in summary.groupby("no_interval", sort=False):
-        typer.echo(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
-
-
-def _short(x: float) -> str:
-    return f"{x:.4g}" if math.isfinite(x) else ""

@@ -1,46 +1,186 @@
-"""Tables for the terminal."""
+"""Tables: for people on a terminal or in a pipe, as JSON or as CSV for programs."""
 
+import csv
+import io
+import json
+import math
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import dirichlet_bandits as db
+import typer
+
+from dirichlet_bandits.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    import dirichlet_bandits as db
+
+Form = Literal["text", "json", "csv"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV in place of the table.")]
 
 
-def show(table: "Table") -> None:
-    """Print a table to standard output, as wide as the terminal (80 columns in a file)."""
+class Column(NamedTuple):
+    """A column: ``key`` is its name for programs, ``header`` for people. Only ``prose`` is cut into lines."""
+
+    key: str
+    header: str
+    prose: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers and texts under their columns."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    lines: bool = False
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict a row, as JSON can hold it."""
+        return [
+            {column.key: _plain(value) for column, value in zip(self.columns, row, strict=True)} for row in self.rows
+        ]
+
+
+def form_of(as_json: bool, as_csv: bool) -> Form:
+    """What the options ``--json`` and ``--csv`` ask for."""
+    if as_json and as_csv:
+        raise ArgumentError("--csv", "left out beside --json", True)
+    return "json" if as_json else "csv" if as_csv else "text"
+
+
+def show(table: Table, form: Form = "text", around: dict[str, Any] | None = None, rows: str = "rows") -> None:
+    """Print a table; JSON is a list of rows, or what is ``around`` them with the list under the key ``rows``."""
+    if form == "json":
+        records = table.records()
+        show_json(records if around is None else {**around, rows: records})
+    elif form == "csv":
+        typer.echo(_csv(table), nl=False)
+    else:
+        typer.echo(_text(table))
+
+
+def note(text: str, *, err: bool = False) -> None:
+    """Print a sentence below a table, no wider than the table may be."""
     from rich.console import Console
 
-    Console().print(table)
+    typer.echo(textwrap.fill(text, Console().width, break_long_words=False, break_on_hyphens=False), err=err)
 
 
-def table(
-    title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False, lines: bool = False
-) -> "Table":
-    """A table of texts; with ``numbers`` all columns but the first are set to the right."""
+def show_json(value: Any) -> None:
+    """Print JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _csv(table: Table) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(column.key for column in table.columns)
+    for record in table.records():
+        writer.writerow("" if value is None else value for value in record.values())
+    return file.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON: numbers of NumPy as those of Python, None for what is not a number."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _text(table: Table) -> str:
+    """As wide as the terminal, 80 columns in a pipe; where that is too narrow for a row, a line a cell."""
+    from rich.console import Console
+
+    console = Console()
+    cells = [[_cell(value) for value in row] for row in table.rows]
+    widths = _widths(table, cells, console.width)
+    if widths is None:
+        return _blocks(table, cells)
+    with console.capture() as captured:
+        console.print(_rich_table(table, cells, widths))
+    return "\n".join([table.title, *(line.rstrip() for line in captured.get().rstrip().splitlines())])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if isinstance(value, float):
+        return f"{value:.4g}" if math.isfinite(value) else ""
+    return "" if value is None else str(value)
+
+
+_GAP = 2
+
+
+def _widths(table: Table, cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """How wide each column is, if only prose is cut, and only between words; None if there is not room enough."""
+    from rich.cells import cell_len
+
+    least, wanted = [], []
+    for column, *texts in zip(table.columns, [column.header for column in table.columns], *cells, strict=True):
+        lines = [line for text in texts for line in text.splitlines()]
+        words = [word for line in lines for word in line.split()] if column.prose else lines
+        least.append(max(map(cell_len, words), default=0))
+        wanted.append(max(map(cell_len, lines), default=0))
+    spare, wishes = room - sum(least) - _GAP * (len(least) - 1), sum(wanted) - sum(least)
+    if spare < 0:
+        return None
+    share = min(1.0, spare / wishes) if wishes else 0.0
+    return [narrow + int(share * (wide - narrow)) for narrow, wide in zip(least, wanted, strict=True)]
+
+
+def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[int]) -> Any:
     from rich import box
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, show_lines=lines, pad_edge=False)
-    for i, header in enumerate(headers):
-        made.add_column(header, justify="right" if numbers and i else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(cell) for cell in row))  # as Text: a name in brackets is not markup
+    made = RichTable(
+        box=box.SIMPLE_HEAD,
+        show_lines=table.lines,
+        pad_edge=False,
+        padding=(0, _GAP - 1, 0, 0),
+        show_edge=False,
+    )
+    for k, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
+        numbers = all(isinstance(row[k], int | float | None) for row in table.rows)
+        side: Literal["right", "left"] = "right" if numbers and k else "left"
+        made.add_column(column.header, justify=side, no_wrap=not column.prose, width=width)
+    for row in cells:
+        made.add_row(*map(Text, row))  # as Text: a name in brackets is not markup
     return made
 
 
-def summary_table(title: str, result: "db.Result") -> "Table":
+def _blocks(table: Table, cells: Iterable[Sequence[str]]) -> str:
+    """A block of lines a row: its first cell, and below it the others with their headers."""
+    wide = max(len(column.header) for column in table.columns[1:])
+    lines = [table.title]
+    for row in cells:
+        lines += ["", *row[0].splitlines()]
+        lines += [
+            f"  {column.header:<{wide}}  {cell}"
+            for column, cell in zip(table.columns[1:], row[1:], strict=True)
+            if cell
+        ]
+    return "\n".join(lines)
+
+
+def summary_table(title: str, result: "db.Result") -> Table:
     """The summary of a result: regret at the horizon."""
+    columns = [
+        Column("policy", "policy"),
+        Column("mean", f"mean {result.regret_label}" if len(result.regret_label) < 10 else "mean"),
+        Column("stderr", "std error"),
+        Column("std", "std"),
+        Column("q05", "5 %"),
+        Column("q95", "95 %"),
+        Column("replications", "runs"),
+    ]
     rows = [
-        (
-            str(policy),
-            *(f"{row[key]:.4g}" for key in ("mean", "stderr", "std", "q05", "q95")),
-            str(int(row["replications"])),
-        )
+        (str(policy), *(float(row[column.key]) for column in columns[1:-1]), int(row["replications"]))
         for policy, row in result.summary().iterrows()
     ]
-    headers = ("policy", f"mean {result.regret_label}", "std error", "std", "5 %", "95 %", "runs")
-    return table(title, headers, rows, numbers=True)
+    return Table(title, columns, rows)

@@ -1,17 +1,22 @@
 """The paper's headline problem: when to plant maize."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.laws import Empirical
 from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.crops.samples import yields
+from dirichlet_bandits.errors import ArgumentError, one_of
 
 
-def maize_planting(dates: Literal["all", "spring"] = "all", *, objective: Objective | None = None) -> Bandit:
+def maize_planting(
+    dates: Literal["all", "spring"] | Sequence[str] = "all", *, objective: Objective | None = None
+) -> Bandit:
     """Planting dates as arms, rewards in kg/ha of dry grain, drawn from 20 000 simulated seasons a date.
 
-    ``"all"`` gives the seven dates; ``"spring"`` the four early ones, of which the third is best by a small gap.
+    ``"all"`` gives the seven dates; ``"spring"`` the four early ones, of which the third is best by a small gap;
+    a list of dates those dates, and one that comes twice is two arms.
 
     ``objective`` says what makes a date good, the mean unless told otherwise.
 
@@ -21,7 +26,17 @@ def maize_planting(dates: Literal["all", "spring"] = "all", *, objective: Object
     >>> maize_planting("spring", objective=CVaR(0.2)).best
     '12 Apr'
 
+    >>> maize_planting(["28 Mar", "12 Apr", "12 Apr"]).names
+    ('28 Mar', '12 Apr', '12 Apr (2)')
+
     Reference: Baudry, Saux and Maillard, NeurIPS 2021, section 5; the seasons are our own (see ``docs/crops.md``).
     """
-    samples = yields(dates)
-    return Bandit([Empirical(values) for values in samples.values()], names=list(samples), objective=objective)
+    if not isinstance(dates, list | tuple):
+        samples = yields(dates)  # type: ignore[arg-type]
+        return Bandit([Empirical(values) for values in samples.values()], names=list(samples), objective=objective)
+    samples = yields()
+    if not dates or not all(isinstance(date, str) and date in samples for date in dates):
+        raise ArgumentError("dates", f"'all', 'spring' or a list of dates, each {one_of(samples)}", dates)
+    seen = [dates[: k + 1].count(date) for k, date in enumerate(dates)]
+    names = [date if n == 1 else f"{date} ({n})" for date, n in zip(dates, seen, strict=True)]
+    return Bandit([Empirical(samples[date]) for date in dates], names=names, objective=objective)

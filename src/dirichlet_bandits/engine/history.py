@@ -58,6 +58,25 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
 
 
 @jit
+def insert(history: History, arm: int, reward: float) -> History:
+    """Count a reward and put it in its place among the smaller and the larger ones of its arm."""
+    history = append(history, arm, reward, reward)
+    pool, place = history.pool, history.start[arm]
+    last = place + history.pulls[arm] - 1
+    end = last
+    while place < end:
+        middle = (place + end) // 2
+        if pool[middle] > reward:
+            end = middle
+        else:
+            place = middle + 1
+    for i in range(last, place, -1):  # without a condition inside, the compiler moves many at a time
+        pool[i] = pool[i - 1]
+    pool[place] = reward
+    return history
+
+
+@jit
 def reserve(history: History, arm: int, n_more: int) -> History:
     """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
     n = history.pulls[arm]

@@ -126,7 +126,7 @@ def drained(stock: Ints, arm: int) -> bool:
     return stock[_HEAD, arm] == stock[_FILLED, arm]
 
 
-@jit
+@jit_inline
 def draw(
     buffer: Floats, stock: Ints, times: Ints, marks: Ints, sums: Floats, pulls: Ints, arm: int
 ) -> tuple[float, bool]:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -47,7 +47,7 @@ def one_more(
     return new, carry, low, high, min(max((new + carry) / n, low), high)
 
 
-@jit
+@jit_inline
 def count(tally: Any, arm: int, reward: float) -> None:
     """One more reward, for a Tally or any state with its fields."""
     sums, carry, lows, highs = tally.sums, tally.carry, tally.lows, tally.highs

@@ -71,7 +71,7 @@ def select(policy: Any, state: Any, rng: Any) -> Any:
     """The arm to pull, or the arms of a round in the order of their pulls."""
 
 
-@verb
+@inlined_verb
 def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
     """State after one more reward."""
 

@@ -101,6 +101,8 @@ def applicable(policy_class: type[Policy], known: Known, objective: Any = None) 
         raise NotApplicableError(f"looks for the best mean, and the objective is {objective.name}")
     choices = _choices(fields, known)
     made, refused = _made(policy_class, choices)
+    if not isinstance(objective, Mean | None):  # a class may have both kinds
+        made = [policy for policy in made if not isinstance(policy.objective, Mean)]
     if not made:
         unknown = [FACTS[name] for name, values in choices.items() if values == (None,) and name != "sigma"]
         raise NotApplicableError("needs " + " or ".join(unknown) if unknown else f"cannot be made: {refused}")

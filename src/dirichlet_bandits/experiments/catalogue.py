@@ -1,4 +1,4 @@
-"""Experiments that come with the package, as data files beside this one: those of two papers, and an example."""
+"""Experiments that come with the package, as data files beside this one: those of papers, and an example."""
 
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 
 REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
 SHIPPED = (*REGRET, "kinf", "qds-condition")
+READINGS = (
+    "yields-bounds",
+    "yields-dates",
+    "yields-spring-bounds",
+    "mixtures-variance",
+    "robustness-scales",
+    "qds-equal-rho",
+)
 SUBSAMPLING = (
     "bernoulli-high",
     "bernoulli-middle",
@@ -20,28 +28,55 @@ SUBSAMPLING = (
     "clipped-wide",
     "exponential",
 )
+MAIZE = ("maize-5", "maize-20", "maize-80", "maize-far-bound", "maize-seven")
+RANDOM = ("multinomial-10", "multinomial-50", "multinomial-90", "clipped-1", "clipped-5", "clipped-80")
+RISK = (*MAIZE, *RANDOM)
+
+_FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING, "cvar": RISK}
+STUDIES = ("kinf", "qds-condition", "qds-equal-rho", *RANDOM)  # no simulations of one bandit
 
 
 class Paper(NamedTuple):
     """A paper whose experiments come with the package: their names, what a report of them says at its head and of
-    how its claims were read, and the option of ``dirichlet-bandits paper`` that asks for it."""
+    how its claims were read, the option of ``dirichlet-bandits paper`` that asks for it, the policies that it
+    proposes (the first word of their names), the experiments that read what is ambiguous in other ways, the option that
+    asks for those alone, how many replications the paper has, in words, and how many a quick run."""
 
     names: tuple[str, ...]
     title: str
     reference: str
     readings: str
     option: str = ""
+    own: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    others_option: str = ""
+    runs: str = "5000"
+    quick: int = 200
 
+
+_DIRICHLET = (
+    "Baudry, Saux and Maillard, From Optimality to Robustness: Dirichlet Sampling Strategies in Stochastic Bandits, "
+    "NeurIPS 2021"
+)
 
 PAPERS = {
     "dirichlet": Paper(
         SHIPPED,
         "Dirichlet Sampling: the paper's experiments, run again",
-        "Baudry, Saux and Maillard, From Optimality to Robustness: Dirichlet Sampling Strategies in Stochastic "
-        "Bandits, NeurIPS 2021",
+        _DIRICHLET,
         "The readings are ours, and some were settled after a first look at our own numbers: the exponents of growth, "
         "the ±.25 on the slopes of Kinf, RDS against the main text's policies apart from the whole table, and RDS "
         "against R-UCB-LT pair by pair. The strict readings of the last two are judged too.",
+        own=("RDS", "QDS", "BDS"),
+        others=READINGS,
+        others_option=" --which readings",
+    ),
+    "readings": Paper(
+        READINGS,
+        "Dirichlet Sampling: readings of the paper",
+        _DIRICHLET,
+        "All of these readings were chosen after the first results were known, to find out why a claim fails.",
+        " --which readings",
     ),
     "sda": Paper(
         SUBSAMPLING,
@@ -49,6 +84,19 @@ PAPERS = {
         "Baudry, Kaufmann and Maillard, Sub-sampling for Efficient Non-Parametric Bandit Exploration, NeurIPS 2020",
         "The claims are ours, read off the printed tables.",
         " --which sda",
+        own=("RB-SDA", "WR-SDA", "LDS-SDA"),
+    ),
+    "cvar": Paper(
+        RISK,
+        "Bad years: the experiments on CVaR bandits, run again",
+        "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling Strategies for Support-Aware CVaR Bandits, "
+        "ICML 2021",
+        "The claims are ours: what the paper's tables and figures show, in inequalities. The numbers called the "
+        "paper's were written down without the paper at hand: check them there before you cite them. Tables that are "
+        "not quoted have only our numbers.",
+        " --which cvar",
+        runs="1040 on four planting dates and 1000 random multinomial problems",
+        quick=40,
     ),
 }
 
@@ -57,27 +105,26 @@ def shipped(name: str) -> "Experiment | Study":
     """An experiment of a paper.
 
     >>> shipped("robustness").policies["RDS log"]
-    RDS(rho='log')
+    RDS(rho='log', level=None)
     """
     from dirichlet_bandits.experiments.reading import parse
     from dirichlet_bandits.experiments.studies import parse_study
 
     text = shipped_text(name)
-    return parse_study(text, f"{name}.toml") if name in ("kinf", "qds-condition") else parse(text, f"{name}.toml")
+    return parse_study(text, f"{name}.toml") if name in STUDIES else parse(text, f"{name}.toml")
 
 
 def shipped_text(name: str) -> str:
     """The TOML file of an experiment of a paper, to copy and change.
 
-    >>> shipped_text("coins")
+    >>> shipped_text("coins")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'name' must be one of 'yields', 'yields-spring', 'mixtures', \
-'sensitivity', 'robustness', 'kinf', 'qds-condition', 'bernoulli-high', 'bernoulli-middle', 'bernoulli-ten', \
-'gaussian', 'clipped-narrow', 'clipped-wide', 'exponential' (got 'coins')
+    dirichlet_bandits.errors.ArgumentError: 'name' must be one of 'yields', 'yields-spring', ... (got 'coins')
     """
-    if name not in (*SHIPPED, *SUBSAMPLING):
-        raise ArgumentError("name", one_of((*SHIPPED, *SUBSAMPLING)), name)
-    return _text(f"{'paper' if name in SHIPPED else 'sda'}/{name}.toml")
+    for folder, names in _FOLDERS.items():
+        if name in names:
+            return _text(f"{folder}/{name}.toml")
+    raise ArgumentError("name", one_of([name for names in _FOLDERS.values() for name in names]), name)
 
 
 def example_text() -> str:

@@ -57,28 +57,38 @@ class Panel:
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of a printed table: regret at the horizon; papers do not always print quantiles."""
+    """A row of a printed table: regret at the horizon; papers do not always print quantiles, nor deviations of runs."""
 
     mean: float
-    std: float
+    std: float | None = None
     q05: float | None = None
     q95: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("mean", "std", "q05", "q95"):
-            if name in ("mean", "std") or getattr(self, name) is not None:
+            if name == "mean" or getattr(self, name) is not None:
                 finite_number(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
 class Published:
-    """Where a paper has the experiment, what it is about, how ours differs, and what it printed by policy."""
+    """Where a paper has the experiment, what it is about, how ours differs, and what it printed: regrets by policy, and
+    what arms are worth (``values``, by arm).
+
+    ``of`` names the experiment that this one reads otherwise, if it does.
+    """
 
     place: str
     about: str
     differs: str = ""
     printed: Mapping[str, Printed] = field(default_factory=dict)
+    of: str = ""
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("place", "about", "differs"):
+        for name in ("place", "about", "differs", "of"):
             text(name, getattr(self, name))
+        if not isinstance(self.values, Mapping):
+            raise ArgumentError("values", "a table, the printed value of each arm by its name", self.values)
+        for name, value in self.values.items():
+            finite_number(f"values.{name}", value)

@@ -9,7 +9,6 @@ from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Panel, Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
-from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.validation import finite_number, whole_number
@@ -48,7 +47,7 @@ class Experiment:
 
     title: str
     bandit: Bandit
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, Any]  # of the library, or of the user's own
     horizon: int
     replications: int
     seed: int
@@ -69,6 +68,8 @@ class Experiment:
             under(f"claims[{k}]", name_list, "than", claim.than, self.policies)
         if self.paper is not None and self.paper.printed:
             name_list("paper.printed", list(self.paper.printed), self.policies)
+        if self.paper is not None and self.paper.values:
+            name_list("paper.values", list(self.paper.values), self.bandit.names)
 
     def run(self, **options: Any) -> Result:
         """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""

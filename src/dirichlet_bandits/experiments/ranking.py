@@ -1,5 +1,6 @@
 """Which policy? All that apply play the same bandit, and are ranked by their regret."""
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dirichlet_bandits import html_tables
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.applicable import all_applicable, what_is_known
 from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
@@ -60,6 +63,17 @@ class Ranking:
     def summary(self) -> pd.DataFrame:
         """The places, a row a policy."""
         return pd.DataFrame(self.places, columns=Place._fields).set_index("policy")
+
+    def _repr_html_(self) -> str:
+        """The places as a table."""
+        rows = []
+        for k, place in enumerate(self.places):
+            more = (place.difference, place.low, place.high) if k else (math.nan,) * 3
+            rows.append((place.policy, place.mean, *more, "" if not place.tied else "not told apart" if k else "best"))
+        headers = ("policy", f"mean {self.result.regret_label}", "more than the best", "from", "to", "")
+        left_out = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
+        caption = f"{self.result.regret_label} after {self.result.horizon} pulls"
+        return html_tables.table(caption, headers, rows, marked=0, below=left_out)
 
     def plot(self, path: str | PathLike[str] | None = None, *, most: int = 6, **options: Any) -> Any:
         """Draw the regret of the first few; the options are those of :meth:`Result.plot`."""
@@ -184,7 +198,7 @@ def ranked(result: Result, confidence: float) -> list[Place]:
 
 
 def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
-    """Names of classes, and policies by their repr."""
+    """Names of classes, and policies by short names that no class has."""
     if policies is None:
         return list(POLICIES), {}
     if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
@@ -193,4 +207,5 @@ def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[
     for name in classes:
         if name not in POLICIES:
             raise ArgumentError("policies", "made of " + one_of(POLICIES).removeprefix("one of "), name)
-    return classes, {repr(policy): policy for policy in policies if not isinstance(policy, str)}
+    own = [policy for policy in policies if not isinstance(policy, str)]
+    return classes, dict(zip(short_names(own, taken=classes), own, strict=True))

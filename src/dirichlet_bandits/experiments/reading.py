@@ -5,6 +5,7 @@ A message names the file and the path of the key, for instance ``arms[1].std``.
 
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +18,11 @@ from dirichlet_bandits.experiments import fields
 from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Published
 from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
 from dirichlet_bandits.experiments.fields import FieldError
-from dirichlet_bandits.policies import POLICIES, Policy
+from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
+from dirichlet_bandits.experiments.rewards import read_values
+from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.simulation.plan import AnyPolicy
 
 LAWS: dict[str, type[Law]] = {
     name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
@@ -26,6 +31,7 @@ PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": lambda dates="al
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _TOP = ("title", *_SCALE, "arms", "problem", "objective", "policies", "plot", "figures", "paper", "claims")
+_HERE = Path()
 _PLOT = tuple(PlotSettings.__dataclass_fields__)
 
 T = TypeVar("T")
@@ -46,7 +52,7 @@ def read_bandit(path: str | PathLike[str]) -> Bandit:
 
     def bandit(content: Mapping[str, Any], _: str) -> Bandit:
         fields.only_known("", content, _TOP)
-        return _bandit(content)
+        return _bandit(content, Path(path).parent)
 
     return parse_with(bandit, _text(path), str(path))
 
@@ -65,11 +71,13 @@ def _text(path: str | PathLike[str]) -> str:
 def parse(text: str, source: str = "experiment.toml") -> Experiment:
     """The experiment that a TOML text describes; ``source`` is the file name that messages show.
 
+    Files and modules that it names are looked for in the folder of ``source``.
+
     >>> parse("horizon = 100")
     Traceback (most recent call last):
     dirichlet_bandits.errors.FormatError: experiment.toml: 'replications' is missing
     """
-    return parse_with(_experiment, text, source)
+    return parse_with(partial(_experiment, folder=Path(source).parent), text, source)
 
 
 def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: str) -> T:
@@ -94,7 +102,7 @@ def published(content: Mapping[str, Any]) -> Published | None:
     for name, row in rows.items():
         if not isinstance(row, dict):
             raise ArgumentError(
-                f"paper.printed.{name}", "a table with mean, std, and q05 and q95 if they are known", row
+                f"paper.printed.{name}", "a table with mean, and std, q05 and q95 if they are known", row
             )
         printed[name] = fields.make(f"paper.printed.{name}", Printed, row, called="a printed row")
     given = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
@@ -107,7 +115,7 @@ def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]
     return tuple(fields.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
 
 
-def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
+def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) -> Experiment:
     """An experiment from the content of its file."""
     if "study" in content:
         raise FieldError("'study' makes this no simulation of regret; see 'dirichlet-bandits paper --help'")
@@ -118,8 +126,8 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
     panels = fields.tables(content, "figures", "policies")
     return Experiment(
         title=content.get("title", default_title),
-        bandit=_bandit(content),
-        policies=_policies(fields.tables(content, "policies", "policy")),
+        bandit=_bandit(content, folder),
+        policies=policies(content, folder),
         plot=fields.under("plot", PlotSettings, **plot),
         figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
@@ -128,10 +136,15 @@ def _experiment(content: Mapping[str, Any], default_title: str) -> Experiment:
     )
 
 
-def _bandit(content: Mapping[str, Any]) -> Bandit:
+def objective_of(content: Mapping[str, Any]) -> Objective | None:
+    """What the table ``[objective]`` names; None without one."""
+    goal = fields.one_table(content, "objective")
+    return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+
+
+def _bandit(content: Mapping[str, Any], folder: Path) -> Bandit:
     """The bandit of the tables ``[[arms]]``, or the named ``[problem]``, with the ``[objective]``."""
-    problem, goal = fields.one_table(content, "problem"), fields.one_table(content, "objective")
-    objective = None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+    problem, objective = fields.one_table(content, "problem"), objective_of(content)
     if problem is not None:
         if "arms" in content:
             raise FieldError("'problem' names all the arms: no [[arms]] beside it")
@@ -141,19 +154,43 @@ def _bandit(content: Mapping[str, Any]) -> Bandit:
     tables = fields.tables(content, "arms", "law")
     if len(tables) < 2:
         raise FieldError(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
-    chosen = [fields.choose(f"arms[{k}]", "law", LAWS, table) for k, table in enumerate(tables)]
+    chosen = [_law(f"arms[{k}]", table, folder) for k, table in enumerate(tables)]
     called = fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))])
     return Bandit(chosen, called, objective=objective)
 
 
-def _policies(tables: list[dict[str, Any]]) -> dict[str, Policy]:
-    """The policies of the tables ``[[policies]]`` by name."""
+def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
+    """A law of the library; ``values`` may be the name of a CSV file, with the ``column`` that has them."""
+    if isinstance(table.get("values"), str):
+        path = folder / table["values"]
+        column = table.get("column")
+        if not path.is_file():
+            raise ArgumentError(f"{where}.values", "a list of numbers, or a CSV file that exists", str(path))
+        if column is not None:
+            fields.text(f"{where}.column", column)
+        table = {key: value for key, value in table.items() if key != "column"}
+        table["values"] = read_values(path, column)
+    return fields.choose(where, "law", LAWS, table)
+
+
+def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
+    """A policy of the library, or of the user's own by its import path."""
+    text = table.get("policy")
+    if not is_import_path(text):
+        return fields.choose(where, "policy", POLICIES, table)
+    maker = find_class(f"{where}.policy", str(text), folder)
+    parameters = {key: value for key, value in table.items() if key not in ("name", "policy")}
+    return checked(where, fields.make(where, maker, parameters, called=str(text)))
+
+
+def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:
+    """The policies of the tables ``[[policies]]`` by name; modules of one's own are looked for in the folder."""
+    tables = fields.tables(content, "policies", "policy")
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
-    chosen = [fields.choose(f"policies[{k}]", "policy", POLICIES, table) for k, table in enumerate(tables)]
-    classes = [type(policy).__name__ for policy in chosen]
-    # A class that comes twice is told apart by its parameters.
-    defaults = [
-        name if classes.count(name) == 1 else repr(policy) for name, policy in zip(classes, chosen, strict=True)
-    ]
+    chosen = [_policy(f"policies[{k}]", table, folder) for k, table in enumerate(tables)]
+    taken = {str(table["name"]) for table in tables if "name" in table}
+    unnamed = [policy for policy, table in zip(chosen, tables, strict=True) if "name" not in table]
+    short = iter(short_names(unnamed, taken))
+    defaults = ["" if "name" in table else next(short) for table in tables]
     return dict(zip(fields.names("policies", tables, defaults), chosen, strict=True))

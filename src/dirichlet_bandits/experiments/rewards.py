@@ -82,6 +82,25 @@ def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
     return header, lines
 
 
+def read_values(path: str | PathLike[str], column: str | None = None) -> list[float]:
+    """The numbers of a CSV file's only column, or of the one that is named; empty cells are left out.
+
+    The first line names the columns; a file with one column may begin with its first number instead.
+    """
+    header, lines = _lines(path)
+    if len(header.cells) > 1 and column is None:
+        raise FormatError(f"{header.where}: name one of the columns {header.cells}")
+    at = 0 if column is None else _column(header, column, (), 0)
+    values = [float(header.cells[0])] if column is None and _is_number(header.cells[0]) else []
+    for where, cells in lines:
+        _check_length(where, cells, header)
+        if cells[at]:
+            values.append(_number(where, header.cells[at], cells[at]))
+    if not values:
+        raise FormatError(f"{path}: there are no numbers")
+    return values
+
+
 def _by_line(path: str, header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None) -> Rewards:
     """Rewards of a file that has an option and a reward on each line."""
     if len(header.cells) < 2:

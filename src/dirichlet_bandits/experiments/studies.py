@@ -1,4 +1,4 @@
-"""From TOML to the studies that simulate no regret: ``study = "kinf"`` and ``study = "qds-condition"``."""
+"""From TOML to what is no simulation of one bandit: ``study = "kinf"``, ``"qds-condition"`` or ``"random-arms"``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,13 +6,19 @@ from typing import Any
 from dirichlet_bandits.arms import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import fields
+from dirichlet_bandits.experiments.claims import Claim
 from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
-from dirichlet_bandits.experiments.reading import LAWS, claims, parse_with, published
+from dirichlet_bandits.experiments.random_arms import RandomArms, RandomClippedMixture, RandomLaw, RandomMultinomial
+from dirichlet_bandits.experiments.reading import LAWS, claims, objective_of, parse_with, policies, published
 from dirichlet_bandits.theory.laws import continuous
 
-Study = KinfStudy | QDSStudy
+Study = KinfStudy | QDSStudy | RandomArms
+RANDOM_LAWS: dict[str, Callable[..., RandomLaw]] = {
+    "multinomial": RandomMultinomial,
+    "clipped-mixture": RandomClippedMixture,
+}
 
 
 def parse_study(text: str, source: str = "study.toml") -> Study:
@@ -20,14 +26,19 @@ def parse_study(text: str, source: str = "study.toml") -> Study:
 
     >>> parse_study('study = "magic"')
     Traceback (most recent call last):
-    dirichlet_bandits.errors.FormatError: study.toml: 'study' must be one of 'kinf', 'qds-condition' (got 'magic')
+    dirichlet_bandits.errors.FormatError: study.toml: 'study' must be one of 'kinf', 'qds-condition', 'random-arms' \
+(got 'magic')
     """
     return parse_with(_study, text, source)
 
 
 def _study(content: Mapping[str, Any], default_title: str) -> Study:
     """The study that the key ``study`` names."""
-    makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {"kinf": _kinf, "qds-condition": _qds}
+    makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {
+        "kinf": _kinf,
+        "qds-condition": _qds,
+        "random-arms": _random,
+    }
     if content.get("study") not in makers:
         raise ArgumentError("study", one_of(makers), content.get("study"))
     return makers[content["study"]](content, default_title)
@@ -66,6 +77,27 @@ def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
         panels=tuple(_panel(f"panels[{k}]", table) for k, table in enumerate(fields.tables(content, "panels", "law"))),
         paper=published(content),
         claims=claims(content, AdmissibleClaim),
+    )
+
+
+def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
+    """Random problems from the content of their file; the table ``[random]`` says how their arms are drawn."""
+    scale = ("horizon", "problems", "seed")
+    fields.only_known("", content, ("study", "title", *scale, "objective", "random", "policies", "paper", "claims"))
+    fields.required(content, (*scale, "random", "policies"))
+    table = fields.one_table(content, "random") or {}
+    if "arms" not in table:
+        raise FieldError("'random.arms' is missing: how many there are")
+    rest = {key: value for key, value in table.items() if key != "arms"}
+    return RandomArms(
+        title=content.get("title", default_title),
+        law=fields.choose("random", "law", RANDOM_LAWS, rest),
+        n_arms=table["arms"],
+        objective=objective_of(content),
+        policies=policies(content),
+        paper=published(content),
+        claims=claims(content, Claim),
+        **{key: content[key] for key in scale},
     )
 
 

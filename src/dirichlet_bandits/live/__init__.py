@@ -3,6 +3,17 @@
 from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
 from dirichlet_bandits.live.replay import Replay
+from dirichlet_bandits.live.risk import RiskEstimate
 from dirichlet_bandits.live.study import Study, Trial
 
-__all__ = ["Estimate", "Replay", "Study", "Trial", "create_study", "delete_study", "load_study", "study_names"]
+__all__ = [
+    "Estimate",
+    "Replay",
+    "RiskEstimate",
+    "Study",
+    "Trial",
+    "create_study",
+    "delete_study",
+    "load_study",
+    "study_names",
+]

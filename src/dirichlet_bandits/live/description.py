@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,6 +60,9 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("Magic")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', ... (got 'Magic')
+    >>> parse_policy("NPTS")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
     """
     expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:
@@ -74,6 +78,14 @@ def parse_policy(text: str) -> Policy:
         raise ArgumentError("policy", expected, text) from None
     if name.id not in POLICIES:
         raise ArgumentError("policy", one_of(POLICIES), text)
+    signature = inspect.signature(POLICIES[name.id])
+    given = (
+        signature.bind_partial(*positional).arguments | named if len(positional) <= len(signature.parameters) else {}
+    )
+    needed = [key for key, field in signature.parameters.items() if field.default is field.empty and key not in given]
+    if needed and given.keys() <= signature.parameters.keys():
+        values = ", ".join(f"{key}=..." for key in needed)
+        raise ArgumentError("policy", f"given with {' and '.join(needed)}: {name.id}({values})", text)
     try:
         return POLICIES[name.id](*positional, **named)
     except TypeError as error:

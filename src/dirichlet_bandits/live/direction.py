@@ -40,6 +40,15 @@ class Direction(NamedTuple):
         return turned if isinstance(x, np.ndarray) else float(turned)
 
 
+def mirrored(name: str, low: float, high: float) -> Direction:
+    """How numbers between two bounds go: as they are, or, if they are costs, low + high - number.
+
+    >>> mirrored("minimize", 0.0, 10.0).turn(3.0), mirrored("maximize", 0.0, 10.0).turn(3.0)
+    (7.0, 3.0)
+    """
+    return Direction(MAXIMIZE) if name == MAXIMIZE else Direction(MINIMIZE, low + high, low, high)
+
+
 def direction_for(policy: Policy, name: object) -> Direction:
     """How a study of this policy goes; refused where the policy cannot take costs.
 
@@ -63,7 +72,7 @@ def direction_for(policy: Policy, name: object) -> Direction:
     if not (math.isfinite(low) and math.isfinite(high)):
         advice = "costs need a policy with two bounds or none, such as BinarizedTS(lower, upper) or RDS"
         raise ArgumentError("direction", f"'maximize' with {policy!r}, which has one bound: {advice}", name)
-    turned = Direction(MINIMIZE, low + high, low, high)
+    turned = mirrored(MINIMIZE, low, high)
     support = getattr(policy, "support", None)
     if support is not None and not np.allclose(turned.turn(np.array(support, float))[::-1], support):
         raise ArgumentError("direction", f"'maximize' with {policy!r}, whose values are not symmetric", name)

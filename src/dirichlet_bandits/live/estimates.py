@@ -66,13 +66,14 @@ def estimate(
     rounds = read_rounds(events)
     if isinstance(choice, Policy):
         decider = Decider(choice, seed, direction_for(choice, direction))
-        wanted = _wanted_by_policy(events, decider, rounds)
+        wanted = wanted_by_policy(events, decider, rounds)
     else:
-        wanted = _wanted_by_weights(_weights(choice, rounds.journal.names), rounds)
+        wanted = _wanted_by_weights(weights_of(choice, rounds.journal.names), rounds)
     return _estimate(rounds, wanted)
 
 
-def _weights(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
+def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
+    """A choice that is no policy as weights of all arms, which sum to 1."""
     given = {choice: 1.0} if isinstance(choice, str) else choice
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
@@ -94,7 +95,7 @@ def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def _wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) -> Floats:
+def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) -> Floats:
     """What the policy would do with the rewards known at each round; several arms of a round share it."""
     journal, policy = Journal(), decider.policy
     describe(policy)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.arms import Empirical, Mean
+from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.annotations import written
@@ -18,6 +18,7 @@ from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -32,13 +33,19 @@ UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewar
 
 
 def summary(
-    journal: Journal, policy: Policy, level: float, direction: Direction, control: str | None
+    journal: Journal,
+    policy: Policy,
+    level: float,
+    direction: Direction,
+    control: str | None,
+    bounds: tuple[float, float] | None = None,
 ) -> "pd.DataFrame":
-    """A row an arm."""
+    """A row an arm; ``bounds`` of the rewards where the policy does not know them."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
-    lower, upper = policy.reward_bounds  # of the study's numbers, too: where costs are turned, both or none are finite
+    # Those of the policy are of the study's numbers, too: where costs are turned, both or none are finite.
+    lower, upper = checked_bounds(bounds, policy, journal.told_rewards)
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
@@ -76,6 +83,10 @@ def summary(
     if not isinstance(policy.objective, Mean):
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
+    if isinstance(policy.objective, CVaR):
+        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), level, direction.name)
+        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
+        frame.attrs["value_interval"] = words
     frame.attrs["objective"] = policy.objective.name
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
+from dirichlet_bandits.arms import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged
@@ -18,6 +19,7 @@ from dirichlet_bandits.live.following import Following, Known, new_event
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.replay import Replay, replay
+from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event, Storage
 from dirichlet_bandits.validation import finite_number, whole_number
@@ -72,6 +74,11 @@ class Study(Following):
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
+
+    def _repr_html_(self) -> str:
+        from dirichlet_bandits.live.html import study_html
+
+        return study_html(self)
 
     def __len__(self) -> int:
         """Number of trials handed out so far, and of those added from the past."""
@@ -343,19 +350,21 @@ class Study(Following):
             self._known = known
             return dict(zip(known.journal.names, chances.tolist(), strict=True))
 
-    def summary(self, level: float = 0.95) -> "pd.DataFrame":
+    def summary(self, level: float = 0.95, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
         With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;
-        ``.attrs["objective"]`` says what it is.
+        ``.attrs["objective"]`` says what it is. For a CVaR ``value_low`` and ``value_high`` are the ends of its
+        interval, and ``.attrs["value_interval"]`` says what it assumes.
 
         The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why.
+        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why. ``bounds`` are two
+        numbers between which all rewards lie, where the policy does not know them.
 
         With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
         """
         with self._lock:
-            return frames.summary(self._read(), self.policy, level, self._direction, self.control)
+            return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times.
@@ -370,13 +379,49 @@ class Study(Following):
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
         frames.write(self._events(), path)
 
-    def estimate(self, choice: "Policy | Mapping[str, float] | str") -> Estimate:
+    @overload
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: Mean | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate: ...
+
+    @overload
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: CVaR,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> RiskEstimate: ...
+
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: Objective | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate | RiskEstimate:
         """What another choice of arms would have earned a trial, judged from the log.
 
         ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
         each decision. See :class:`Estimate`.
+
+        With ``objective=CVaR(level)`` it is the average over the bad rewards of the choice, with an interval of this
+        ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
+        policy was told, or ``bounds``.
         """
-        return estimate(self._events(), choice, self.seed, self.direction)
+        if objective is None or isinstance(objective, Mean):
+            return estimate(self._events(), choice, self.seed, self.direction)
+        if not isinstance(objective, CVaR):
+            raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
+        limits = checked_bounds(bounds, self.policy, self._read().told_rewards)
+        return estimate_cvar(self._events(), choice, self.seed, objective, limits, confidence, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Decide everything again from the stored events and compare with what was recorded.

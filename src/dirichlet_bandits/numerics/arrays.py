@@ -16,6 +16,123 @@ def copy_into(place: Any, values: Any) -> None:
 
 
 @jit
+def set_all(place: Any, value: float) -> None:
+    """place[:] = value."""
+    for i in range(place.size):
+        place[i] = value
+
+
+@jit
+def scaled(values: Floats, factor: float) -> Floats:
+    """A new array: factor * values.
+
+    >>> scaled(np.array([0.25, 0.5]), -1.0)
+    array([-0.25, -0.5 ])
+    """
+    result = np.empty(values.size)
+    for i in range(values.size):
+        result[i] = factor * values[i]
+    return result
+
+
+@jit
+def shifted(values: Floats, by: float) -> Floats:
+    """A new array: values + by.
+
+    >>> shifted(np.array([0.25, 0.5]), 1.0)
+    array([1.25, 1.5 ])
+    """
+    result = np.empty(values.size)
+    for i in range(values.size):
+        result[i] = values[i] + by
+    return result
+
+
+@jit
+def sum_of(values: Any) -> float:
+    """Sum of the values, from the first to the last.
+
+    >>> sum_of(np.array([0.25, 0.5]))
+    0.75
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@jit
+def max_of(values: Floats) -> float:
+    """The largest of the values.
+
+    >>> max_of(np.array([0.25, 0.5]))
+    0.5
+    """
+    largest = values[0]
+    for i in range(1, values.size):
+        largest = values[i] if values[i] > largest else largest
+    return largest
+
+
+@jit
+def min_of(values: Floats) -> float:
+    """The smallest of the values.
+
+    >>> min_of(np.array([0.25, 0.5]))
+    0.25
+    """
+    smallest = values[0]
+    for i in range(1, values.size):
+        smallest = values[i] if values[i] < smallest else smallest
+    return smallest
+
+
+@jit
+def argmax_of(values: Floats) -> int:
+    """Where the first of the largest values stands.
+
+    >>> argmax_of(np.array([0.25, 0.5, 0.5]))
+    1
+    """
+    best = 0
+    for i in range(1, values.size):
+        best = i if values[i] > values[best] else best
+    return best
+
+
+@jit
+def partitioned(values: Floats, k: int) -> Floats:
+    """A copy in which the k-th smallest value stands in its place, smaller ones before it, larger ones behind.
+
+    >>> parted = partitioned(np.array([3.0, 1.0, 2.0, 0.0]), 2)
+    >>> parted[2], set(parted[:2])
+    (2.0, {0.0, 1.0})
+
+    Reference: Hoare (1961), Algorithm 65: Find.
+    """
+    parted = scaled(values, 1.0)
+    first, last = 0, values.size - 1
+    while first < last:
+        pivot, i, j = parted[(first + last) // 2], first, last
+        while i <= j:
+            while parted[i] < pivot:
+                i += 1
+            while parted[j] > pivot:
+                j -= 1
+            if i <= j:
+                parted[i], parted[j] = parted[j], parted[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            last = j
+        elif k >= i:
+            first = i
+        else:
+            break
+    return parted
+
+
+@jit
 def with_last(values: Floats, last: float) -> Floats:
     """A copy of the values, and one more.
 

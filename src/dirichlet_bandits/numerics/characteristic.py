@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.numerics.arrays import copy_into, set_all
 from dirichlet_bandits.numerics.contour import times_power
 
 NODES: Final = 32
@@ -48,8 +49,8 @@ def learn(law: np.ndarray, x: np.ndarray, bonus: np.ndarray, mean: float, deviat
         scalars[_REFERENCE], scalars[_LIMIT], scalars[_KNOWN] = mean, growth * x.size, 0
         for j in range(NODES):
             law[_Y, j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
-        law[_REAL] = 1.0
-        law[_IMAG] = 0.0
+        set_all(law[_REAL], 1.0)
+        set_all(law[_IMAG], 0.0)
         _multiply(law, bonus)
     for first in range(int(scalars[_KNOWN]), x.size, _AT_ONCE):
         _multiply(law, x[first : first + _AT_ONCE])
@@ -61,8 +62,8 @@ def _multiply(law: np.ndarray, x: np.ndarray) -> None:
     """Divide the product by a few factors 1 - i y x'."""
     y, real, imag, c, d = law[_Y], law[_REAL], law[_IMAG], law[_WORK], law[_WORK + 1]
     reference = law[_NUMBERS, _REFERENCE]
-    c[:] = 1.0
-    d[:] = 0.0
+    set_all(c, 1.0)
+    set_all(d, 0.0)
     for i in range(0, x.size, 2):  # two factors at once: 1 - y^2 a b - i y (a + b)
         a = x[i] - reference
         b = x[i + 1] - reference if i + 1 < x.size else 0.0
@@ -95,8 +96,8 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
     Reference: Davies (1973), Numerical inversion of a characteristic function.
     """
     c, d = law[_WORK], law[_WORK + 1]
-    c[:] = law[_REAL]
-    d[:] = law[_IMAG]
+    copy_into(c, law[_REAL])
+    copy_into(d, law[_IMAG])
     times_power(
         c, d, law[_Y], m - law[_NUMBERS, _REFERENCE], law[_NUMBERS, _TOTAL] - 1.0, law[_WORK + 2], law[_WORK + 3]
     )
@@ -125,8 +126,8 @@ def density(law: np.ndarray, m: float) -> tuple[float, float]:
     Reference: see :func:`below`.
     """
     c, d, y = law[_WORK], law[_WORK + 1], law[_Y]
-    c[:] = law[_REAL]
-    d[:] = law[_IMAG]
+    copy_into(c, law[_REAL])
+    copy_into(d, law[_IMAG])
     total, shifted = law[_NUMBERS, _TOTAL], m - law[_NUMBERS, _REFERENCE]
     times_power(c, d, y, shifted, total - 3.0, law[_WORK + 2], law[_WORK + 3])
     f = slope = 0.0

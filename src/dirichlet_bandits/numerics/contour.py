@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.numerics.arrays import max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_REACH
@@ -74,14 +75,14 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
     """
     n = values.size
     offsets = np.empty(n + 1)
-    masses = np.ones(n + 1)
+    masses = np.empty(n + 1)
     for i in range(n):
         offsets[i] = values[i] - m
         masses[i] = weight_of(weights, i)
-    offsets[n] = bonus - m
-    unit = offsets.max()
+    offsets[n], masses[n] = bonus - m, 1.0
+    unit = max_of(offsets)
     _forget(contour)
-    if not (unit > 0.0 and offsets.min() < 0.0):
+    if not (unit > 0.0 and min_of(offsets) < 0.0):
         return
     e, width = saddle(offsets, masses, unit)
     centre = 1.0 / (1.0 + e)
@@ -109,7 +110,7 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
     numbers[UNIT] = unit
     numbers[CENTRE] = centre
     numbers[HEIGHT] = total + rest
-    numbers[TOTAL] = masses[:n].sum()
+    numbers[TOTAL] = sum_of(masses[:n])
 
 
 @jit

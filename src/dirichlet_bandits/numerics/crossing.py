@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.numerics.arrays import max_of, scaled, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
 from dirichlet_bandits.numerics.tolerances import (
@@ -89,7 +90,7 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         return math.nan
     floor = OFFSET_RATIO * max(top, -low)
     if 0.0 < smallest < floor:
-        offsets = offsets.copy()
+        offsets = scaled(offsets, 1.0)
         for i in range(offsets.size):
             if 0.0 < abs(offsets[i]) < floor:
                 offsets[i] = math.copysign(floor, offsets[i])
@@ -99,9 +100,9 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
         direct = log_upper_tail(offsets, weights)
         if direct <= half:
             return direct
-        other = log_upper_tail(-offsets, weights)
+        other = log_upper_tail(scaled(offsets, -1.0), weights)
         return math.log1p(-math.exp(other)) if other < half else direct
-    other = log_upper_tail(-offsets, weights)
+    other = log_upper_tail(scaled(offsets, -1.0), weights)
     if other <= half:
         return math.log1p(-math.exp(other))
     return log_upper_tail(offsets, weights)
@@ -121,20 +122,33 @@ def log_upper_tail(offsets: np.ndarray, weights: np.ndarray) -> float:
     """
     if weights.size == 0:
         return _log_integral(offsets, weights, np.empty(0), np.empty(0))
-    light = (offsets > 0.0) & (weights < _LIGHT)
-    log_p = _log_integral(offsets, weights, offsets[light], weights[light])
-    others, of_others = offsets[~light], weights[~light]
-    if others.size == offsets.size or not others.max() > 0.0:
+    sorted_offsets, sorted_weights, n_light = _light_first(offsets, weights)
+    log_p = _log_integral(offsets, weights, sorted_offsets[:n_light], sorted_weights[:n_light])
+    if n_light == 0 or n_light == offsets.size or not max_of(sorted_offsets[n_light:]) > 0.0:
         return log_p
-    log_p_0 = _log_integral(others, of_others, np.empty(0), np.empty(0))
+    log_p_0 = _log_integral(sorted_offsets[n_light:], sorted_weights[n_light:], np.empty(0), np.empty(0))
     high = max(log_p, log_p_0)
     return min(high + math.log(math.exp(log_p - high) + math.exp(log_p_0 - high)), 0.0)
 
 
 @jit
+def _light_first(offsets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Offsets and weights, those that are light before the others, and how many they are."""
+    ordered, n = np.empty((2, offsets.size)), 0
+    n_light = 0
+    for light in (True, False):
+        for i in range(offsets.size):
+            if (offsets[i] > 0.0 and weights[i] < _LIGHT) == light:
+                ordered[0, n], ordered[1, n] = offsets[i], weights[i]
+                n += 1
+        n_light = n if light else n_light
+    return ordered[0], ordered[1], n_light
+
+
+@jit
 def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, of_light: np.ndarray) -> float:
     """Logarithm of the contour integral; if there are light offsets, less that without them."""
-    top = offsets.max()
+    top = max_of(offsets)
     e, width = saddle(offsets, weights, top)
     height = math.log1p(e)
     rest = 0.0
@@ -215,7 +229,7 @@ def _line_sum(
             total += (term * share).real
             if x + step * j >= pure:
                 # The rest is a geometric series, or the difference of two.
-                lighter = of_light.sum()
+                lighter = sum_of(of_light)
                 slow, fast = math.expm1((decay - lighter) * step), math.expm1(decay * step)
                 fewer = -(1.0 + slow) * math.expm1(lighter * step) / fast
                 return total + (term * (share + fewer)).real / slow

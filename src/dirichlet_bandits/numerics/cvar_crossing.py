@@ -93,8 +93,31 @@ def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Flo
 
     Reference: see :func:`cvar_crossing_probability`.
     """
+    return log_cvar_tails_beyond(np.empty((3, 0)), offsets, log_chances, floor, work)
+
+
+@shared
+def log_cvar_tails_beyond(
+    base: Floats, offsets: Floats, log_chances: Floats, floor: float, work: Floats
+) -> tuple[float, float]:
+    """The same where some of the smallest values take part in every term: ``base`` has their offsets, or those of a
+    few points that stand for them (``compression.py``), their weights, and a row for work.
+
+    >>> base, offsets = np.array([[-1.0, 0.5], [1.0, 2.0], [0.0, 0.0]]), np.array([0.5, 3.0])
+    >>> every, chances = np.array([-1.0, 0.5, 0.5, 0.5, 3.0]), np.log([1e-99, 1e-99, 1e-99, 0.4, 0.6])
+    >>> of_all = log_cvar_tails(every, chances, -99.0, np.zeros((4, 5)))
+    >>> np.allclose(log_cvar_tails_beyond(base, offsets, np.log([0.4, 0.6]), -99.0, np.zeros((4, 2))), of_all)
+    True
+
+    Reference: see :func:`cvar_crossing_probability`.
+    """
     m = offsets.size
-    if offsets[0] >= 0.0:
+    least, total, weight = offsets[0], 0.0, 0.0
+    for i in range(base.shape[1]):
+        least = min(least, base[0, i])
+        total += base[0, i] * base[1, i]
+        weight += base[1, i]
+    if least >= 0.0:
         return -math.inf, 0.0
     if offsets[m - 1] <= 0.0:
         return 0.0, -math.inf
@@ -103,23 +126,22 @@ def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Flo
         first += 1
     sure = 0.0  # P(n < first): all values that count are at most 0, and not all of them are 0
     mean = 0.0
-    total = 0.0
     for n in range(m):
         chance = math.exp(log_chances[n])
         total += offsets[n]
-        mean += chance * total / (n + 1.0)
+        mean += chance * total / (weight + n + 1.0)
         if n < first:
             sure += chance
     half = math.log(0.5)
     rare = math.log(sure) if sure > 0.0 else -math.inf
     if mean <= 0.0 or rare > half:
-        above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
+        above = _log_sum(base, offsets, log_chances, first, 1.0, -math.inf, floor, work)
         if above <= half:
             return math.log1p(-math.exp(above)), above
-    below = _log_sum(offsets, log_chances, first, -1.0, rare, floor, work)
+    below = _log_sum(base, offsets, log_chances, first, -1.0, rare, floor, work)
     if below <= half:
         return below, math.log1p(-math.exp(below))
-    above = _log_sum(offsets, log_chances, first, 1.0, -math.inf, floor, work)
+    above = _log_sum(base, offsets, log_chances, first, 1.0, -math.inf, floor, work)
     return below, above
 
 
@@ -154,7 +176,14 @@ def log_binomial(n: int, level: float) -> Floats:
 
 @jit
 def _log_sum(
-    offsets: Floats, log_chances: Floats, first: int, sign: float, log_total: float, floor: float, work: Floats
+    base: Floats,
+    offsets: Floats,
+    log_chances: Floats,
+    first: int,
+    sign: float,
+    log_total: float,
+    floor: float,
+    work: Floats,
 ) -> float:
     """log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
 
@@ -172,7 +201,7 @@ def _log_sum(
         low -= 1
     while high < last and log_chances[high + 1] > log_chances[top] + reach:
         high += 1
-    log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
+    log_total = _log_add(log_total, _log_group(base, offsets, log_chances, low, high, sign, floor, work))
     while True:
         if sign > 0.0:
             low, start = high + 1, high + 1
@@ -193,7 +222,7 @@ def _log_sum(
             low = high
             while low > first and log_chances[low - 1] > log_chances[start] + reach:
                 low -= 1
-        log_total = _log_add(log_total, _log_group(offsets, log_chances, low, high, sign, floor, work))
+        log_total = _log_add(log_total, _log_group(base, offsets, log_chances, low, high, sign, floor, work))
 
 
 @jit
@@ -205,7 +234,7 @@ def _log_add(a: float, b: float) -> float:
 
 @jit
 def _log_group(
-    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+    base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
 ) -> float:
     """log of the sum over low <= n <= high; a group that does not agree about its line is cut in two."""
     starts, ends = np.empty(64, np.int64), np.empty(64, np.int64)
@@ -215,10 +244,9 @@ def _log_group(
         waiting -= 1
         low, high = starts[waiting], ends[waiting]
         if low == high:
-            alone = sign * offsets[: low + 1]
-            log_total = _log_add(log_total, log_chances[low] + log_crossing(alone, np.empty(0)))
+            log_total = _log_add(log_total, log_chances[low] + _log_alone(base, offsets, low, sign))
             continue
-        log_p, sound = _log_integral(offsets, log_chances, low, high, sign, floor, work)
+        log_p, sound = _log_integral(base, offsets, log_chances, low, high, sign, floor, work)
         if sound:
             log_total = _log_add(log_total, log_p)
             continue
@@ -233,16 +261,44 @@ def _log_group(
 
 
 @jit
+def _log_alone(base: Floats, offsets: Floats, n: int, sign: float) -> float:
+    """log of the crossing probability for one n."""
+    if base.shape[1] == 0:
+        return log_crossing(sign * offsets[: n + 1], np.empty(0))
+    values, weights = np.empty(base.shape[1] + n + 1), np.ones(base.shape[1] + n + 1)
+    for i in range(base.shape[1]):
+        values[i], weights[i] = sign * base[0, i], base[1, i]
+    for i in range(n + 1):
+        values[base.shape[1] + i] = sign * offsets[i]
+    return log_crossing(values, weights)
+
+
+@jit
 def _line(
-    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, top: float, e: float, work: Floats
+    base: Floats,
+    offsets: Floats,
+    log_chances: Floats,
+    low: int,
+    high: int,
+    sign: float,
+    top: float,
+    e: float,
+    work: Floats,
 ) -> tuple[float, float, float]:
     """The mixture where a line crosses the real axis: its logarithm, slope and curvature of K(c) = log M(c) - log c.
 
     In units of the largest offset, c = 1/(1 + e). ``work`` gets the b_i of ``saddle.py`` and the share of each n.
     """
     b, share, slope = work[0], work[1], work[2]
-    height = rest = first = 0.0
+    height = rest = first = curvature = 0.0
     largest = -math.inf
+    for i in range(base.shape[1]):
+        a, weight = sign * base[0, i], base[1, i]
+        base[2, i] = a / top * (1.0 + e) / (e + (top - a) / top)
+        height, carry = two_sum(height, -weight * log_factor(a, top, e))
+        rest += carry
+        first += weight * base[2, i]
+        curvature += weight * base[2, i] * base[2, i]
     for n in range(high + 1):
         a = sign * offsets[n]
         b[n] = a / top * (1.0 + e) / (e + (top - a) / top)
@@ -263,7 +319,7 @@ def _line(
     for n in range(low, high + 1):
         share[n] /= total
         spread += share[n] * (slope[n] - mean) * (slope[n] - mean)
-    curvature = spread
+    curvature += spread
     left = 1.0  # the share of the terms in which the factor takes part
     for n in range(high + 1):
         curvature += left * b[n] * b[n]
@@ -274,17 +330,19 @@ def _line(
 
 @shared
 def _log_integral(
-    offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+    base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
 ) -> tuple[float, bool]:
     """log of the integral for the terms low <= n <= high, and whether it can be believed."""
     top = sign * offsets[high if sign > 0.0 else 0]
+    for i in range(base.shape[1]):
+        top = max(top, sign * base[0, i])
     known = 0 if sign > 0.0 else 1
     e, e_low, e_high = work[3, known], 0.0, math.inf
     if not e > 0.0:
         e = 1.0
     height = width = 0.0
     for iteration in range(NEWTON_LIMIT):
-        height, slope, curvature = _line(offsets, log_chances, low, high, sign, top, e, work)
+        height, slope, curvature = _line(base, offsets, log_chances, low, high, sign, top, e, work)
         centre = 1.0 / (1.0 + e)
         width = min(1.0 / math.sqrt(curvature), e * centre)
         # What is integrated belongs to this e: any line between 0 and the pole is right, some are better.
@@ -305,12 +363,12 @@ def _log_integral(
     if height < floor:  # Chernoff's bound
         return -math.inf, True
     step = _STEP
-    total, size = _line_sum(work, low, high, e, width, step, step)
+    total, size = _line_sum(base, work, low, high, e, width, step, step)
     coarse = step * (0.5 + total)
     if not coarse >= MIXTURE_CANCELLATION * step * (0.5 + size):
         return math.nan, False
     for _ in range(CONTOUR_HALVINGS):
-        fine = 0.5 * (coarse + step * _line_sum(work, low, high, e, width, 0.5 * step, step)[0])
+        fine = 0.5 * (coarse + step * _line_sum(base, work, low, high, e, width, 0.5 * step, step)[0])
         step *= 0.5
         settled = abs(fine - coarse) <= CONTOUR_AGREEMENT * abs(fine)
         coarse = fine
@@ -321,7 +379,7 @@ def _log_integral(
 
 @jit
 def _line_sum(
-    work: Floats, low: int, high: int, e: float, width: float, first: float, step: float
+    base: Floats, work: Floats, low: int, high: int, e: float, width: float, first: float, step: float
 ) -> tuple[float, float]:
     """Sum of the integrand, relative to its value on the real axis, at x = first, first + step, and so on; and of its
     modulus."""
@@ -333,7 +391,13 @@ def _line_sum(
     while x <= _FARTHEST:
         for j in range(_NODES):
             y[j] = width * math.sinh(x + step * j)
-            real[j], imag[j], mixed_real[j], mixed_imag[j] = 1.0, 0.0, 0.0, 0.0
+            size, turn = 0.0, 0.0
+            for i in range(base.shape[1]):
+                t = y[j] * base[2, i]
+                size += base[1, i] * math.log1p(t * t)
+                turn += base[1, i] * math.atan(t)
+            size = math.exp(-0.5 * size)
+            real[j], imag[j], mixed_real[j], mixed_imag[j] = size * math.cos(turn), size * math.sin(turn), 0.0, 0.0
         for n in range(high + 1):
             p = share[n] if n >= low else 0.0
             for j in range(_NODES):  # one factor more: divide by 1 - i y b

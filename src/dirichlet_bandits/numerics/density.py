@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
-from dirichlet_bandits.numerics.arrays import without
+from dirichlet_bandits.numerics.arrays import argmax_of, max_of, min_of, scaled, shifted, without
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -106,18 +106,18 @@ def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
     log_f = _log_difference(values, m)
     without_low, without_high = _log_difference(_without(values, False), m), _log_difference(_without(values, True), m)
     n = values.size - 1
-    change = n / (values.max() - values.min()) * (math.exp(without_low - log_f) - math.exp(without_high - log_f))
+    change = n / (max_of(values) - min_of(values)) * (math.exp(without_low - log_f) - math.exp(without_high - log_f))
     return log_f, -change
 
 
 @jit
 def _log_difference(values: Floats, m: float) -> float:
     """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
-    spread = values.max() - values.min()
+    spread = max_of(values) - min_of(values)
     if not spread > 0.0:
         return -math.inf
     more, less = _without(values, False), _without(values, True)
-    log_more, log_less = log_crossing(more - m, np.empty(0)), log_crossing(less - m, np.empty(0))
+    log_more, log_less = log_crossing(shifted(more, -m), np.empty(0)), log_crossing(shifted(less, -m), np.empty(0))
     if not log_more > log_less:
         return -math.inf
     return math.log((values.size - 1) / spread) + log_more + math.log1p(-math.exp(log_less - log_more))
@@ -126,4 +126,4 @@ def _log_difference(values: Floats, m: float) -> float:
 @jit
 def _without(values: Floats, highest: bool) -> Floats:
     """All but one of the highest or of the lowest values."""
-    return without(values, int(values.argmax() if highest else values.argmin()))
+    return without(values, argmax_of(values if highest else scaled(values, -1.0)))

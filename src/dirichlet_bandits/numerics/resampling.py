@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, jit_sum, shared
+from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.characteristic import learn, make_laws
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE
 from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
@@ -61,7 +62,7 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     deviation = math.sqrt(squares_about(x, mean) / x.size)
     law = learn_law(groups, arm, x, mean, deviation)
     size = x.size + groups.bonus.size
-    centre = mean + (groups.bonus - mean).sum() / size
+    centre = mean + (sum_of(groups.bonus) - groups.bonus.size * mean) / size
     fits = fit(groups.envelopes[arm], law, centre, deviation / math.sqrt(size))
     groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
 

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.numerics.arrays import set_all
 from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, SADDLE_STEP
 
@@ -119,10 +120,10 @@ def multiply(
 
     Reference: the head of this file.
     """
-    real[:] = 1.0
-    imag[:] = 0.0
-    log[:] = 0.0
-    phase[:] = 0.0
+    set_all(real, 1.0)
+    set_all(imag, 0.0)
+    set_all(log, 0.0)
+    set_all(phase, 0.0)
     for i in range(offsets.size):
         b = offsets[i] / top * (1.0 + e) / (e + (top - offsets[i]) / top)
         w = weight_of(weights, i)

@@ -1,6 +1,6 @@
 """The report: runs experiments, draws, tabulates, judges claims, writes one self-contained page."""
 
-from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
+from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, random_chapter, regret_chapter
 from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret
 from dirichlet_bandits.report.paper import Reproduction, reproduce
 from dirichlet_bandits.report.writing import Making, sentence, write
@@ -14,6 +14,7 @@ __all__ = [
     "judge_regret",
     "kinf_chapter",
     "qds_chapter",
+    "random_chapter",
     "regret_chapter",
     "reproduce",
     "sentence",

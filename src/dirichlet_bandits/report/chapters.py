@@ -4,20 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
-from dirichlet_bandits.report import figures, judging
+from dirichlet_bandits.experiments.random_arms import RandomArms
+from dirichlet_bandits.report import figures, judging, regret_figures
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
+from dirichlet_bandits.results.intervals import student
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NOWHERE = Published(place="", about="")
 _STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5 %", "q95": "95 %"}
+_LOWEST, _TIED = "★", "≈"
 _PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5 %", "q95": "95 %"}
 
 
@@ -32,13 +37,15 @@ class Picture(NamedTuple):
 class Table(NamedTuple):
     """A table with raw numbers for its CSV file, the name of that file, and what it shows in words.
 
-    ``headers`` are the headings to show; two columns of one frame may share one.
+    ``headers`` are the headings to show; two columns of one frame may share one. ``marks`` has one for
+    each row, behind its name: a star for the best, empty for most.
     """
 
     name: str
     frame: pd.DataFrame
     headers: Sequence[str]
     caption: str
+    marks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -66,41 +73,63 @@ class Chapter:
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
-def regret_chapter(name: str, experiment: Experiment, result: Result, quick: bool) -> Chapter:
+def regret_chapter(
+    name: str, experiment: Experiment, result: Result, quick: bool, runs_are: str = "replications"
+) -> Chapter:
     """The chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
-    note = f"quick run: {runs} replications" if quick else ""
-    over = f"{runs} replications of {short(result.horizon)} pulls"
-    regret = result.regret_label[:1].upper() + result.regret_label[1:]
-    pictures = [
-        Picture(
-            f"{name}-laws",
-            figures.laws(experiment.bandit, experiment.title, experiment.plot.unit),
-            "The laws of the rewards; an upright line marks the mean, the best arm has another colour.",
-        )
-    ]
-    panels: Sequence[Panel | None] = experiment.figures or [None]
-    for panel in panels:
-        words = "" if panel is None else f" ({panel.title})"
-        pictures.append(
-            Picture(
-                f"{name}-regret" + ("" if panel is None else f"-{panel.name}"),
-                figures.regret(experiment, result, panel),
-                f"{regret}{words}: mean and 5-95 % band over {over}.",
-            )
-        )
+    note = f"quick run: {runs} {runs_are}" if quick else ""
+    over = f"{runs} {runs_are} of {short(result.horizon)} pulls"
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
-    caption = f"{regret}{unit} after {short(result.horizon)} pulls, {runs} replications; s.e. is that of the mean."
+    caption = (
+        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is that of the mean. "
+        f"{_LOWEST} the lowest mean; {_TIED} cannot be told from it."
+    )
+    paper = experiment.paper or _NOWHERE
+    pictures = (
+        [_final_picture(name, experiment, result, over)]
+        if paper.of
+        else _pictures(name, experiment, result, over, runs_are)
+    )
+    tables = [_regret_table(name, experiment, result, caption)]
+    if runs_are == "replications" and not isinstance(experiment.bandit.objective, Mean):
+        tables.append(_arms_table(name, experiment))
     return Chapter(
         name=name,
         title=experiment.title,
-        paper=experiment.paper or _NOWHERE,
+        paper=paper,
         scale=over,
         seed=experiment.seed,
         pictures=_marked(pictures, note),
-        tables=[_regret_table(name, experiment, result, caption)],
+        tables=tables,
         verdicts=[judging.judge_regret(claim, result) for claim in experiment.claims],
     )
+
+
+def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
+    """One picture of all experiments on regret that have a policy in common with another one, or of the only one."""
+    found: dict[str, dict[str, float]] = {}
+    for chapter in chapters:
+        frame = chapter.tables[0].frame if chapter.tables and not chapter.paper.of else pd.DataFrame()
+        if "policy" in frame and (frame["mean"] > 0).all():
+            found[chapter.title] = dict(zip(frame["policy"], frame["mean"] / frame["mean"].min(), strict=True))
+    linked = {
+        title: means
+        for title, means in found.items()
+        if len(found) == 1 or any(set(means) & set(found[other]) for other in found if other != title)
+    }
+    if not linked:
+        return None
+    caption = (
+        "Mean regret of each policy as a multiple of the lowest in the same experiment; policies that stay near 1 "
+        "everywhere are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
+    )
+    return Picture("headline", regret_figures.headline(linked, own), caption)
+
+
+def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
+    """The chapter of one run on each of many random problems; its picture of laws shows the first of them."""
+    return regret_chapter(name, study.experiment(), result, quick, runs_are="random problems")
 
 
 def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -> Chapter:
@@ -188,11 +217,56 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
     )
 
 
+def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
+    """The laws of the rewards, and regret over time in each of the experiment's panels."""
+    laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
+    pictures = [Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are))]
+    panels: Sequence[Panel | None] = experiment.figures or [None]
+    for panel in panels:
+        which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
+        drawn = regret_figures.regret(experiment, result, panel)
+        words = f"{_label(result)}{which}: mean over {over}, and at the end the range from 5 % to 95 % of the runs."
+        pictures.append(Picture(f"{name}-regret{tag}", drawn, words))
+    return pictures
+
+
+def _final_picture(name: str, experiment: Experiment, result: Result, over: str) -> Picture:
+    """Regret at the horizon of all policies, where there are too many for lines."""
+    words = f"{_label(result)} at the end of {over}: mean, and the range from 5 % to 95 % of the runs."
+    return Picture(f"{name}-regret", regret_figures.final(experiment, result), words)
+
+
+def _label(result: Result) -> str:
+    """What is called regret here, at the start of a sentence."""
+    return result.regret_label[:1].upper() + result.regret_label[1:]
+
+
 def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
     """The admissible values of a parameter in words."""
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
+
+
+def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
+    """What the picture of the laws shows."""
+    goal = experiment.bandit.objective
+    which = "" if runs_are == "replications" else " of the first problem"
+    line = goal.name if isinstance(goal, Mean) else f"{goal.name}, the average over the darker part"
+    return f"The laws of the rewards{which}; an upright line marks the {line}, the best arm has another colour."
+
+
+def _arms_table(name: str, experiment: Experiment) -> Table:
+    """What each arm is worth, and its mean, beside what the paper printed."""
+    bandit = experiment.bandit
+    unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
+    frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
+    headers = ["arm", "mean", bandit.objective.name]
+    printed = experiment.paper.values if experiment.paper else {}
+    if printed:
+        frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
+        headers.append(f"paper: {bandit.objective.name}")
+    return Table(f"{name}-arms", frame, headers, f"What the arms are worth{unit}: {bandit.objective.name}.")
 
 
 def _regret_table(name: str, experiment: Experiment, result: Result, caption: str) -> Table:
@@ -207,7 +281,22 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
             if any(value is not None for value in values):
                 frame[f"paper_{key}"] = [float("nan") if value is None else value for value in values]
                 headers.append(heading)
-    return Table(name, frame, headers, caption)
+    return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
+
+
+def _marks(result: Result, policies: Sequence[str]) -> list[str]:
+    """A mark for the lowest mean, and one for those not told from it by paired 95 % intervals (Bonferroni)."""
+    runs = {policy: result.final_regret(policy) for policy in policies}
+    done = ~np.isnan(np.array(list(runs.values()))).any(axis=0)
+    if done.sum() < 2:
+        return []
+    lowest = min(policies, key=lambda policy: float(runs[policy][done].mean()))
+    confidence = 1 - (1 - judging.CONFIDENCE) / max(1, len(policies) - 1)
+
+    def tied(policy: str) -> bool:
+        return student(runs[policy][done] - runs[lowest][done], confidence).low <= 0
+
+    return [_LOWEST if policy == lowest else _TIED if tied(policy) else "" for policy in policies]
 
 
 def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:

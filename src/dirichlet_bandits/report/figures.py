@@ -1,4 +1,4 @@
-"""The pictures of the report: labels, units, one colour-blind palette, legends beside the data."""
+"""The pictures of the report but for those of regret: labels, units, one palette, legends below the data."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from dirichlet_bandits.arms import Bandit, Empirical
-from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel
+from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
+from dirichlet_bandits.experiments import KinfStudy
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report.numbers import short
-from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, style
+from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,50 +19,50 @@ if TYPE_CHECKING:
 
 _WIDTH = 5.8  # inches: letters are still read when a telephone shows it all
 _DRAWN = 10_000  # rewards in a histogram of a law that is not itself a sample, as in the paper
-_LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
-
-
-def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figure":
-    """Mean regret and its 5-95 % band: all policies, or those of a panel."""
-    figure: Figure = experiment.picture(result, panel=panel)
-    figure.set_size_inches(_WIDTH, 4.8)
-    axes = figure.axes[0]
-    axes.title.set_fontsize(10)
-    if not experiment.plot.log_regret and axes.get_ylim()[1] >= _LARGE:
-        _separate_thousands(axes, "y")
-    if not experiment.plot.log_time:
-        _separate_thousands(axes, "x")
-    (beside,) = figure.legends
-    handles, labels = beside.legend_handles, [entry.get_text() for entry in beside.get_texts()]
-    beside.remove()
-    _legend(figure, handles, labels, "mean, 5-95 % band")
-    return figure
+_MOST_ARMS = 8  # with more of them, the best ones are drawn
+LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
 
 
 def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
-    """A histogram for each arm, one below the other on one axis; its mean is marked."""
-    n = len(bandit)
-    figure = _empty(0.9 + 0.62 * n if n > 2 else 3.2)
+    """A histogram for each arm, one below the other on one axis: its value is marked, and the tail of which a CVaR is
+    the average is darker."""
+    shown = np.sort(np.argsort(bandit.gaps, kind="stable")[:_MOST_ARMS])
+    n = len(shown)
+    figure = empty(0.9 + 0.62 * n if n > 2 else 3.2)
     rows = np.atleast_1d(figure.subplots(n, 1, sharex=True))
-    samples = [
-        law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(k)))
-        for k, law in enumerate(bandit.arms)
-    ]
+    samples = [_sample(bandit, k) for k in shown]
     bins = np.linspace(min(x.min() for x in samples), max(x.max() for x in samples), 81)
-    for axes, sample, name, mean, gap in zip(rows, samples, bandit.names, bandit.means, bandit.gaps, strict=True):
-        best = gap == 0.0
+    goal = bandit.objective
+    for axes, sample, k in zip(rows, samples, shown, strict=True):
+        best, value = bandit.gaps[k] == 0.0, float(bandit.values[k])
         color = PALETTE[1] if best else PALETTE[0]
-        axes.hist(sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0)
-        axes.axvline(mean, color=color, linewidth=1.5)
-        label = f"{plain(name)}: mean {short(mean)}" + (", the best" if best else "")
+        bars = axes.hist(
+            sample, bins=list(bins), density=True, color=color, alpha=0.55, linewidth=0, histtype="stepfilled"
+        )
+        if isinstance(goal, CVaR):
+            tail = np.sort(sample)[: max(round(goal.level * sample.size), 1)]
+            heights = np.histogram(tail, bins)[0] * (np.sum(bars[0]) / sample.size)
+            axes.bar(bins[:-1], heights, np.diff(bins), align="edge", color=color, linewidth=0)
+        mean, worth = "", f"mean {short(value)}"
+        if not isinstance(goal, Mean):
+            mean, worth = f"mean {short(float(bandit.means[k]))}, ", f"{plain(goal.name)}: {short(value)}"
+        axes.axvline(value, color=color if isinstance(goal, Mean) else "black", linewidth=1.5)
+        label = f"{plain(bandit.names[k])}: {mean}{worth}" + (", the best" if best else "")
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
         axes.set_yticks([])
         axes.spines[["top", "right", "left"]].set_visible(False)
     rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
-    if bins[-1] >= _LARGE / 10:
-        _separate_thousands(rows[-1], "x")
-    figure.suptitle(plain(f"{title}: the rewards"), fontsize=11)
+    if bins[-1] >= LARGE / 10:
+        separate_thousands(rows[-1], "x")
+    some = f"the rewards of the best {n}" if n < len(bandit) else "the rewards"
+    figure.suptitle(plain(f"{title}: {some}"), fontsize=11)
     return figure
+
+
+def _sample(bandit: Bandit, arm: int) -> Floats:
+    """Rewards of an arm, to draw: its own sample, or one of its law."""
+    law = bandit.arms[arm]
+    return law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(arm)))
 
 
 def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
@@ -86,7 +86,7 @@ def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
     axes.set_xlabel("Kinf")
     axes.set_ylabel("density over samples")
     axes.set_title(f"Empirical Kinf: {law}, target {study.targets[law]:g}", fontsize=11)
-    _legend(figure, *axes.get_legend_handles_labels(), "density; its mean upright")
+    legend(figure, *axes.get_legend_handles_labels(), "density; its mean upright")
     return figure
 
 
@@ -104,7 +104,7 @@ def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> "Figure":
     axes.set_xlabel("log log n")
     axes.set_ylabel("log Kinf")
     axes.set_title("Empirical Kinf against the size of the sample", fontsize=11)
-    _legend(figure, *axes.get_legend_handles_labels(), "points: mean; dashed: fit; dotted: in the family")
+    legend(figure, *axes.get_legend_handles_labels(), "points: mean; dashed: fit; dotted: in the family")
     return figure
 
 
@@ -125,7 +125,7 @@ def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
     axes.set_ylabel("Kinf")
     kind = panel.name.split(",")[0]
     axes.set_title(f"Quantile condition: {kind}, {panel.stays} = {panel.fixed:g}", fontsize=11)
-    _legend(figure, *axes.get_legend_handles_labels(), "")
+    legend(figure, *axes.get_legend_handles_labels(), "")
     return figure
 
 
@@ -139,7 +139,7 @@ def mark(figure: "Figure", note: str) -> "Figure":
     return figure
 
 
-def _empty(height: float) -> "Figure":
+def empty(height: float) -> "Figure":
     """A figure of the report's width."""
     from matplotlib.figure import Figure  # takes half a second: only those who draw wait for it
 
@@ -148,17 +148,17 @@ def _empty(height: float) -> "Figure":
 
 def _single(height: float) -> "tuple[Figure, Axes]":
     """A figure with one pair of axes."""
-    figure = _empty(height)
+    figure = empty(height)
     axes = figure.add_subplot()
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
 
 
-def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
-    """Below the axes, in rows: beside them it would take a third of a telephone's width."""
+def legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str, most: int = 4) -> None:
+    """Below the axes, in rows of ``most`` entries: beside them it would take a third of a telephone's width."""
     widest = max(map(len, labels))
-    columns = 4 if widest < 12 else 3 if widest < 18 else 2
+    columns = min(most, 4 if widest < 12 else 3 if widest < 18 else 2)
     figure.legend(
         handles,
         labels,
@@ -172,10 +172,10 @@ def _legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], tit
     )
 
 
-def _separate_thousands(axes: "Axes", which: str) -> None:
+def separate_thousands(axes: "Axes", which: str, most: int = 6) -> None:
     """Write the ticks of an axis as 10 000, not as powers of ten."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis: Any = getattr(axes, f"{which}axis")
-    axis.set_major_locator(MaxNLocator(nbins=6))
+    axis.set_major_locator(MaxNLocator(nbins=most))
     axis.set_major_formatter(FuncFormatter(lambda x, _: short(round(x)) if x else "0"))

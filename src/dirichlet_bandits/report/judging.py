@@ -29,7 +29,7 @@ _STATISTICS: dict[str, Callable[[Floats], Floats]] = {
     "q95": lambda rows: np.asarray(np.quantile(rows[0], 0.95, axis=-1)),
     "growth": lambda rows: np.asarray(np.log2(rows[0].mean(axis=-1) / rows[1].mean(axis=-1))),
 }
-_NAMES = {"mean": "mean regret", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
+_NAMES = {"mean": "mean {regret}", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
 
 
 _UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
@@ -96,7 +96,7 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     else:
         confidence = 1 - (1 - CONFIDENCE) / (len(claim.lower) * len(claim.than))
         comparisons = [
-            _compare(claim, first, second, runs[first], runs[second], confidence)
+            _compare(claim, first, second, runs[first], runs[second], confidence, result.regret_label)
             for first in claim.lower
             for second in claim.than
         ]
@@ -147,7 +147,9 @@ def _quantities(result: Result, policy: str, statistic: str) -> Floats:
     return np.array([final, half.to_numpy()])
 
 
-def _compare(claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float) -> Comparison:
+def _compare(
+    claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float, regret: str
+) -> Comparison:
     """Statistic of one policy less ``times`` that of another, paired; the claim wants it below zero."""
     statistic = _STATISTICS[claim.statistic]
     if claim.statistic == "mean":
@@ -160,7 +162,7 @@ def _compare(claim: Claim, first: str, second: str, ours: Floats, theirs: Floats
             confidence,
         )
     factor = "" if claim.times == 1 else f"{claim.times:g} \N{MULTIPLICATION SIGN} "
-    what = f"{_NAMES[claim.statistic]}, {first} \N{MINUS SIGN} {factor}{second}"
+    what = f"{_NAMES[claim.statistic].format(regret=regret)}, {first} \N{MINUS SIGN} {factor}{second}"
     base = float(statistic(theirs))
     return Comparison(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
 

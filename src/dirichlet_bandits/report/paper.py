@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import Experiment, KinfStudy, QDSStudy, shipped
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
-from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, regret_chapter
+from dirichlet_bandits.experiments.random_arms import RandomArms
+from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, random_chapter, regret_chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.report.writing import Making, write
@@ -23,7 +24,7 @@ from dirichlet_bandits.simulation.executors import Workers
 from dirichlet_bandits.simulation.precompile import compile_ahead
 from dirichlet_bandits.validation import whole_number
 
-QUICK = 200  # replications of a quick run
+QUICK = 200  # replications of a quick run; a paper may ask for fewer
 
 
 class Reproduction(NamedTuple):
@@ -55,11 +56,13 @@ def reproduce(
     out
         Folder for the report: ``index.html``, ``results.md``, figures, tables, and the results themselves.
     which
-        The paper: "dirichlet", Baudry, Saux and Maillard (2021), or "sda", Baudry, Kaufmann and Maillard (2020).
+        The paper: "dirichlet", Baudry, Saux and Maillard (2021); "readings", where that paper can be read in several
+        ways; "sda", Baudry, Kaufmann and Maillard (2020); or "cvar", Baudry, Gautron, Kaufmann and Maillard (2021).
     only
         Names of experiments, for "dirichlet" of ``experiments.SHIPPED``; by default all.
     full
-        As many replications as the paper, 5000, in place of 200.
+        As many replications as the paper, 5000, in place of 200, and its other readings too, with 1000; for "cvar" 1040
+        or 1000 in place of 40.
     seed
         In place of the experiments' own.
     workers, executor, progress
@@ -78,7 +81,7 @@ def reproduce(
     if which not in PAPERS:
         raise ArgumentError("which", one_of(PAPERS), which)
     paper = PAPERS[which]
-    chosen = _chosen(paper, only)
+    chosen = _chosen(paper, only, full)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise ArgumentError("out", "a folder, new or not", str(out))
@@ -88,6 +91,7 @@ def reproduce(
     data = folder / "data" / ("full" if full else "quick")
     data.mkdir(parents=True, exist_ok=True)
     tell = say or (lambda _: None)
+    quick = None if full else min(QUICK, paper.quick)
     words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
     started = time.perf_counter()
     if executor is None:
@@ -95,7 +99,7 @@ def reproduce(
     chapters = []
     for name in chosen:
         began = time.perf_counter()
-        chapter = _chapter(name, data, full, seed, tell, workers=workers, executor=executor, progress=progress)
+        chapter = _chapter(name, data, quick, seed, tell, workers=workers, executor=executor, progress=progress)
         wall = time.perf_counter() - began
         chapters.append(
             dataclasses.replace(
@@ -106,7 +110,7 @@ def reproduce(
         tell(f"{chapter.title}: claims {counts}; {duration(wall)}")
     names = "" if only is None else "".join(f" --only {name}" for name in chosen)
     making = Making(
-        quick_runs=None if full else QUICK,
+        quick_runs=quick,
         command=f"dirichlet-bandits paper{paper.option}{names}{words}",
         wall=time.perf_counter() - started,
         paper=paper,
@@ -114,19 +118,23 @@ def reproduce(
     return Reproduction(write(chapters, folder, making), tuple(chapters))
 
 
-def _chosen(paper: Paper, only: Sequence[str] | None) -> list[str]:
-    """The experiments asked for, in the order of the report."""
+def _chosen(paper: Paper, only: Sequence[str] | None, full: bool) -> list[str]:
+    """The experiments asked for, in the order of the report; other readings are run if named, or at full scale."""
     if isinstance(only, str):
         raise ArgumentError("only", "a list of names", only)
+    known = (*paper.names, *paper.others)
     for name in only or ():
-        if name not in paper.names:
-            raise ArgumentError("only", one_of(paper.names), name)
-    return [name for name in paper.names if only is None or name in only]
+        if name not in known:
+            raise ArgumentError("only", one_of(known), name)
+    if only is not None:
+        return [name for name in known if name in only]
+    return list(known if full else paper.names)
 
 
 def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
     """Compile what new experiments need, if it was not compiled before."""
-    tasks = [task for task in map(shipped, names) if isinstance(task, Experiment)]
+    every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
+    tasks = [task for task in every if isinstance(task, Experiment)]
     kinds = {type(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
     if kinds:
         tell("The first run compiles each kind of policy once; later runs find it done.")
@@ -136,44 +144,47 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, tell:
 
 
 def _chapter(
-    name: str, data: Path, full: bool, seed: int | None, tell: Callable[[str], object], **options: Any
+    name: str, data: Path, quick: int | None, seed: int | None, tell: Callable[[str], object], **options: Any
 ) -> Chapter:
     """Run one experiment and judge its claims; ``options`` are those of ``simulate``."""
-    task = shipped(name)
+    task, is_quick = shipped(name), quick is not None
     if not isinstance(task, QDSStudy):
         task = dataclasses.replace(task, seed=task.seed if seed is None else seed)
     if isinstance(task, Experiment):
-        task = dataclasses.replace(task, replications=task.replications if full else QUICK)
+        task = dataclasses.replace(task, replications=quick or task.replications)
         store = data / f"{name}.zarr"
         result = _resumed(task, store, tell, **options)
         seconds = dict(zip(result.policies, Store(store).seconds().tolist(), strict=True))
-        return dataclasses.replace(regret_chapter(name, task, result, quick=not full), seconds=seconds)
+        return dataclasses.replace(regret_chapter(name, task, result, quick=is_quick), seconds=seconds)
     started = time.process_time()
-    if isinstance(task, KinfStudy):
-        task = dataclasses.replace(task, samples=task.samples if full else QUICK)
-        chapter = kinf_chapter(name, task, task.run(progress=options["progress"]), quick=not full)
+    if isinstance(task, RandomArms):
+        task = dataclasses.replace(task, problems=quick or task.problems)
+        chapter = random_chapter(name, task, _uninterrupted(task.run, **options), quick=is_quick)
+    elif isinstance(task, KinfStudy):
+        task = dataclasses.replace(task, samples=quick or task.samples)
+        chapter = kinf_chapter(name, task, task.run(progress=options["progress"]), quick=is_quick)
     else:
-        chapter = qds_chapter(name, task, task.run(), quick=not full)
+        chapter = qds_chapter(name, task, task.run(), quick=is_quick)
     return dataclasses.replace(chapter, seconds={"": time.process_time() - started})
 
 
 def _resumed(task: Experiment, store: Path, tell: Callable[[str], object], **options: Any) -> Result:
     """The result, from where an earlier run of the same experiment left it."""
     try:
-        return _whole(task, store=str(store), **options)
+        return _uninterrupted(task.run, store=str(store), **options)
     except ArgumentError as error:
         if error.name != "store":
             raise
         tell(f"{store} is of another version or seed of this experiment: made anew")
         shutil.rmtree(store)
-        return _whole(task, store=str(store), **options)
+        return _uninterrupted(task.run, store=str(store), **options)
 
 
-def _whole(task: Experiment, **options: Any) -> Result:
+def _uninterrupted(run: Callable[..., Result], **options: Any) -> Result:
     """The result of all replications; Ctrl-C goes on to whoever called, with what is done in the store."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted")
-        result = task.run(**options)
+        result = run(**options)
     if result.undone:
         raise KeyboardInterrupt
     return result

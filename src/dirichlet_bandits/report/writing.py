@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
-from dirichlet_bandits.report.chapters import Chapter
+from dirichlet_bandits.report import readings
+from dirichlet_bandits.report.chapters import Chapter, Picture, headline
 from dirichlet_bandits.report.facts import duration, machine, versions
-from dirichlet_bandits.report.judging import Verdict
+from dirichlet_bandits.report.figures import mark
+from dirichlet_bandits.report.judging import OUTCOMES, Verdict
 from dirichlet_bandits.report.numbers import short
+from dirichlet_bandits.report.svg import themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,17 +40,19 @@ def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
     """Write the whole report below ``out``; the path of its page."""
     for folder in ("figures", "tables"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    images: dict[str, str] = {}
+    first = headline(chapters, making.paper.own)
+    if first is not None and making.quick_runs is not None:
+        mark(first.figure, f"quick run: {making.quick_runs} replications")
+    pictures = [picture for chapter in chapters for picture in chapter.pictures] + ([first] if first else [])
+    images = {picture.name: _save(picture.figure, out / "figures" / picture.name) for picture in pictures}
     for chapter in chapters:
-        for picture in chapter.pictures:
-            images[picture.name] = _save(picture.figure, out / "figures" / picture.name)
         for table in chapter.tables:
             table.frame.to_csv(out / "tables" / f"{table.name}.csv", index=False)
         if chapter.verdicts:
             _claims_frame(chapter.verdicts).to_csv(out / "tables" / f"{chapter.name}-claims.csv", index=False)
     page = out / "index.html"
-    page.write_text(_render("page.html", chapters, making, images), encoding="utf-8")
-    (out / "results.md").write_text(_render("results.md", chapters, making, images), encoding="utf-8")
+    for template, file in (("page.html", page), ("results.md", out / "results.md")):
+        file.write_text(_render(template, chapters, making, images, first), encoding="utf-8")
     return page
 
 
@@ -67,7 +72,9 @@ def sentence(verdict: Verdict) -> str:
     return text + (f"; {verdict.pairs} replications." if verdict.pairs else ".")
 
 
-def _render(template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str]) -> str:
+def _render(
+    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: Picture | None
+) -> str:
     """Fill a template with the chapters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it
 
@@ -84,7 +91,16 @@ def _render(template: str, chapters: Sequence[Chapter], making: Making, images: 
         reference=making.paper.reference,
         option=making.paper.option,
         readings=making.paper.readings,
-        chapters=chapters,
+        paper_runs=making.paper.runs,
+        chapters=[chapter for chapter in chapters if not chapter.paper.of],
+        reread=[chapter for chapter in chapters if chapter.paper.of],
+        everything=chapters,
+        unread=readings.unread(making.paper, chapters),
+        unread_option=making.paper.others_option,
+        otherwise=readings.otherwise,
+        statements=readings.statements,
+        outcomes=OUTCOMES,
+        headline=first,
         images=images,
         quick=making.quick_runs is not None,
         quick_runs=making.quick_runs,
@@ -107,10 +123,10 @@ def _save(figure: "Figure", path: Path) -> str:
     figure.savefig(path.with_name(path.name + ".png"), dpi=_PIXELS_PER_INCH)
     figure.set_layout_engine("none")  # everything has its place now, and finding it takes most of the time
     figure.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
-    buffer = io.BytesIO()
+    buffer = io.StringIO()
     with rc_context({"svg.hashsalt": path.name}):  # equal figures give equal bytes
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return "data:image/svg+xml;base64," + base64.b64encode(themed(buffer.getvalue()).encode()).decode("ascii")
 
 
 def _claims_frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:

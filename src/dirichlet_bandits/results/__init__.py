@@ -1,5 +1,6 @@
 """Labelled results: regret, pulls, rewards; summaries, paired comparisons, pictures, zarr folders."""
 
-from dirichlet_bandits.results.result import Comparison, Result, load
+from dirichlet_bandits.results.comparison import Comparison, Comparisons
+from dirichlet_bandits.results.result import Result, load
 
-__all__ = ["Comparison", "Result", "load"]
+__all__ = ["Comparison", "Comparisons", "Result", "load"]

@@ -33,6 +33,21 @@ def student(values: Floats, confidence: float) -> Interval:
     return Interval(mean, mean - width, mean + width)
 
 
+def student_p_value(values: Floats) -> float:
+    """Two-sided p-value of Student's test that a mean is zero; it is alpha where the interval of 1 - alpha ends at 0.
+
+    >>> round(student_p_value(np.array([1.0, 2.0, 3.0])), 4)
+    0.0742
+    >>> student_p_value(np.zeros(3)), student_p_value(np.ones(3))
+    (1.0, 0.0)
+    """
+    mean = float(values.mean())
+    error = float(values.std(ddof=1)) / math.sqrt(values.size)
+    if error == 0.0:
+        return float(mean == 0.0)
+    return 2.0 * float(scipy.special.stdtr(values.size - 1, -abs(mean) / error))
+
+
 def bootstrap(rows: Floats, statistic: Callable[[Floats], Floats], confidence: float) -> Interval:
     """Percentile interval for a statistic of replications that are drawn again with replacement.
 

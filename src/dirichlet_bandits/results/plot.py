@@ -1,19 +1,35 @@
-"""Pictures of regret, fit to print: labels, units, a colour-blind palette, a legend beside the data."""
+"""Pictures of results, fit to print: labels, units, a colour-blind palette, a legend beside the data.
 
+What is common to all kinds of pictures stands here; what each kind draws stands in ``kinds``.
+"""
+
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-import xarray as xr
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import number_between, positive_number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from dirichlet_bandits.results.result import Result
 
 # Okabe and Ito's palette, told apart by all kinds of colour vision; dashes help in grey and where lines coincide.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
-_SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+PLACES: Final = ("right", "below", "inside")
+_BESIDE = 5.5  # inches: a figure as wide as this has room for a legend beside the axes
+_NARROW = 5.0  # inches: a figure that stands in one column of a page, and has letters of that size
+
+Band = float | bool | Literal["mean"]
 
 
 def style(i: int) -> dict[str, Any]:
@@ -30,73 +46,181 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def regret_figure(
-    regret: xr.DataArray,
-    policies: Sequence[str],
+@dataclass(frozen=True)
+class View:
+    """What is to be drawn, and how."""
+
+    result: "Result"
+    policies: Sequence[str]
+    band: Band = 0.9
+    log_time: bool = False
+    log_regret: bool = False
+    lower_bound: float | None = None
+    unit: str = ""
+    narrow: bool = False
+
+    @property
+    def line(self) -> float:
+        """Width of the main lines, in points."""
+        return 1.4 if self.narrow else 1.8
+
+    def with_unit(self, label: str) -> str:
+        """A label of an axis."""
+        return plain(label) + (f" ({plain(self.unit)})" if self.unit else "")
+
+    def spread(self, runs: Floats) -> tuple[Floats, Floats] | None:
+        """Lower and upper edge of the band over replications, which are rows; None without a band."""
+        if self.band is False:
+            return None
+        if self.band == "mean":
+            from dirichlet_bandits.results.intervals import student
+
+            if len(runs) < 2:
+                return None
+            ends = [student(column, 0.95) for column in runs.T]
+            return np.array([end.low for end in ends]), np.array([end.high for end in ends])
+        outside = (1.0 - float(self.band)) / 2
+        low, high = np.quantile(runs, [outside, 1.0 - outside], axis=0)
+        return low, high
+
+    @property
+    def band_label(self) -> str:
+        """What line and band are, for the legend."""
+        if self.band is False:
+            return "mean"
+        if self.band == "mean":
+            return "mean, 95 % interval"
+        outside = 50.0 * (1.0 - float(self.band))
+        return f"mean, {outside:.3g}-{100 - outside:.3g} % band"
+
+
+def checked_band(band: object) -> Band:
+    """The band that the user asks for: a share of replications, "mean", or none."""
+    if band is True or band is None:
+        return 0.9 if band else False
+    if band is False or band == "mean":
+        return band
+    if isinstance(band, str):
+        raise ArgumentError("band", "a share of the replications such as 0.9, 'mean', or False", band)
+    return number_between("band", band, 0, 1)
+
+
+def checked_legend(legend: object) -> bool | str:
+    """Where the legend goes: True finds a place, False draws none."""
+    if not isinstance(legend, bool) and legend not in PLACES:
+        raise ArgumentError("legend", f"True, False or {one_of(PLACES)}", legend)
+    return legend
+
+
+def checked_size(figsize: object) -> tuple[float, float]:
+    """Width and height in inches."""
+    if not isinstance(figsize, tuple | list) or len(figsize) != 2:
+        raise ArgumentError("figsize", "width and height in inches", figsize)
+    width, height = (positive_number(f"figsize[{k}]", side) for k, side in enumerate(figsize))
+    return width, height
+
+
+def picture(
+    view: View,
+    kind: str,
     path: str | PathLike[str] | None,
     *,
-    log_time: bool,
-    log_regret: bool,
-    lower_bound: float | None,
+    ax: Any,
+    figsize: tuple[float, float] | None,
+    legend: bool | str,
     title: str | None,
-    label: str,
-    unit: str,
 ) -> "Figure":
-    """Mean with a 5-95 % band for each policy; the lower bound as a thin line."""
-    from matplotlib.figure import Figure  # takes half a second: only those who plot wait for it
+    """Draw into the user's axes, or a figure of our own, and save it if there is a path."""
+    from dirichlet_bandits.results.figure import Picture  # takes half a second: only those who plot wait for it
+    from dirichlet_bandits.results.kinds import KINDS, default_size
 
-    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
-    axes = figure.add_subplot()
-    time = regret["time"].to_numpy()
-    last: dict[str, float] = {}
-    for i, policy in enumerate(policies):
-        runs = regret.sel(policy=policy).to_numpy()
-        runs = runs[~np.isnan(runs).any(axis=1)]
-        if runs.shape[0] == 0:
-            continue
-        low, high = np.quantile(runs, [0.05, 0.95], axis=0)
-        mean = runs.mean(axis=0)
-        last[plain(policy)] = mean[-1]
-        axes.plot(time, mean, label=plain(policy), linewidth=1.8, zorder=3, **style(i))
-        axes.fill_between(time, low, high, color=style(i)["color"], alpha=0.08, linewidth=0)
-        for edge in (low, high):  # overlapping bands mix their colours: only their edges tell them apart
-            axes.plot(time, edge, linewidth=0.7, alpha=0.6, **style(i))
-    if lower_bound is not None:
-        axes.plot(
-            time,
-            lower_bound * np.log(time),
-            color="0.3",
-            linewidth=1.0,
-            linestyle=(0, (6, 3)),
-            label="lower bound",
-        )
-    axes.set_xlabel("number of pulls")
-    axes.set_ylabel(plain(label) + (f" ({plain(unit)})" if unit else ""))
-    if log_time:
-        axes.set_xscale("log")
-    if log_regret:
-        axes.set_yscale("log")
+    if kind not in KINDS:
+        raise ArgumentError("kind", one_of(KINDS), kind)
+    if ax is None:
+        size = default_size(view, kind) if figsize is None else checked_size(figsize)
+        view = View(**{**vars(view), "narrow": size[0] < _NARROW})
+        figure: Figure = Picture(figsize=size)
+        axes = figure.add_subplot()
+    elif figsize is not None:
+        raise ArgumentError("figsize", "left out where axes are given: their figure has a size", figsize)
+    elif not hasattr(ax, "transAxes"):
+        raise ArgumentError("ax", "axes of matplotlib", ax)
     else:
-        axes.set_ylim(bottom=0)
-    first = _SETTLED if log_time and time[-1] > _SETTLED**2 else time[0]
-    axes.set_xlim(first, time[-1])
-    axes.margins(y=0.02)
+        axes, figure = ax, ax.get_figure(root=True)
+    entries = KINDS[kind](axes, view)
     axes.grid(alpha=0.25, linewidth=0.5)
+    axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if title:
-        axes.set_title(plain(title), fontsize=11)
-    handles, labels = axes.get_legend_handles_labels()
-    # From top to bottom like the ends of the lines.
-    order = sorted(range(len(labels)), key=lambda j: -last.get(labels[j], -np.inf))
-    figure.legend(
-        [handles[j] for j in order],
-        [labels[j] for j in order],
-        loc="outside right upper",
-        frameon=False,
-        title="mean, 5-95 % band",
-        alignment="left",
-        handlelength=3,
-    )
+        axes.set_title(plain(title), fontsize=9 if view.narrow else 11)
+    if view.narrow:
+        axes.tick_params(labelsize=7)
+        for label in (axes.xaxis.label, axes.yaxis.label):
+            label.set_fontsize(8)
+    if legend and entries.handles:
+        beside = entries.place if figure.get_figwidth() >= _BESIDE else "below"
+        anywhere = beside if ax is None else "inside"
+        _draw_legend(axes, entries, legend if isinstance(legend, str) else anywhere, view.narrow)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        figure.savefig(path, dpi=300 if view.narrow else 150)
     return figure
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a legend says: a line a handle, what all of them show, and where it goes if it may go anywhere."""
+
+    handles: Sequence[Any] = ()
+    labels: Sequence[str] = ()
+    title: str = ""
+    place: str = "right"
+
+
+def _draw_legend(axes: "Axes", entries: Entries, place: str, narrow: bool) -> None:
+    """Beside the data, never on it."""
+    figure: Any = axes.get_figure(root=True)
+    small = narrow or place == "inside"
+    look: dict[str, Any] = {
+        "frameon": False,
+        "title": entries.title or None,
+        "alignment": "left",
+        "handlelength": 2.4 if narrow else 3,
+        "fontsize": 7 if narrow else 8 if small else 10,
+        "title_fontsize": 7 if narrow else 8 if small else 10,
+    }
+    width = figure.get_figwidth()
+    letter, line = look["fontsize"] / 125, look["handlelength"] * look["fontsize"] / 72 + 0.25  # inches
+    room = 0.4 * width if place == "right" else width
+    most = max(12, int((room - line) / letter))
+    labels = [textwrap.fill(label, most, break_long_words=False) for label in entries.labels]
+    if place == "right":
+        figure.legend(entries.handles, labels, loc="outside right upper", **look)
+    elif place == "below":
+        widest = max(len(part) for label in labels for part in label.splitlines())
+        columns = max(1, min(len(labels), int(width / (line + widest * letter))))
+        figure.legend(entries.handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.2, **look)
+    else:
+        _make_room(axes, axes.legend(entries.handles, labels, loc="upper left", **look))
+
+
+def _make_room(axes: "Axes", legend: Any) -> None:
+    """Raise the upper end of the axis until no line passes under a legend in the upper left corner."""
+    figure: Any = axes.get_figure(root=True)
+    for _ in range(2):  # longer numbers at the axis move it, and the legend with it
+        figure.draw_without_rendering()
+        box = legend.get_window_extent().transformed(axes.transAxes.inverted())
+        highest, below = _highest(axes, box.x1), box.y0 - 0.02
+        if highest <= below or below <= 0.0:
+            return
+        scale = axes.yaxis.get_transform()
+        low, high = (float(end) for end in scale.transform(np.array(axes.get_ylim())))
+        raised = low + (high - low) * highest / below
+        axes.set_ylim(top=float(scale.inverted().transform(np.array([raised]))[0]))
+
+
+def _highest(axes: "Axes", right: float) -> float:
+    """The highest point of all lines to the left of a place, both as shares of the axes."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    points = np.concatenate([to_axes.transform(line.get_xydata()) for line in axes.lines] or [np.zeros((0, 2))])
+    heights = points[points[:, 0] <= right, 1]
+    return float(np.max(heights[np.isfinite(heights)], initial=0.0))

@@ -1,41 +1,23 @@
 """What a simulation leaves: labelled arrays, summaries, paired comparisons, pictures, a folder on disk."""
 
+import base64
 import math
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dirichlet_bandits import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results import plot, store
-from dirichlet_bandits.results.intervals import student
+from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_number, number_between
-
-
-class Comparison(NamedTuple):
-    """Mean difference of the regrets of two policies over the replications that both finished."""
-
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    standard_error: float
-    replications: int
-    label: str = "regret"
-
-    def __str__(self) -> str:
-        verdict = "no clear difference" if self.low <= 0 <= self.high else "a clear difference"
-        return (
-            f"{self.label} of {self.first} minus {self.second}: {self.difference:.4g} "
-            f"[{self.low:.4g}, {self.high:.4g}] over {self.replications} paired replications: {verdict}"
-        )
+from dirichlet_bandits.validation import finite_number, number_between, true_or_false
 
 
 class Result:
@@ -135,13 +117,47 @@ class Result:
         both = both[~np.isnan(both)]
         if both.size < 2:
             raise ArgumentError("first, second", "two policies with at least two common replications", (first, second))
-        error = float(both.std(ddof=1)) / math.sqrt(both.size)
-        return Comparison(first, second, *student(both, level), error, both.size, self.regret_label)
+        return compare_pair(first, second, both, level, self.regret_label)
+
+    def compare_all(self, confidence: float = 0.95) -> Comparisons:
+        """All pairs of policies by their final regrets, with Holm's correction for the number of pairs.
+
+        The answer says in words which policy has the least regret and which cannot be told apart from it; with at least
+        this confidence nothing that it says of any pair is wrong. ``to_dataframe()`` gives a row a pair.
+
+        Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
+        """
+        level = number_between("confidence", confidence, 0, 1)
+        finals = {policy: self.final_regret(policy) for policy in self.policies}
+        found = compare_all_pairs(finals, level, self.regret_label)
+        if not found.pairs:
+            raise ArgumentError("result", "one of at least two policies with two common replications", self)
+        return found
+
+    def to_dataframe(self, *, over_time: bool = False) -> pd.DataFrame:
+        """A row a policy and replication: regret and reward at the horizon, and the pulls of each arm.
+
+        With ``over_time`` a row a policy, replication and recorded time, with the regret until then. Replications that
+        an interruption left undone are left out.
+        """
+        keys = ["policy", "replication"]
+        if true_or_false("over_time", over_time):
+            frame = self.regret.to_dataframe().reset_index()
+            return frame.dropna(subset="regret")[[*keys, "time", "regret"]].reset_index(drop=True)
+        parts = {"regret": self.regret.isel(time=-1, drop=True), "reward": self.reward}
+        parts |= {f"pulls of {arm}": self.pulls.sel(arm=arm, drop=True) for arm in self.data["arm"].values}
+        frame = xr.Dataset(parts).to_dataframe().reset_index()
+        return frame.dropna(subset="reward")[[*keys, *parts]].reset_index(drop=True)
 
     def plot(
         self,
         path: str | PathLike[str] | None = None,
         *,
+        kind: str = "regret",
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+        legend: bool | str = True,
+        band: plot.Band = 0.9,
         policies: Sequence[str] | None = None,
         log_time: bool = False,
         log_regret: bool = False,
@@ -149,26 +165,51 @@ class Result:
         title: str | None = None,
         unit: str = "",
     ) -> Any:
-        """Mean regret over time with its 5-95 % band; saved if a path is given. Returns the matplotlib figure.
+        """Draw the result; saved if a path is given. Returns the matplotlib figure, which a notebook shows.
 
-        ``lower_bound`` is the constant c of an asymptotic lower bound c log(t), drawn as a dashed line: by default
-        that of :attr:`lower_bound`, if the simulation knew it; False draws none.
+        Parameters
+        ----------
+        path
+            A file to write: .png, .pdf, .svg...
+        kind
+            "regret": its mean over time. "pulls": how often each arm was pulled. "reward": what was paid in all.
+            "distribution": the final regret over replications. "sweep": the final regret against the one parameter in
+            which policies of a class differ.
+        ax
+            Axes to draw into, in place of a figure of its own.
+        figsize
+            Inches; below 5 in width, as in a column of a page, letters are small and the legend is below the axes.
+        legend
+            False for none; "right", "below" or "inside" the axes, above the data. By default wherever there is room.
+        band
+            The share of replications in the band around each mean, 0.9 for 5-95 %; "mean" for the 95 % interval of the
+            mean; False for none.
+        policies
+            Those to draw, in this order.
+        log_time, log_regret
+            Logarithmic axes.
+        lower_bound
+            The constant c of an asymptotic lower bound c log(t), drawn as a dashed line from where it is below the
+            regret of pulling all arms evenly: by default that of :attr:`lower_bound`, if the simulation knew it; False
+            draws none.
+        title, unit
+            What stands above, and what rewards are measured in.
         """
         constant = self.lower_bound if lower_bound is None else lower_bound
         chosen = self.policies if policies is None else list(policies)
         for policy in chosen:
             self.final_regret(policy)
-        return plot.regret_figure(
-            self.regret,
+        view = plot.View(
+            self,
             chosen,
-            path,
+            band=plot.checked_band(band),
             log_time=log_time,
             log_regret=log_regret,
             lower_bound=finite_number("lower_bound", constant) if constant else None,
-            title=title,
-            label=self.regret_label,
             unit=unit,
         )
+        legend = plot.checked_legend(legend)
+        return plot.picture(view, kind, path, ax=ax, figsize=figsize, legend=legend, title=title)
 
     def save(self, path: Place) -> None:
         """Write to a zarr folder; one that is there already is replaced only if it is ours.
@@ -179,10 +220,31 @@ class Result:
         store.save(self.data, path)
 
     def __repr__(self) -> str:
+        return f"Result({self._sizes()})"
+
+    def _sizes(self) -> str:
         sizes = self.data.sizes
         return (
-            f"Result({len(self.policies)} policies, {sizes['arm']} arms, horizon {self.horizon}, "
-            f"{sizes['replication']} replications)"
+            f"{len(self.policies)} policies, {sizes['arm']} arms, horizon {self.horizon}, "
+            f"{sizes['replication']} replications"
+        )
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and the picture of the regret."""
+        summary = self.summary()
+        keys = {"mean": f"mean {self.regret_label}", "stderr": "std error", "std": "std", "q05": "5 %", "q95": "95 %"}
+        rows = [
+            (policy, *(float(row[key]) for key in keys), int(row["replications"])) for policy, row in summary.iterrows()
+        ]
+        done = summary["mean"].notna().any()
+        best = int(np.nanargmin(summary["mean"])) if done and len(rows) > 1 else None
+        undone = f"interrupted: {self.undone} replications were not done" if self.undone else ""
+        shown = html_tables.table(self._sizes(), ["policy", *keys.values(), "runs"], rows, marked=best, below=undone)
+        if not done:
+            return shown
+        png = base64.b64encode(self.plot(figsize=(6.0, 3.2)).png(dpi=150)).decode()
+        return (
+            f'{shown}<img width="600" style="max-width: 100%" alt="regret over time" src="data:image/png;base64,{png}">'
         )
 
 

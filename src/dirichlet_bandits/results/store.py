@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
+from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk, chunks
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
@@ -142,6 +143,9 @@ class Store:
         column = first // arrays["reward"].chunks[1]
         arrays[SECONDS][row, column] = seconds
         arrays[MARKS][row, column] = self._mark(row, first, chunk)
+        LOGGER.debug(
+            "%r: policy %d, replications %d to %d stored", self.name, row, first, first + len(chunk.reward) - 1
+        )
 
     def seconds(self) -> Floats:
         """Processor time of each policy, in order: how long its chunks took, whoever made them; NaN if unreadable."""
@@ -150,6 +154,14 @@ class Store:
             return np.asarray(array[:].sum(axis=1))
         except Exception:  # whatever a codec says of a truncated file; a time is no result that would be made again
             return np.full(array.shape[0], np.nan)
+
+    def marked(self) -> tuple[int, int]:
+        """How many chunks were written, and how many there will be; none where their marks cannot be read."""
+        marks = self._arrays[MARKS]
+        try:
+            return int((marks[:] != _NO_MARK).sum()), int(marks.size)
+        except Exception:  # whatever a codec says of a truncated file
+            return 0, int(marks.size)
 
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
@@ -226,10 +238,12 @@ def save(data: xr.Dataset, place: Place) -> None:
     if is_local(store.place):
         with whole_folder(Path(store.place)) as draft:
             Store(draft).fill(data)
+        LOGGER.info("%r: result stored%s", store.name, ", an older one replaced" if taken else "")
     elif taken:
         raise ArgumentError("path", "a free place: only local results can be replaced", place)
     else:
         store.fill(data)
+        LOGGER.info("%r: result stored", store.name)
 
 
 def load(place: Place) -> xr.Dataset:

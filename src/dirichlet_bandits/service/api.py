@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
+from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live import Study, Trial, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
@@ -196,11 +197,17 @@ def pending(name: Name, studies: Studies) -> bodies.Trials:
 
 @reading.get("/summary")
 def summary(
-    name: Name, studies: Studies, level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95
+    name: Name,
+    studies: Studies,
+    level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95,
+    lower: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is below it.")] = None,
+    upper: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is above it.")] = None,
 ) -> bodies.Summary:
     """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean."""
     found = studies.study(name)
-    frame = found.summary(level)
+    if (lower is None) != (upper is None):
+        raise ArgumentError("lower", "given together with upper", lower)
+    frame = found.summary(level, None if lower is None or upper is None else (lower, upper))
     rows = [
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
@@ -252,12 +259,17 @@ def export_file(study: Study, format: str) -> Response:
 
 
 @reading.post("/estimate")
-def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.EstimateInfo:
-    """What another choice of arms would have earned a trial, judged from the log."""
+def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.EstimateInfo | bodies.RiskEstimateInfo:
+    """What another choice of arms would have earned a trial, judged from the log; with a level the CVaR of that."""
     given = [choice for choice in (body.arm, body.weights, body.policy) if choice is not None]
     if len(given) != 1:
         raise ArgumentError("choice", "one of 'arm', 'weights', 'policy'", body.model_dump(exclude_none=True))
     choice = parse_policy(body.policy) if body.policy is not None else given[0]
+    if body.level is not None:
+        risk = studies.study(name).estimate(
+            choice, objective=CVaR(body.level), bounds=body.bounds, confidence=body.confidence
+        )
+        return bodies.RiskEstimateInfo(**{key: _number(value) for key, value in vars(risk).items()})
     found = studies.study(name).estimate(choice)
     return bodies.EstimateInfo(**{key: _number(value) for key, value in vars(found).items()})
 

@@ -44,9 +44,9 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     app.state.registry = Registry(open_storage(storage, create=True))
     app.state.precompiling = Precompiling(app.state.registry.storage)
     app.state.keys = keys
-    for router in (api.public, api.reading, api.writing, dashboard.pages):
+    for router in (api.public, api.reading, api.writing, *dashboard.routers):
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))
     problems.install(app)
     app.add_exception_handler(dashboard.NotLoggedIn, dashboard.to_login)
     app.add_middleware(Guard, keys=keys)

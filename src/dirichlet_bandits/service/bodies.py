@@ -143,11 +143,17 @@ class Delete(_Body):
 
 
 class Choice(_Body):
-    """Another choice of arms: an arm, weights of arms, or a policy written like a call. One of them."""
+    """Another choice of arms: an arm, weights of arms, or a policy written like a call. One of them.
+
+    With a ``level`` the answer is a CVaR; ``bounds`` are those of all rewards, where the policy does not know them.
+    """
 
     arm: Name | None = None
     weights: dict[Name, Probability] | None = None
     policy: Annotated[str, Field(max_length=LONGEST_NAME)] | None = None
+    level: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    bounds: tuple[Reward, Reward] | None = None
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
 
 
 class Health(BaseModel):
@@ -243,6 +249,8 @@ class ArmSummary(BaseModel):
     high: float | None
     no_interval: str | None
     value: float | None = None
+    value_low: float | None = None
+    value_high: float | None = None
     lift: float | None = None
     lift_low: float | None = None
     lift_high: float | None = None
@@ -252,6 +260,7 @@ class Summary(BaseModel):
     """A row an arm; ``interval`` says which method gave ``low`` and ``high``, and what it assumes.
 
     ``objective`` names what the policy judges arms by; unless it is the mean, ``value`` has it for each arm's rewards.
+    For a CVaR ``value_interval`` says which method gave ``value_low`` and ``value_high``.
     """
 
     arms: list[ArmSummary]
@@ -261,6 +270,7 @@ class Summary(BaseModel):
     control: str | None
     objective: str = "mean"
     interval: str
+    value_interval: str | None = None
     level: float
 
 
@@ -277,6 +287,20 @@ class EstimateInfo(BaseModel):
     ips_error: float | None
     self_normalised: float | None
     self_normalised_error: float | None
+    rounds: int
+    effective_rounds: float | None
+    unsupported: dict[str, float]
+    missing: int
+
+
+class RiskEstimateInfo(BaseModel):
+    """The CVaR of the rewards of another choice, with its interval; null where the log says nothing."""
+
+    objective: str
+    value: float | None
+    low: float
+    high: float
+    confidence: float
     rounds: int
     effective_rounds: float | None
     unsupported: dict[str, float]

@@ -10,9 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
+from dirichlet_bandits.arms import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
-from dirichlet_bandits.live import Estimate, Replay, Trial
+from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
@@ -230,22 +231,26 @@ class RemoteStudy:
         """For every arm the exact probability that it is in the next round."""
         return dict(self._get("propensities")["propensities"])
 
-    def summary(self, level: float = 0.95) -> "pd.DataFrame":
+    def summary(self, level: float = 0.95, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
         """A row an arm. See :meth:`Study.summary`."""
         import pandas as pd
 
-        said = self._get("summary", level=number_between("level", level, 0, 1))
+        limits = {} if bounds is None else dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
+        said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
         words, whole = frame.columns.intersection(["no_interval"]), ["active", "told", "pending", "abandoned", "voided"]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
         for end, limit in (("low", -math.inf), ("high", math.inf)):
-            for column in frame.columns.intersection([end, f"lift_{end}"]):
+            for column in frame.columns.intersection([end, f"lift_{end}", f"value_{end}"]):
                 frame[column] = frame[column].fillna(limit)
-        frame.attrs = said
         absent = ["value"] if said["objective"] == "mean" else []
         absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
+        if said.get("value_interval") is None:
+            said.pop("value_interval", None)
+            absent += ["value_low", "value_high"]
+        frame.attrs = said
         return frame.drop(columns=absent, errors="ignore")
 
     def trials_dataframe(self) -> "pd.DataFrame":
@@ -268,7 +273,34 @@ class RemoteStudy:
         with whole_file(target) as draft:
             draft.write_bytes(self._log(kind[1:]))
 
-    def estimate(self, choice: "Policy | Mapping[str, float] | str") -> Estimate:
+    @overload
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: Mean | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate: ...
+
+    @overload
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: CVaR,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> RiskEstimate: ...
+
+    def estimate(
+        self,
+        choice: "Policy | Mapping[str, float] | str",
+        *,
+        objective: Objective | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate | RiskEstimate:
         """What another choice of arms would have earned a trial. See :meth:`Study.estimate`."""
         if isinstance(choice, Policy):
             body: dict[str, Any] = {"policy": _written(choice)}
@@ -276,9 +308,15 @@ class RemoteStudy:
             body = {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
         else:
             body = {"arm": checked_name("choice", choice)}
+        if objective is not None and not isinstance(objective, Mean):
+            if not isinstance(objective, CVaR):
+                raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
+            body |= {"level": objective.level, "confidence": number_between("confidence", confidence, 0, 1)}
+            if bounds is not None:
+                body["bounds"] = _two_numbers(bounds)
         said = self._post("estimate", **body)
         known: dict[str, Any] = {key: math.nan if value is None else value for key, value in said.items()}
-        return Estimate(**known)
+        return RiskEstimate(**known) if "level" in body else Estimate(**known)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Let the service decide everything again and compare; ``progress`` is called once, at the end."""
@@ -297,6 +335,13 @@ class RemoteStudy:
 
     def _log(self, format: str) -> bytes:
         return self._line.send("GET", "export", {"study": self.name, "format": format}).content
+
+
+def _two_numbers(bounds: tuple[float, float]) -> list[float]:
+    """Bounds of rewards, as a request carries them; the service says whether they fit."""
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
+    return [finite_number(f"bounds[{k}]", bound) for k, bound in enumerate(bounds)]
 
 
 def _written(policy: Policy) -> str:

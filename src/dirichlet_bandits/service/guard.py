@@ -47,6 +47,8 @@ class Guard:
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                if scope["path"].startswith("/static/"):
+                    headers.setdefault("Cache-Control", "no-cache")  # kept, but asked about: there may be a new one
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)

@@ -8,6 +8,7 @@ import xarray as xr
 
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.labels import VARIABLES, labels
 from dirichlet_bandits.results.result import Result
@@ -30,6 +31,7 @@ class Collector:
         if store is not None:
             self.labels.attrs["identity"] = identity(plan)
             store.prepare(self.labels)
+            LOGGER.info("%r: %d of %d chunks are done", store.name, *store.marked())
         else:
             self.arrays = {
                 name: variable.empty(tuple(self.labels.sizes[dim] for dim in variable.dims))

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from dirichlet_bandits import announcements
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
+from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.simulation.plan import Plan
@@ -43,6 +44,9 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
             losses[id(unit)] += 1
             if not _is_loss(error) or losses[id(unit)] == _TRIES:
                 raise
+            LOGGER.warning(
+                "%s, replications %d to %d: tried again after %r", unit.name, unit.first, unit.last - 1, error
+            )
             waiting[executor.submit(unit.run)] = unit
         else:
             unit.complete()

@@ -11,6 +11,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.engine.verbs import shortcut_holds
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
@@ -63,14 +64,14 @@ def make_plan(
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
-    """The policies by name; those without one are called by their repr."""
+    """The policies by name; those without one are called by their class, and by what tells them apart."""
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:
         several: Sequence[Any] = policies if isinstance(policies, list | tuple) else [policies]
-        named = {repr(policy): policy for policy in several}
+        named = dict(zip(short_names(several), several, strict=True))
         if len(named) < len(several):
-            raise ArgumentError("policies", "different from each other, or named by a dict", list(named))
+            raise ArgumentError("policies", "different from each other, or named by a dict", list(several))
     if not named:
         raise ArgumentError("policies", "at least one policy", policies)
     for name, policy in named.items():

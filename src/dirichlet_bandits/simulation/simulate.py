@@ -43,7 +43,7 @@ def simulate(
     bandit
         The arms.
     policies
-        Policies by name, or one or several without names.
+        Policies by name, or one or several without names: these are called by their class, such as ``RDS``.
     horizon, replications
         Pulls in a replication, and how many replications.
     seed

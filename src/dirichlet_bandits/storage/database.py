@@ -21,6 +21,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings
@@ -230,6 +231,7 @@ class DatabaseStorage:
         rows = [{"study": study, **event._asdict()} for event in events]
         if rows:
             cursor.executemany(self._insert, rows)
+            LOGGER.debug("%s: %d events written", self._shown, len(rows))
 
     def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
         """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
@@ -248,6 +250,7 @@ class DatabaseStorage:
                     raise FormatError(f"{self._shown} is not a readable database: {words}") from error
                 if not self._may_pass(error, words) or time.monotonic() > limit:
                     raise StorageError(f"{self._shown} cannot be used: {words}") from error
+                LOGGER.info("%s is busy or away, tried again: %s", self._shown, words)
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
         raise AssertionError("unreachable")
 

@@ -3,6 +3,10 @@
 The index of M-CVTS has the law of that of a sample in which every value comes once more often than it was seen, as
 Dirichlet weights of integer parameters are sums of weights with parameters of 1. An index is equal to the smallest
 value with positive probability, when all weight that counts falls on it; arms may tie there.
+
+Of a large sample, few values matter one by one: those among which the n + 1 smallest may end. Beyond them no value
+takes part, and those before them, which always do, are compressed to a few weighted points. So the cost grows with
+the square root of the number of rewards.
 """
 
 import functools
@@ -14,14 +18,19 @@ import numpy as np
 from dirichlet_bandits.compilation import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
-from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails
-from dirichlet_bandits.numerics.tolerances import PANEL_NEGLIGIBLE
+from dirichlet_bandits.numerics.compression import compress
+from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails_beyond
+from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, PANEL_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.types import Floats
 
 _UNDERFLOW: Final = -150.0  # tails below exp(-150) = 1e-65 count as 0: nobody will ever see such a pull
 _FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spline with knots that matter
+
+_BLOCK: Final = 2 * COMPRESSED_NODES  # fewer values are not compressed
+
+compressed = entry_point(compress)
 
 
 def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
@@ -48,6 +57,8 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     Otherwise centre and width are those of the part that differs.
     """
     log_chances = _log_binomial(x.size - 1, level)
+    seen = int(np.flatnonzero(log_chances >= _UNDERFLOW)[-1]) + 1  # more values than these hardly ever take part
+    highest, x, log_chances = float(x[-1]), x[:seen], log_chances[:seen]
     chances, sizes = np.where(x > x[0], np.exp(log_chances), 0.0), np.arange(1.0, x.size + 1.0)
     moves = float(chances.sum())
     if moves < PANEL_NEGLIGIBLE:
@@ -59,17 +70,22 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     centre = float(chances @ means)
     width = math.sqrt(float(chances @ (spreads + (means - centre) ** 2)))
     if not width > 0.0:  # of values that differ in the last bits, or too rarely
-        width = float(x[-1] - x[0])
+        width = highest - float(x[0])
     count = float(chances @ sizes)
     knots = np.unique(x[: 2 * _FEW]) if count <= _FEW else x[:1]
-    tails: Tails = functools.partial(_tails, x, log_chances)
+    always = int(np.flatnonzero(log_chances >= _UNDERFLOW)[0])  # so many values nearly always take part
+    points, weights = compressed(x[:always], np.empty(0)) if always > _BLOCK else (np.empty(0), np.empty(0))
+    first = always if points.size else 0
+    tails: Tails = functools.partial(_tails, points, weights, x[first:], log_chances[first:], float(x[0]))
     rounding = 100.0 * math.sqrt(x.size) * float(np.finfo(np.float64).eps)
-    return Variable(centre, width, tails, np.append(knots, x[-1]), rounding, float(x[0]))
+    return Variable(centre, width, tails, np.append(knots, highest), rounding, float(x[0]))
 
 
-def _tails(x: Floats, log_chances: Floats, v: Floats) -> tuple[Floats, Floats]:
+def _tails(
+    points: Floats, weights: Floats, x: Floats, log_chances: Floats, least: float, v: Floats
+) -> tuple[Floats, Floats]:
     log_below, log_above = np.empty(v.shape), np.empty(v.shape)
-    _fill(x, log_chances, np.ascontiguousarray(v), log_below, log_above)
+    _fill(points, weights, x, log_chances, least, np.ascontiguousarray(v), log_below, log_above)
     return np.exp(log_below), np.exp(log_above)
 
 
@@ -80,18 +96,34 @@ def _log_binomial(n: int, level: float) -> Floats:
 
 
 @entry_point
-def _fill(x: Floats, log_chances: Floats, v: Floats, log_below: Floats, log_above: Floats) -> None:
-    """Logarithms of P(index <= v) and P(index > v) at each v; an entry point."""
-    offsets, work = np.empty(x.size), np.zeros((4, x.size))
+def _fill(
+    points: Floats,
+    weights: Floats,
+    x: Floats,
+    log_chances: Floats,
+    least: float,
+    v: Floats,
+    log_below: Floats,
+    log_above: Floats,
+) -> None:
+    """Logarithms of P(index <= v) and P(index > v) at each v; an entry point.
+
+    Weighted points stand for the values that always take part; ``least`` is the smallest value of all.
+    """
+    base, offsets, work = np.empty((3, points.size)), np.empty(x.size), np.zeros((4, x.size))
+    for i in range(points.size):
+        base[1, i] = weights[i]
     for row in range(v.shape[0]):
         for j in range(v.shape[1]):
-            if v[row, j] == x[0]:  # the smallest value has a probability of its own
+            if v[row, j] == least:  # it has a probability of its own
                 chance = 0.0
                 for n in range(x.size):
-                    if x[n] == x[0]:
+                    if x[n] == least:
                         chance += math.exp(log_chances[n])
                 log_below[row, j], log_above[row, j] = math.log(chance), math.log(max(1.0 - chance, 0.0))
                 continue
+            for i in range(points.size):
+                base[0, i] = points[i] - v[row, j]
             for i in range(x.size):
                 offsets[i] = x[i] - v[row, j]
-            log_below[row, j], log_above[row, j] = log_cvar_tails(offsets, log_chances, _UNDERFLOW, work)
+            log_below[row, j], log_above[row, j] = log_cvar_tails_beyond(base, offsets, log_chances, _UNDERFLOW, work)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import History, append, new_history, rewards
+from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
@@ -211,16 +211,26 @@ def no_rewards(policy: Any, n_arms: int) -> History:
     return new_history(n_arms)
 
 
-@implements(update, BCVTSParams, UUCBParams, CVaRUCBParams)
-def insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+@implements(update, BCVTSParams)
+def keep_in_order(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     """Put the reward in its place among the smaller and the larger ones."""
-    state = append(state, arm, reward, reward)
-    pool, first = state.pool, state.start[arm]
-    place = first + state.pulls[arm] - 1
-    while place > first and pool[place - 1] > reward:
-        pool[place] = pool[place - 1]
-        place -= 1
-    pool[place] = reward
+    return insert(state, arm, reward)
+
+
+@implements(update, UUCBParams)
+def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    """The same, and ``means`` holds the CVaRs: those of arms that are not pulled need not be computed again."""
+    state = insert(state, arm, reward)
+    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
+    return state
+
+
+@implements(update, CVaRUCBParams)
+def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    """The same, and ``means`` holds the indices where the horizon is known: they change with the arm's rewards only."""
+    state = insert(state, arm, reward)
+    if policy.horizon > 0:
+        state.means[arm] = best_cvar_in_the_band(rewards(state, arm), policy, policy.horizon)
     return state
 
 
@@ -290,19 +300,22 @@ def cvar_and_width(
     policy: UUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
     """CVaR_level(F_k) + upper / level sqrt(log t / N_k)"""
-    width = math.sqrt(math.log(total) / state.pulls[arm])
-    return ordered_cvar(rewards(state, arm), policy.level) + policy.upper / policy.level * width
+    return state.means[arm] + policy.upper / policy.level * math.sqrt(math.log(total) / state.pulls[arm])
 
 
 @implements(index, CVaRUCBParams)
 def cvar_in_the_band(
     policy: CVaRUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k))"""
-    end = policy.horizon if policy.horizon > 0 else total
-    n = state.pulls[arm]
-    b = math.sqrt(math.log(2.0 * end * end) / (2.0 * n))
-    return policy.upper - shortfall_in_the_band(rewards(state, arm), policy.upper, policy.level, b) / policy.level
+    """Kept where the horizon is known; else of all pulls so far."""
+    return state.means[arm] if policy.horizon > 0 else best_cvar_in_the_band(rewards(state, arm), policy, total)
+
+
+@jit
+def best_cvar_in_the_band(x: Floats, policy: CVaRUCBParams, end: int) -> float:
+    """CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k)), T being ``end``."""
+    b = math.sqrt(math.log(2.0 * end * end) / (2.0 * x.size))
+    return policy.upper - shortfall_in_the_band(x, policy.upper, policy.level, b) / policy.level
 
 
 @jit

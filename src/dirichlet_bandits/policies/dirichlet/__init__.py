@@ -3,6 +3,7 @@
 from functools import partial
 
 from dirichlet_bandits.policies.dirichlet import fast as _fast  # noqa: F401 - registers the shortcut
+from dirichlet_bandits.policies.dirichlet import risk as _risk  # noqa: F401 - registers RDS with a level
 from dirichlet_bandits.policies.dirichlet.probability import new_followed
 from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS
 from dirichlet_bandits.policies.registry import register

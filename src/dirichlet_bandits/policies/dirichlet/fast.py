@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import (
     Clocks,
@@ -244,7 +244,6 @@ def seek_certificate(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """A certificate around m from the round ``now`` on, as wide as the arm's experience suggests."""
-    state, challengers = borrowed(state), borrowed(challengers)
     challengers.lost[arm] = 0
     n, gap = state.pulls[arm], m - state.means[arm]
     if challengers.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
@@ -317,7 +316,6 @@ def renew_certificates(
     policy: Any, state: History, challengers: Challengers, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """The leader's mean has left some of the intervals: wider ones."""
-    state, challengers = borrowed(state), borrowed(challengers)
     clocks = challengers.clocks
     while outside(clocks, m) >= 0:
         arm = outside(clocks, m)
@@ -349,7 +347,6 @@ def play_rounds(
     policy: Any, state: History, run: Run, challengers: Challengers, groups: Groups, rng: np.random.Generator
 ) -> None:
     """Rounds of duels until the run is over."""
-    challengers, groups = borrowed(challengers), borrowed(groups)
     clocks, lost = challengers.clocks, challengers.lost
     tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
     pulls, means = state.pulls, state.means

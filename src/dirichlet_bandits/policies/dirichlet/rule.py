@@ -12,17 +12,19 @@ The three policies differ in their bonus, all built on
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
 from dirichlet_bandits.compilation import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.arrays import with_last
+from dirichlet_bandits.numerics.arrays import partitioned, scaled, set_all, with_last
 from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.numerics.cvar import level_of
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
@@ -46,6 +48,13 @@ class RDSParams(NamedTuple):
     """The growth of the sequence rho_n."""
 
     growth: int
+
+
+class RiskRDSParams(NamedTuple):
+    """The same, and the level of the CVaR by which arms are judged."""
+
+    growth: int
+    level: float
 
 
 class QDSParams(NamedTuple):
@@ -107,23 +116,38 @@ class RDS(Policy):
     Bonus = B(X, m, rho_n), where n is the number of rewards of the challenger and rho_n is ``sqrt(log(1+n))``,
     ``log(1+n)`` or ``log(1+n)^2``.
 
-    >>> RDS()
-    RDS(rho='sqrt-log')
+    With a ``level`` arms are judged by their CVaR, without any bound on the rewards: m is the leader's CVaR, and the
+    index the CVaR of the reweighted rewards and bonus (``policies/dirichlet/risk.py``). This is experimental: no
+    theorem covers it.
 
-    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4.
+    >>> RDS(), RDS(level=0.2)
+    (RDS(rho='sqrt-log', level=None), RDS(rho='sqrt-log', level=0.2))
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4; for the reweighted CVaR Baudry, Gautron, Kaufmann and
+    Maillard, ICML 2021.
     """
 
     rho: Literal["sqrt-log", "log", "log2"] = "sqrt-log"
-    assumes: ClassVar[str] = "light tails; nothing to tune"
+    level: float | None = field(default=None, metadata={"later": True})
+    assumes: ClassVar[str] = "light tails; nothing to tune; with a level, for CVaR, experimental: nothing is proved"
     guarantee: ClassVar[str] = "almost logarithmic"
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:
         choice("rho", self.rho, GROWTHS)
+        if self.level is not None:
+            level_of("level", self.level)
 
     @property
-    def params(self) -> RDSParams:
-        return RDSParams(GROWTHS[self.rho])
+    def params(self) -> RDSParams | RiskRDSParams:
+        growth = GROWTHS[self.rho]
+        if self.level is None or self.level == 1:
+            return RDSParams(growth)
+        return RiskRDSParams(growth, float(self.level))
+
+    @property
+    def objective(self) -> Objective:
+        return Mean() if self.level is None else CVaR(self.level)
 
 
 @dataclass(frozen=True)
@@ -176,8 +200,8 @@ def bds_bonus(policy: BDSParams, n: int, largest: float, shortfall: float, m: fl
     return policy.upper if policy.upper < math.inf else max(largest + policy.gamma, m + policy.rho * shortfall)
 
 
-@implements(bonus, RDSParams)
-def rds_bonus(policy: RDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
+@implements(bonus, RDSParams, RiskRDSParams)
+def rds_bonus(policy: Any, n: int, largest: float, shortfall: float, m: float) -> float:
     """Eq. (5) with a leverage that grows with n."""
     return m + slow_growth(policy.growth, 1.0 + n) * shortfall
 
@@ -199,9 +223,9 @@ def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Rewards below the tail, and the tail, its smallest first."""
     rank = rank_of_tail(x.size, alpha)
     if x.size - rank >= _SHORT:
-        parted = np.partition(x, rank - 1)
+        parted = partitioned(x, rank - 1)
         return parted[: rank - 1], parted[rank - 1 :]
-    parted = x.copy()
+    parted = scaled(x, 1.0)
     for end in range(x.size - 1, rank - 2, -1):  # for a short tail quicker: the largest of the rest to the end
         largest = 0
         for i in range(1, end + 1):
@@ -252,7 +276,8 @@ def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
 def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     """The rewards below the tail, and the tail's mean with the weight of the tail."""
     below, tail = split_tail(x, policy.alpha)
-    weights = np.ones(below.size + 1)
+    weights = np.empty(below.size + 1)
+    set_all(weights, 1.0)
     weights[-1] = tail.size
     return with_last(below, tail_mean(tail, 0, math.nan)), weights
 

@@ -13,6 +13,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.evidence import coordinate
@@ -27,7 +28,7 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
     tangents, expansions = new_tangents(n_arms), make_expansions(n_arms)
     pulls, means = state.pulls, state.means
     while not over(run):
-        leader = means.argmax()
+        leader = argmax_of(means)
         m = means[leader]
         c = coordinate(policy, m)
         chosen, least, second = leader, math.inf, math.inf

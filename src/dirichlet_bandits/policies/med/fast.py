@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import ringing_arm
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.tournament import NEVER
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
+from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED, STRETCH_LEAST
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
@@ -121,11 +122,10 @@ def wait_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Pull the leader until the clock rings, then whoever is proposed and accepted."""
-    tangents, expansions, ceilings = borrowed(tangents), borrowed(expansions), borrowed(ceilings)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, n_arms = state.pulls, state.means, state.pulls.size
     while not ended(marks):
-        leader = means.argmax()
+        leader = argmax_of(means)
         low, high = certify(policy, state, tangents, expansions, leader, ceilings)
         least = coordinate(policy, low)
         tangents.slope[leader] = math.nan

@@ -31,14 +31,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, append, rewards
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.arrays import with_last
+from dirichlet_bandits.numerics.arrays import argmax_of, shifted, sum_of, with_last
 from dirichlet_bandits.numerics.characteristic import below
 from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PLAIN_STEPS_MOST, RING_COST
 from dirichlet_bandits.numerics.crossing import log_crossing
@@ -130,7 +130,7 @@ def leader_below(
             return True
         if v <= inside and u >= p:
             return False
-    return u < -math.expm1(log_crossing(with_last(x, policy.upper) - v, np.empty(0)))
+    return u < -math.expm1(log_crossing(shifted(with_last(x, policy.upper), -v), np.empty(0)))
 
 
 @shared
@@ -175,7 +175,7 @@ def rival_above(
             if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
                 log_p, error = contour.evaluate(contours[k], v, b)
                 if not error <= CLOCK_ERROR:
-                    log_p = log_crossing(with_last(rewards(state, k), b) - v, np.empty(0))
+                    log_p = log_crossing(shifted(with_last(rewards(state, k), b), -v), np.empty(0))
                 if u < math.exp(log_p):
                     return True
     return False
@@ -202,7 +202,7 @@ def select_by_groups(policy: NPTSParams, state: History, groups: Groups, rng: np
 @jit
 def highest_rate(pulls: Ints) -> float:
     """The rate of rings up to which waiting is cheaper than plain steps."""
-    return min(min(pulls.sum(), INDEX_COST * pulls.size) / RING_COST, 0.9)
+    return min(min(sum_of(pulls), INDEX_COST * pulls.size) / RING_COST, 0.9)
 
 
 @shared
@@ -254,7 +254,7 @@ def wait_by_clock(
     ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], upper)
     if not certify_all(policy, state, challengers, ceiling, leader):
         return state
-    quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
+    quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - 1
     while not over(run):
         n = pulls[leader]
         if not holds(ceiling, pulls[leader], means[leader], lows[leader], squares):
@@ -262,9 +262,9 @@ def wait_by_clock(
             for arm in range(pulls.size):
                 if arm != leader:
                     set_rate(tangents, ceiling, arm)
-            if not tangents[_RATE].sum() <= highest_rate(pulls):
+            if not sum_of(tangents[_RATE]) <= highest_rate(pulls):
                 return state
-            quiet = geometric(math.log(tangents[_RATE].sum()), rng) - 1
+            quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - 1
         if quiet > 0:
             state = with_room(state, leader)
             calm, after = pulls_below(ceiling, upcoming(run, leader)[:quiet], n, squares, centre)
@@ -272,7 +272,7 @@ def wait_by_clock(
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue
-        arm = ringing_arm(tangents[_RATE], tangents[_RATE].sum(), rng)
+        arm = ringing_arm(tangents[_RATE], sum_of(tangents[_RATE]), rng)
         v = index_above_leader(policy, state, challengers, ceiling, arm, leader, rng)
         wins = not math.isnan(v) and not rival_above(policy, state, challengers, arm, leader, v, rng)
         if wins:
@@ -280,10 +280,10 @@ def wait_by_clock(
         if wins or tangents[_AT, arm] != ceiling.mean:
             draw_tangent(challengers, arm, rewards(state, arm), upper, ceiling.mean)
             set_rate(tangents, ceiling, arm)
-            if not tangents[_RATE].sum() <= highest_rate(pulls):
+            if not sum_of(tangents[_RATE]) <= highest_rate(pulls):
                 return state if wins else pull_and_tell(state, run, leader)
         # If it did not win, the leader is pulled in this step too.
-        quiet = geometric(math.log(tangents[_RATE].sum()), rng) - (1 if wins else 0)
+        quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - (1 if wins else 0)
     return state
 
 
@@ -298,10 +298,9 @@ def play_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
-    challengers = borrowed(challengers)
     patience, wait = PLAIN_STEPS_MOST, 0
     while not over(run):
-        leader = int(state.means.argmax())
+        leader = argmax_of(state.means)
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
             before = left(run)
             state = wait_by_clock(policy, state, run, challengers, leader, rng)

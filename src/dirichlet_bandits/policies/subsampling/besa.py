@@ -12,7 +12,7 @@ from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
-from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.types import Flags, Floats, Ints, Words
 
 
 class BESAParams(NamedTuple):
@@ -55,10 +55,20 @@ keeps_rewards(BESAParams)
 
 
 @jit
-def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> int:
+def tournament(
+    tie: float,
+    state: History,
+    pool: Floats,
+    known: int,
+    beats: Flags,
+    arms: Ints,
+    words: Words,
+    rng: np.random.Generator,
+) -> int:
     """The winner among all arms, in an order drawn anew; ``arms`` is a place to write it down.
 
-    ``pool`` is the state's, or a copy: rewards change their places.
+    ``pool`` is the state's, or a copy: rewards change their places. Of one arm, ``known`` (-1: none), the duels have
+    been fought already: ``beats`` says who beats it.
     """
     pulls, means, sums, carry, lows, highs, _, start, _, _ = state
     left = arms.size
@@ -71,7 +81,9 @@ def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Word
             if pulls[few] > pulls[many]:
                 few, many = many, few
             n, size, mean = pulls[few], pulls[many], means[few]
-            if n == size:
+            if few == known or many == known:
+                wins = beats[few] if many == known else not beats[many]
+            elif n == size:
                 wins = wins_by(mean - means[many], 0.5, rng)
             else:
                 total, low, high = sums[many] + carry[many], lows[many], highs[many]
@@ -87,4 +99,4 @@ def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Word
 def select_winner(policy: BESAParams, state: History, rng: np.random.Generator) -> int:
     """The winner of the tournament."""
     pool, arms = state.pool.copy(), np.empty(state.pulls.size, np.int64)
-    return tournament(policy.tie, state, pool, arms, further_words(rng), rng)
+    return tournament(policy.tie, state, pool, -1, np.empty(0, np.bool_), arms, further_words(rng), rng)

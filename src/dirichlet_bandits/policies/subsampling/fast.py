@@ -12,12 +12,11 @@ import numpy as np
 
 from dirichlet_bandits.compilation import borrowed, jit
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.policies.subsampling.besa import BESAParams, tournament
 from dirichlet_bandits.policies.subsampling.blocks import (
     Block,
     block_mean,
@@ -26,9 +25,7 @@ from dirichlet_bandits.policies.subsampling.blocks import (
     van_der_corput,
 )
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
-from dirichlet_bandits.policies.subsampling.rule import BlockParams, SubsetParams, reaches_a_block
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
-from dirichlet_bandits.seeding import further_words
+from dirichlet_bandits.policies.subsampling.rule import BlockParams, reaches_a_block
 from dirichlet_bandits.types import Floats, Ints
 
 _LEADER, _OWN, _SEEN = range(3)  # of a challenger: whose blocks, of how many rewards, how many rewards of the leader
@@ -51,14 +48,35 @@ def new_blocks_from(looked: Ints, leader: int, n: int, n_leader: int) -> int:
 
 @shortcut(BlockParams)
 def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Rounds of duels until the run is over."""
+    """Play to the horizon."""
+    n_arms = state.pulls.size
+    looked, winners = np.full((n_arms, 3), -1), np.empty(n_arms, np.int64)
+    uniform = np.zeros(ROUNDS_AT_ONCE * n_arms)
+    used = uniform.size
+    while not over(run):
+        for arm in range(n_arms):
+            state = reserve(state, arm, 2)
+        used = play_rounds(policy, state, run, looked, winners, uniform, used, rng)
+
+
+@jit
+def play_rounds(
+    policy: BlockParams,
+    state: History,
+    run: Run,
+    looked: Ints,
+    winners: Ints,
+    uniform: Floats,
+    used: int,
+    rng: np.random.Generator,
+) -> int:
+    """Rounds of duels until the run is over, or some arm has no more room for a reward; uniform variables used up."""
+    state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
+    looked, winners, uniform = borrowed(looked), borrowed(winners), borrowed(uniform)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
-    n_arms, block, r = pulls.size, policy.block, round_number(state.pulls)
-    winners, uniform = np.empty(n_arms, np.int64), np.zeros(ROUNDS_AT_ONCE * n_arms)
-    looked = np.full((n_arms, 3), -1)
-    used = uniform.size
-    while not ended(marks):
+    n_arms, block, r, full = pulls.size, policy.block, round_number(pulls), False
+    while not full and not ended(marks):
         if used == uniform.size:
             if block == Block.RANDOM:
                 fill_uniform(uniform, rng)
@@ -98,73 +116,7 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
             reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
             if due:
                 record(run)
-            if pulls[arm] == room[arm]:
-                state = reserve(state, arm, 1)
-                pool = state.pool
             pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
             count(state, arm, reward)
-
-
-@shortcut(SubsetParams)
-def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Rounds of duels until the run is over."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
-    n_arms, r = pulls.size, round_number(state.pulls)
-    winners, words = np.empty(n_arms, np.int64), further_words(rng)
-    while not ended(marks):
-        leader = leader_of(pulls, means, rng)
-        n_leader, here = pulls[leader], first[leader]
-        total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
-        level = exploration_level(policy.forced, r)
-        n_winners = 0
-        for arm in range(n_arms):
-            n = pulls[arm]
-            if n < n_leader and (
-                n < level
-                or wins_by(
-                    lead_over_subset(means[arm], n, pool, here, n_leader, total, low, high, words), policy.tie, rng
-                )
-            ):
-                winners[n_winners] = arm
-                n_winners += 1
-        if n_winners == 0:
-            winners[0] = leader
-            n_winners = 1
-        r += n_winners
-        if n_winners > 1:
-            shuffle(winners[:n_winners], rng)
-        for i in range(n_winners):
-            arm = winners[i]
-            if ended(marks):
-                break
-            if drained(stock, arm):
-                refill(run, arm)
-            reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
-            if due:
-                record(run)
-            if pulls[arm] == room[arm]:
-                state = reserve(state, arm, 1)
-                pool = state.pool
-            pool[first[arm] + pulls[arm]] = reward
-            count(state, arm, reward)
-
-
-@shortcut(BESAParams)
-def play_tournaments(policy: BESAParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Tournaments until the run is over."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
-    arms, words = np.empty(counts.size, np.int64), further_words(rng)
-    while not ended(marks):
-        arm = tournament(policy.tie, borrowed(state), borrowed(pool), borrowed(arms), borrowed(words), rng)
-        if drained(stock, arm):
-            refill(run, arm)
-        reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
-        if due:
-            record(run)
-        if pulls[arm] == room[arm]:
-            state = reserve(state, arm, 1)
-            pool = state.pool
-        pool[first[arm] + pulls[arm]] = reward
-        count(state, arm, reward)
+            full = full or pulls[arm] == room[arm]
+    return used

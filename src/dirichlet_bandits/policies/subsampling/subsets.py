@@ -14,8 +14,8 @@ from dirichlet_bandits.policies.subsampling.blocks import mean_from
 from dirichlet_bandits.seeding import mixed
 from dirichlet_bandits.types import Floats, Words
 
-_HALF: Final = np.uint64(32)
-_LOW_HALF: Final = np.uint64(2**32 - 1)
+HALF: Final = np.uint64(32)
+LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
 ROUNDING: Final = 1e-9
 """Of the rewards' range: sums of fewer than a million rewards are exact to this."""
@@ -32,8 +32,8 @@ def below(half: np.uint64, size: np.uint64) -> np.uint64:
     Reference: Lemire, Fast random integer generation in an interval, 2019.
     """
     product = half * size
-    rest = product & _LOW_HALF
-    return product >> _HALF if rest >= size or rest >= _BEYOND % size else size
+    rest = product & LOW_HALF
+    return product >> HALF if rest >= size or rest >= _BEYOND % size else size
 
 
 @jit
@@ -48,7 +48,7 @@ def draw_to_front(pool: Floats, first: int, size: int, n: int, low: float, bar: 
     distance = 0.0
     while here < last and distance <= bar:
         word, a, b, c, counter = mixed(a, b, c, counter)
-        for half in (word & _LOW_HALF, word >> _HALF):
+        for half in (word & LOW_HALF, word >> HALF):
             there = here + below(half, end - here)
             if here < last and there != end:
                 reward = pool[there]
@@ -58,6 +58,12 @@ def draw_to_front(pool: Floats, first: int, size: int, n: int, low: float, bar: 
                 here += one
     words[0], words[1], words[2], words[3] = a, b, c, counter
     return distance
+
+
+@jit
+def bar_of(mean: float, n: int, low: float, high: float) -> float:
+    """n (mean - low), beyond what rounding does to the sum, and to the mean where the rewards are far from 0."""
+    return n * (mean - low + ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
 
 
 @jit
@@ -75,8 +81,7 @@ def lead_over_subset(
     if 2 * n > size:
         left_out = draw_to_front(pool, first, size, size - n, low, math.inf, words)
         return mean - mean_from(low, total - size * low - left_out, n)
-    # Beyond what rounding does to the sum, and to the mean where the rewards are far from 0.
-    bar = n * (mean - low + ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
+    bar = bar_of(mean, n, low, high)
     distance = draw_to_front(pool, first, size, n, low, bar, words)
     return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
 

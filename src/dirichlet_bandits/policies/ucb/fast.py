@@ -16,6 +16,7 @@ from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
+from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.costs import CEILING_SHARE
 from dirichlet_bandits.numerics.divergences import divergence
@@ -129,7 +130,7 @@ def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     n_arms = counts.size
     ceilings, expansions = np.empty(n_arms), make_expansions(n_arms)
-    total, last, expiry, level = counts.sum(), 0, 0, math.inf
+    total, last, expiry, level = int(sum_of(counts)), 0, 0, math.inf
     while not ended(marks):
         if total > expiry:
             expiry = total + total // CEILING_SHARE

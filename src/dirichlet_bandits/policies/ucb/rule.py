@@ -24,9 +24,10 @@ class UCB1Params(NamedTuple):
 
 
 class RUCBLTParams(NamedTuple):
-    """The growth f."""
+    """The growth f, and the scale of the confidence width."""
 
     growth: int
+    scale: float
 
 
 class KLUCBParams(NamedTuple):
@@ -69,27 +70,30 @@ class UCB1(Policy):
 
 @dataclass(frozen=True)
 class RUCBLT(Policy):
-    """Robust UCB for light tails of unknown weight: mu_k + sqrt(f(t) log t / N_k).
+    """Robust UCB for light tails of unknown weight: mu_k + scale sqrt(f(t) log t / N_k).
 
-    f grows slowly without bound: ``log(t)^2``, ``log(t)`` or ``sqrt(log(t))``.
+    f grows slowly without bound: ``log(t)^2``, ``log(t)`` or ``sqrt(log(t))``. The theory holds for any scale, which
+    decides how many pulls it takes until f is large enough.
 
     >>> RUCBLT(f="log")
-    RUCBLT(f='log')
+    RUCBLT(f='log', scale=1.0)
 
     Reference: Ashutosh, Nair, Kagrecha and Jagannathan, AISTATS 2021.
     """
 
     f: Literal["log2", "log", "sqrt-log"] = "log2"
+    scale: float = 1.0
     assumes: ClassVar[str] = "light tails"
     guarantee: ClassVar[str] = "almost logarithmic"
     reference: ClassVar[str] = "Ashutosh et al. (2021)"
 
     def __post_init__(self) -> None:
         choice("f", self.f, GROWTHS)
+        positive_number("scale", self.scale)
 
     @property
     def params(self) -> RUCBLTParams:
-        return RUCBLTParams(GROWTHS[self.f])
+        return RUCBLTParams(GROWTHS[self.f], float(self.scale))
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,9 @@ def ucb1(policy: UCB1Params, state: Tally, arm: int, total: int, best_mean: floa
 def rucblt(
     policy: RUCBLTParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """mu_k + sqrt(f(t) log t / N_k)"""
-    return state.means[arm] + math.sqrt(slow_growth(policy.growth, float(total)) * math.log(total) / state.pulls[arm])
+    """mu_k + scale sqrt(f(t) log t / N_k)"""
+    width = math.sqrt(slow_growth(policy.growth, float(total)) * math.log(total) / state.pulls[arm])
+    return state.means[arm] + policy.scale * width
 
 
 @implements(index, KLUCBParams)

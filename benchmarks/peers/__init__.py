@@ -1,0 +1,1 @@
+"""Other libraries beside ours: same problem, same policy, in one run (``python -m benchmarks.peers``)."""

@@ -1,0 +1,116 @@
+"""What ``study list`` and ``study show`` print."""
+
+import math
+from typing import TYPE_CHECKING
+
+import typer
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_PENDING = 10  # trials that are named; JSON has all
+
+
+def show_list(storage: str, archived: bool, form: tables.Form) -> None:
+    """All studies, or those that are archived, a row each."""
+    studies = [db.load_study(name, storage) for name in db.study_names(storage, archived=archived)]
+    rows = [
+        (study.name, repr(study.policy), len(study.arms), len(study), len(study.pending), study.best_arm)
+        for study in studies
+    ]
+    columns = [
+        tables.Column("study", "study"),
+        tables.Column("policy", "policy", prose=True),
+        tables.Column("arms", "arms"),
+        tables.Column("trials", "trials"),
+        tables.Column("pending", "pending"),
+        tables.Column("best", "best arm"),
+    ]
+    if rows or form != "text":
+        tables.show(tables.Table("Studies", columns, rows), form)
+    else:
+        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
+
+
+_COUNTS = ("told", "pending", "abandoned", "voided")
+_LIFT = ("lift", "lift_low", "lift_high")
+_NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
+
+
+def show_study(study: "db.Study", form: tables.Form) -> None:
+    """Arms with their means, intervals and propensities; pending trials."""
+    summary, chances, waiting = study.summary(), study.propensities(), study.pending
+    said = summary.attrs
+    if form == "text":
+        tables.show(_for_people(study, summary, chances))
+        best, why = said["best_arm"], said["best_arm_reason"]
+        tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
+        for reason, without in summary.groupby("no_interval", sort=False):
+            tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
+        tables.note("next: propensity of the next decision")
+        if waiting:
+            named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
+            tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
+        if "lift" in summary:
+            _show_lift(summary)
+        return
+    keys = [key for key in (*_COUNTS, *_NUMBERS) if key in summary]
+    columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
+    rows = [
+        (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
+        for arm, row in summary.iterrows()
+    ]
+    around = {
+        "study": study.name,
+        "policy": repr(study.policy),
+        "direction": said["direction"],
+        "control": said["control"],
+        "best": said["best_arm"],
+        "best_reason": said["best_arm_reason"],
+        "interval": said["interval"],
+        "level": said["level"],
+        "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
+    }
+    tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
+
+
+def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
+    """What fits a terminal: columns of nothing are left out, and trials that were not told share one."""
+    known = summary.replace([-math.inf, math.inf], math.nan)
+    numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
+    keys = [key for key in numbers if key == "mean" or known[key].fillna(0.0).any()]
+    headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
+    others = [key for key in _COUNTS[1:] if key in summary]
+    besides = bool(summary[others].to_numpy().any())
+    columns = [
+        tables.Column("arm", "arm"),
+        tables.Column("told", "told"),
+        *([tables.Column("besides", "besides", prose=True)] if besides else []),
+        *(tables.Column(key, headers.get(key, key)) for key in keys),
+        tables.Column("propensity", "next"),
+    ]
+    rows = []
+    for arm, row in known.iterrows():
+        rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
+        rows.append(
+            (
+                str(arm) if row["active"] else f"{arm} (retired)",
+                int(row["told"]),
+                *([rest] if besides else []),
+                *(float(row[key]) for key in keys),
+                float(chances[str(arm)]),
+            )
+        )
+    return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
+
+
+def _show_lift(summary: "pd.DataFrame") -> None:
+    """By how much the mean of each arm exceeds that of the control."""
+    columns = [tables.Column("arm", "arm"), *map(tables.Column, _LIFT, ("lift", "from", "to"))]
+    rows = [(str(arm), *(float(row[key]) for key in _LIFT)) for arm, row in summary.iterrows()]
+    typer.echo()
+    tables.show(tables.Table(f"Lift: mean less that of {summary.attrs['control']}", columns, rows))

@@ -1,0 +1,146 @@
+"""Bandits whose arms are themselves drawn at random: one run of every policy on each of many problems."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import xarray as xr
+
+from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.experiments.claims import Claim, Published
+from dirichlet_bandits.experiments.experiment import Experiment
+from dirichlet_bandits.progress import bars
+from dirichlet_bandits.results import Result
+from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
+from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.validation import finite_array, whole_number
+
+_SHARES = 10_000  # probabilities are rounded to 1/10 000, and as many rewards stand for a law without a closed form
+
+
+class RandomLaw(Protocol):
+    """A law of laws."""
+
+    def draw(self, rng: np.random.Generator) -> Law:
+        """The law of one arm."""
+
+
+@dataclass(frozen=True)
+class RandomMultinomial:
+    """Given values, with probabilities that are uniform on the simplex, rounded to 1/10 000.
+
+    >>> RandomMultinomial([0, 0.5, 1]).draw(np.random.default_rng(0)).support()
+    (0.0, 1.0)
+    """
+
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if finite_array("values", self.values).size < 2:
+            raise ArgumentError("values", "at least two numbers", self.values)
+
+    def draw(self, rng: np.random.Generator) -> Law:
+        ends = np.cumsum([0.0, *rng.dirichlet(np.ones(len(self.values)))])
+        return Empirical(np.repeat(np.asarray(self.values, float), np.diff(np.rint(_SHARES * ends).astype(int))))
+
+
+@dataclass(frozen=True)
+class RandomClippedMixture:
+    """A mixture of Gaussians clipped to [0, 1]: means and standard deviations uniform between their ends, weights
+    uniform on the simplex. The arm's law is that of 10 000 rewards drawn from it.
+
+    >>> law = RandomClippedMixture(modes=10, means=[0.25, 1.0], stds=[0.0, 0.1]).draw(np.random.default_rng(0))
+    >>> 0 <= law.support()[0] < law.mean() < law.support()[1] <= 1
+    True
+    """
+
+    modes: int
+    means: Sequence[float]
+    stds: Sequence[float]
+
+    def __post_init__(self) -> None:
+        whole_number("modes", self.modes, at_least=1)
+        for name in ("means", "stds"):
+            ends = finite_array(name, getattr(self, name))
+            if ends.size != 2 or not 0.0 <= ends[0] <= ends[1]:
+                raise ArgumentError(name, "two numbers of at least 0, the smaller first", getattr(self, name))
+
+    def draw(self, rng: np.random.Generator) -> Law:
+        means, stds = (rng.uniform(ends[0], ends[1], self.modes) for ends in (self.means, self.stds))
+        mode = rng.choice(self.modes, _SHARES, p=rng.dirichlet(np.ones(self.modes)))
+        return Empirical(np.clip(rng.normal(means[mode], stds[mode]), 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class RandomArms:
+    """One run of every policy on each of many random problems; a problem depends on the seed and its number alone.
+
+    >>> from dirichlet_bandits import CVaR, MCVTS
+    >>> law, policies = RandomMultinomial([0, 0.5, 1]), {"M-CVTS": MCVTS([0, 0.5, 1], level=0.2)}
+    >>> study = RandomArms("Coins", law, 3, CVaR(0.2), policies, horizon=50, problems=4, seed=0)
+    >>> study.run(progress=False)
+    Result(1 policies, 3 arms, horizon 50, 4 replications)
+    """
+
+    title: str
+    law: RandomLaw
+    n_arms: int
+    objective: Objective | None
+    policies: Mapping[str, AnyPolicy]
+    horizon: int
+    problems: int
+    seed: int
+    paper: Published | None = None
+    claims: Sequence[Claim] = ()
+
+    def __post_init__(self) -> None:
+        whole_number("arms", self.n_arms, at_least=2)
+        whole_number("problems", self.problems, at_least=1)
+        whole_number("seed", self.seed, at_least=0)
+        self.experiment()  # which checks the rest
+
+    def bandit(self, problem: int) -> Bandit:
+        """The arms of one problem."""
+        rng = generator(stream_seeds(root_sequence(self.seed), problem, 1)[0])
+        return Bandit([self.law.draw(rng) for _ in range(self.n_arms)], objective=self.objective)
+
+    def experiment(self) -> Experiment:
+        """The first problem as an experiment: what there is to see of one."""
+        return Experiment(
+            self.title,
+            self.bandit(0),
+            self.policies,
+            horizon=self.horizon,
+            replications=self.problems,
+            seed=self.seed,
+            paper=self.paper,
+            claims=self.claims,
+        )
+
+    def run(self, progress: bool | None = None, **options: Any) -> Result:
+        """One result in which each replication is a problem; the options are those of :func:`simulate`."""
+        found = []
+        with bars({self.title: self.problems}, progress, "problems") as shown:
+            for problem in range(self.problems):
+                # The first stream of (seed, problem) drew the arms; the run's own seeds lie one level below.
+                seed = np.random.SeedSequence(self.seed, spawn_key=(problem,))
+                result = simulate(
+                    self.bandit(problem),
+                    self.policies,
+                    horizon=self.horizon,
+                    replications=1,
+                    seed=seed,
+                    progress=False,
+                    **options,
+                )
+                if result.undone:
+                    raise KeyboardInterrupt
+                found.append(result.data.drop_vars("mean").assign_coords(replication=[problem]))
+                shown.show(self.title, problem + 1)
+        joined = xr.concat(found, "replication", combine_attrs="override", join="override")
+        joined.attrs.pop("lower_bound", None)  # that of the first problem
+        joined.attrs["seed"] = found[0].attrs["seed"]
+        return Result(joined)

@@ -1,0 +1,65 @@
+"""Small HTML tables: how results, bandits and studies show themselves in a notebook."""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+_LEFT = "text-align: left; padding: 2px 8px"
+_RIGHT = "text-align: right; padding: 2px 8px; font-variant-numeric: tabular-nums"
+
+
+class Html(str):
+    """Text that is HTML already, and is not escaped again."""
+
+    __slots__ = ()
+
+
+def table(
+    caption: str,
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    marked: int | None = None,
+    below: str = "",
+) -> Html:
+    """A table with texts to the left and numbers to the right of their columns; the row ``marked`` is in bold letters.
+
+    >>> "a&lt;b</td>" in table("Arms", ["arm", "mean"], [("a<b", 0.25)])
+    True
+    """
+    shown = [list(row) for row in rows]
+    sides = [_side(column[0]) for column in zip(*shown, strict=True)] if shown else [_LEFT] * len(headers)
+    head = "".join(f'<th style="{side}">{escape(text)}</th>' for side, text in zip(sides, headers, strict=True))
+    body = []
+    for i, row in enumerate(shown):
+        weight = "; font-weight: bold" if i == marked else ""
+        cells = "".join(f'<td style="{side}{weight}">{_cell(x)}</td>' for side, x in zip(sides, row, strict=True))
+        body.append(f"<tr>{cells}</tr>")
+    return Html(
+        f"<div>{escape(caption)}<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        f"{escape(below)}</div>"
+    )
+
+
+def interval_bar(low: float, middle: float, high: float, bounds: tuple[float, float]) -> Html:
+    """A line from ``low`` to ``high`` with a dot in the middle, on an axis between two bounds."""
+    left, right = bounds
+    width = (right - left) or 1.0
+    at = [4 + 112 * (x - left) / width for x in (low, middle, high)]
+    return Html(
+        f'<svg width="120" height="12" role="img" aria-label="{low:.4g} to {high:.4g}">'
+        f'<line x1="{at[0]:.1f}" x2="{at[2]:.1f}" y1="6" y2="6" stroke="#0072B2" stroke-width="2"/>'
+        f'<circle cx="{at[1]:.1f}" cy="6" r="3.5" fill="#0072B2"/></svg>'
+    )
+
+
+def _side(cell: object) -> str:
+    return _RIGHT if isinstance(cell, int | float) else _LEFT
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, Html):
+        return cell
+    if isinstance(cell, float):
+        return f"{cell:.4g}" if math.isfinite(cell) else ""
+    return escape(str(cell))

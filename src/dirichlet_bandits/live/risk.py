@@ -1,0 +1,258 @@
+"""How bad are the bad rewards? Intervals for a CVaR that hold at all times at once, of an arm or of another choice.
+
+The CVaR at level a is the largest value of  g(q) = q - h(q)/a,  h(q) = E (q - X)^+  (Rockafellar and Uryasev, 2000).
+So bounds of h at the points of a grid, fixed before any reward is seen, bound the CVaR: from below by the best point of
+the grid, from above between neighbours too, where h rises, and by no more than q does.
+
+In round j let Y_j = sum over its arms of w_j (q - x)^+, with w = 1 for the rewards of an arm, and w = pi/p for another
+choice, p being the recorded propensity: then E[Y_j | the past] = m_j h_j(q), m_j being the weight that the choice puts
+on arms with p > 0. For every theta > 0, as log(1 + y) >= y - y^2/2 for y >= 0, and with Y_j <= B known beforehand,
+
+    exp( theta (sum Y_j - sum E Y_j) - theta^2/2 sum Y_j^2 )                                     and, for theta B < 1,
+    exp( theta (sum E Y_j - sum Y_j) - (-log(1 - theta B) - theta B) sum (Y_j / B)^2 )           (Fan et al., 2015)
+
+are supermartingales that start at 1: each exceeds 1/delta, at any time, with a probability of at most delta. All points
+of the grid and all theta of another one share the probability of error. Nothing is asymptotic; rewards need bounds, and
+those of an arm must be independent draws of one law, as for its mean (``intervals.py``).
+
+References: Rockafellar and Uryasev (2000), Optimization of conditional value-at-risk; Fan, Grama and Liu (2015),
+Exponential inequalities for martingales with applications, EJP 20; Howard, Ramdas, McAuliffe and Sekhon (2021),
+Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics 49; Waudby-Smith, Wu, Ramdas,
+Karampatziakis and Mineiro (2024), Anytime-valid off-policy inference for contextual bandits, ACM/IMS JDS 1.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for, mirrored
+from dirichlet_bandits.live.estimates import wanted_by_policy, weights_of
+from dirichlet_bandits.live.intervals import Interval
+from dirichlet_bandits.live.rounds import Rounds, read_rounds
+from dirichlet_bandits.numerics.cvar import cvar
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import finite_number, number_between
+
+BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
+UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
+
+_GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
+_THETAS: Final = 2.0 ** np.arange(-12, 12)
+_SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
+
+
+@dataclass(frozen=True)
+class RiskEstimate:
+    """CVaR of the rewards of another choice, from the log of a study.
+
+    ``value`` is that of the log reweighted by pi/p, weights divided by their sum. From ``low`` to ``high`` lies, with
+    the ``confidence`` and at all times at once, the CVaR of the law of a reward of the choice, over the ``rounds`` that
+    were counted: rounds that were cut short are not, nor, for fixed weights of arms, those in which one of the arms
+    could not come. In the interval trials without a reward (``missing``) count as the worst, and as the best, that they
+    could be. ``unsupported`` and ``effective_rounds`` as in :class:`Estimate`.
+
+    Reference: see ``live/risk.py``.
+    """
+
+    objective: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    rounds: int
+    effective_rounds: float
+    unsupported: dict[str, float]
+    missing: int
+
+
+class Sums(NamedTuple):
+    """For each q of the grid sum Y_j and sum Y_j^2."""
+
+    first: Floats
+    second: Floats
+
+
+def checked_bounds(bounds: object, policy: Policy, rewards: Sequence[float]) -> tuple[float, float]:
+    """The interval in which all rewards lie: as given, or as the policy was told; it may be infinite then.
+
+    >>> from dirichlet_bandits import NPTS
+    >>> checked_bounds((0, 1), NPTS(upper=1.0), [0.5])
+    (0.0, 1.0)
+    """
+    if bounds is None:
+        return policy.reward_bounds
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
+    lower, upper = (finite_number(f"bounds[{k}]", bound) for k, bound in enumerate(bounds))
+    if not lower < upper:
+        raise ArgumentError("bounds", "two numbers, the smaller first", bounds)
+    if len(rewards) and not lower <= min(rewards) <= max(rewards) <= upper:
+        raise ArgumentError("bounds", f"around all rewards, from {min(rewards):g} to {max(rewards):g}", bounds)
+    return lower, upper
+
+
+def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidence: float) -> Interval:
+    """Confidence sequence for the CVaR of rewards in [lower, upper], any law there; exact at every sample size.
+
+    >>> interval = cvar_sequence(np.random.default_rng(0).random(5000), 0.0, 1.0, 0.2, 0.95)
+    >>> interval.low < 0.1 < interval.high
+    True
+
+    Reference: see the head of the file.
+    """
+    z = np.sort((x - lower) / (upper - lower))
+    below = np.searchsorted(z, _GRID, side="right")
+    sums, squares = np.append(0.0, np.cumsum(z)), np.append(0.0, np.cumsum(z * z))
+    first = below * _GRID - sums[below]
+    second = below * _GRID**2 - 2.0 * _GRID * sums[below] + squares[below]
+    found = Sums(np.maximum(first, 0.0), np.maximum(second, 0.0))
+    return _scaled(_ends(found, found, float(x.size), 1.0, level, confidence), lower, upper)
+
+
+def cvar_sequences(
+    told: Sequence[Floats], level: float, bounds: tuple[float, float], confidence: float, direction: str = MAXIMIZE
+) -> tuple[list[Interval], str]:
+    """The sequence of each arm of a study, and in words what it assumes, or why there is none; of costs the large ones
+    are bad."""
+    lower, upper = bounds
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return [Interval(-math.inf, math.inf)] * len(told), UNBOUNDED
+    turn = mirrored(direction, lower, upper).turn
+    found = [
+        cvar_sequence(turn(x), lower, upper, level, confidence) if x.size else Interval(lower, upper) for x in told
+    ]
+    return [Interval(*sorted((turn(low), turn(high)))) for low, high in found], BOUNDED
+
+
+def estimate_cvar(
+    events: Sequence[Event],
+    choice: Policy | Mapping[str, float] | str,
+    seed: int,
+    objective: CVaR,
+    bounds: tuple[float, float],
+    confidence: float,
+    direction: str = MAXIMIZE,
+) -> RiskEstimate:
+    """The CVaR of the rewards of another choice, from events that were read with their data; of costs the large ones
+    are bad."""
+    number_between("confidence", confidence, 0, 1)
+    lower, upper = bounds
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        expected = (
+            "two finite numbers between which all rewards lie, for the policy knows none: "
+            "without them one reward that has not been seen yet could move a CVaR by any amount"
+        )
+        raise ArgumentError("bounds", expected, bounds)
+    rounds = read_rounds(events)
+    wanted, counted, lost = _wanted(events, choice, seed, rounds, direction)
+    log = _log(rounds, wanted, counted)
+    turn = mirrored(direction, lower, upper).turn
+    reward = turn(log.reward)
+    told = ~np.isnan(reward) & (log.weight > 0.0)
+    z = np.where(np.isnan(reward), 0.0, (reward - lower) / (upper - lower))  # a missing one may be the worst
+    n = wanted.shape[0]
+    mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
+    seen = np.bincount(log.arm[told], minlength=wanted.shape[1])
+    scale = np.bincount(log.arm, minlength=wanted.shape[1]) / np.maximum(seen, 1)
+    w = log.weight[told] * scale[log.arm[told]]
+    d = np.bincount(log.row[told], w, n)
+    interval = Interval(lower, upper)
+    if mass > 0.0:
+        known = _sums(log.row[told], log.weight[told], z[told], n)
+        worst = _sums(log.row, log.weight, z, n) if not told.all() else known
+        most = _largest_weight(rounds.propensities, wanted, counted)
+        interval = _scaled(_ends(known, worst, mass, most, objective.level, confidence), lower, upper)
+    low, high = sorted((turn(interval.low), turn(interval.high)))
+    return RiskEstimate(
+        objective=objective.name,
+        value=turn(cvar(reward[told], objective.level, w)) if told.any() else math.nan,
+        low=low,
+        high=high,
+        confidence=confidence,
+        rounds=int(counted.sum()),
+        effective_rounds=float(d.sum() ** 2 / np.square(d).sum()) if told.any() else math.nan,
+        unsupported=lost,
+        missing=int(np.isnan(log.reward).sum()),
+    )
+
+
+class _Log(NamedTuple):
+    """A trial that counts: its round, arm, weight, and reward (NaN: none)."""
+
+    row: Ints
+    arm: Ints
+    weight: Floats
+    reward: Floats
+
+
+def _wanted(
+    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: Rounds, direction: str
+) -> tuple[Floats, np.ndarray, dict[str, float]]:
+    """What the choice would do in each round, which rounds count, and what of it the log cannot speak for."""
+    possible, names = rounds.propensities > 0.0, rounds.journal.names
+    if isinstance(choice, Policy):
+        wanted = wanted_by_policy(events, Decider(choice, seed, direction_for(choice, direction)), rounds)
+        asked = np.where(rounds.complete[:, None], wanted, 0.0)
+        lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
+        return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}
+    weights = weights_of(choice, names)
+    # Whether an arm could come was known when the round was drawn: a choice of rounds that favours no reward.
+    counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)
+    never = ~(possible & rounds.complete[:, None]).any(axis=0) & (weights > 0.0)
+    lost = {names[k]: float(weights[k]) for k in np.flatnonzero(never)}
+    return np.tile(weights, (possible.shape[0], 1)), counted, lost
+
+
+def _log(rounds: Rounds, wanted: Floats, counted: np.ndarray) -> _Log:
+    """The trials of the rounds that count."""
+    journal = rounds.journal
+    trials = np.flatnonzero(counted[rounds.row_of_trial]) if len(journal.arm_of) else np.zeros(0, np.int64)
+    row, arm = rounds.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]
+    reward = np.array([journal.reward_of.get(trial, math.nan) for trial in trials.tolist()], np.float64)
+    return _Log(row, arm, wanted[row, arm] / rounds.propensities[row, arm], reward)
+
+
+def _largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
+    """What the weights of a round could at most come to: its largest, or all, where more than one arm may be in it."""
+    ratios = np.where(p > 0.0, wanted, 0.0) / np.where(p > 0.0, p, 1.0)
+    single = p.sum(axis=1) <= 1.0 + _SURE
+    return float(np.where(single, ratios.max(axis=1), ratios.sum(axis=1))[counted].max())
+
+
+def _sums(row: Ints, weight: Floats, z: Floats, n: int) -> Sums:
+    """Sums over rounds, for each q of the grid."""
+    first, second = np.zeros(_GRID.size), np.zeros(_GRID.size)
+    for k, q in enumerate(_GRID):
+        y = np.bincount(row, weight * np.maximum(q - z, 0.0), n)
+        first[k], second[k] = y.sum(), y @ y
+    return Sums(first, second)
+
+
+def _ends(known: Sums, worst: Sums, mass: float, most: float, level: float, confidence: float) -> Interval:
+    """Bounds of the CVaR in [0, 1]: ``known`` has the least that h can be, ``worst`` the most."""
+    price = math.log(2.0 * (_GRID.size - 1) * _THETAS.size / (1.0 - confidence))
+    theta = _THETAS[:, None]
+    least = ((known.first - 0.5 * theta * known.second - price / theta) / mass).max(axis=0)
+    least = np.maximum.accumulate(np.maximum(least, 0.0))
+    b = _GRID[1:] * most
+    t = theta * b
+    inside = t < 1.0
+    psi = np.where(inside, -np.log1p(-np.where(inside, t, 0.0)) - t, 0.0)
+    upper = (worst.first[1:] + psi / (theta * b * b) * worst.second[1:] + price / theta) / mass
+    greatest = np.where(inside, upper, math.inf).min(axis=0)
+    low = max(float((_GRID[1:] - greatest / level).max()), 0.0)
+    rise = np.clip(np.diff(least), 0.0, _GRID[1])
+    high = min(float((_GRID[1:] - rise - least[:-1] / level).max()), 1.0)
+    return Interval(low, high) if low <= high else Interval(0.0, 1.0)  # else an event of probability 1 - confidence
+
+
+def _scaled(interval: Interval, lower: float, upper: float) -> Interval:
+    return Interval(lower + interval.low * (upper - lower), lower + interval.high * (upper - lower))

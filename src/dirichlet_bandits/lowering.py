@@ -1,0 +1,132 @@
+"""How Numba writes compiled functions down for LLVM, with less to write and to optimise.
+
+Numba counts a reference for every array in every tuple that a variable holds, and keeps every variable that lives
+longer than one basic block in memory. Most arrays of our functions come from their arguments, which the caller owns
+until the function returns: they need no counting (a *borrowed* variable). And a variable that is assigned once, before
+all its uses, is a value, not a place in memory. What a function computes is the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import ir, types
+from numba.core.analysis import compute_cfg_from_blocks, must_use_alloca
+from numba.core.lowering import Lower
+from numba.core.types.npytypes import NumPyRandomGeneratorType
+from numba.core.unsafe import eh
+
+_Lower: Any = Lower
+_PARTS = types.BaseTuple | types.Array | NumPyRandomGeneratorType
+
+
+class LeanLower(_Lower):  # type: ignore[misc]
+    """Numba's lowering of one function without counts of borrowed references and without needless memory."""
+
+    def _find_singly_assigned_variable(self) -> None:
+        super()._find_singly_assigned_variable()
+        self._uncounted: set[str] = set()
+        if self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks) or self._disable_sroa_like_opt:
+            return
+        assigned = [inst for block in self.blocks.values() for inst in block.find_insts(ir.Assign)]
+        self._uncounted = self._borrowed(assigned)
+        self._uncounted |= {inst.target.name for inst in assigned if not self._is_counted(inst.target.name)}
+        once = {name for name, times in Counter(inst.target.name for inst in assigned).items() if times == 1}
+        once = (once & self._uncounted) - must_use_alloca(self.blocks)
+        self._singly_assigned_vars |= once - set(_used_early(self.blocks, once))
+
+    def _is_counted(self, name: str) -> bool:
+        return bool(self.context.data_model_manager[self.typeof(name)].contains_nrt_meminfo())
+
+    def _borrowed(self, assigned: list[Any]) -> set[str]:
+        """Variables that hold nothing but what the arguments hold."""
+        returned = {
+            block.terminator.value.name for block in self.blocks.values() if isinstance(block.terminator, ir.Return)
+        }
+        borrowed = {inst.target.name for inst in assigned if self._is_counted(inst.target.name)} - returned
+        while True:
+            owners = {
+                inst.target.name
+                for inst in assigned
+                if inst.target.name in borrowed and not self._borrows(inst.value, borrowed)
+            }
+            if not owners:
+                return borrowed
+            borrowed -= owners
+
+    def _borrows(self, value: Any, borrowed: set[str]) -> bool:
+        """Whether a value holds nothing but what an argument or a borrowed variable holds."""
+        if isinstance(value, ir.Arg):
+            return True
+        if isinstance(value, ir.Var):
+            return value.name in borrowed
+        if not isinstance(value, ir.Expr):
+            return False
+        if value.op in ("getattr", "static_getitem", "getitem", "getiter", "exhaust_iter", "cast"):
+            source = value.value.name
+            if source not in borrowed or not isinstance(self.typeof(source), _PARTS):
+                return False
+            return value.op != "getitem" or _is_view(self.typeof(value.index.name))
+        if value.op == "build_tuple":
+            parts = value.items
+        elif value.op == "call" and isinstance(self.typeof(value.func.name), types.NamedTupleClass):
+            parts = [] if value.vararg else [*value.args, *(part for _, part in value.kws)]
+        else:
+            return False
+        return bool(parts) and all(part.name in borrowed or not self._is_counted(part.name) for part in parts)
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        if inst.target.name not in self._uncounted or not self._is_counted(inst.target.name):
+            return super().lower_assign(ty, inst)
+        counting = self.context.enable_nrt
+        self.context.enable_nrt = False
+        try:
+            return super().lower_assign(ty, inst)
+        finally:
+            self.context.enable_nrt = counting
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        if name in self._uncounted and name not in self._singly_assigned_vars:
+            self.builder.store(value, self.getvar(name))
+        else:
+            super().storevar(value, name, argidx)
+
+    def delvar(self, name: str) -> None:
+        if name not in self._uncounted:
+            super().delvar(name)
+
+
+def _is_view(index: Any) -> bool:
+    """Whether an index takes a window out of an array, and no copy."""
+    parts: Any = index if isinstance(index, types.BaseTuple) else (index,)
+    return all(isinstance(part, types.Integer | types.SliceType | types.EllipsisType) for part in parts)
+
+
+def _catches_exceptions(blocks: dict[int, Any]) -> bool:
+    return any(
+        isinstance(inst.value, ir.Global) and inst.value.value is eh.exception_check
+        for block in blocks.values()
+        for inst in block.find_insts(ir.Assign)
+    )
+
+
+def _used_early(blocks: dict[int, Any], names: set[str]) -> Iterator[str]:
+    """Variables that are used where their only assignment may not have come before, or is written down later."""
+    dominators = compute_cfg_from_blocks(blocks).dominators()
+    home = {inst.target.name: offset for offset, block in blocks.items() for inst in block.find_insts(ir.Assign)}
+    for offset, block in blocks.items():
+        known: set[str] = set()
+        for inst in block.body:
+            if isinstance(inst, ir.Del):
+                continue
+            for var in inst.list_vars():
+                name = var.name
+                if name not in names or (isinstance(inst, ir.Assign) and name == inst.target.name):
+                    continue
+                before = (
+                    name in known if home[name] == offset else home[name] in dominators[offset] and home[name] < offset
+                )
+                if not before:
+                    yield name
+            if isinstance(inst, ir.Assign):
+                known.add(inst.target.name)

@@ -1,0 +1,116 @@
+"""Plain steps of B-CVTS: an index for every arm that may have the largest one.
+
+While some arms are close to each other, each of them is drawn at every step. An arm far below them is not. That its
+index reaches a threshold has the same probability at every step until the arm is pulled, so the steps at which it
+does are drawn in advance, each with the index given that it does (``challenger.py``). At all other steps the index is
+below the threshold. Where one that was drawn is at least the threshold, that is all one has to know; else the index
+is drawn given that it is below: again and again until it is. Thresholds are placed, and given up, by what has been
+earned, never by what was drawn.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.engine.clocks import geometric
+from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
+from dirichlet_bandits.policies.cvar.ordering import Samples, drawn_index
+from dirichlet_bandits.policies.cvar.rule import BCVTSParams
+from dirichlet_bandits.policies.index import larger
+from dirichlet_bandits.types import Floats, Ints
+
+_BELOW = 2.5  # a threshold is so many standard deviations below the best arm,
+_CLOSE = 1.5  # so many above the arm itself, and is given up when the best arm has come so near to it
+_SELDOM = 0.3  # ceiling of the probability that is worth while
+
+_NEVER = 1 << 40  # more steps than anybody plays
+_THRESHOLD, _INDEX, _PULLS = range(3)  # rows of the numbers
+
+
+class Distant(NamedTuple):
+    """Of arms far below: plain steps before the next index that reaches the threshold (-1: drawn at every step); a row
+    each of thresholds, those indices, and the rewards for which all this holds; and tilts."""
+
+    steps: Ints
+    numbers: Floats
+    tilts: Tilts
+
+
+@shared
+def new_distant(n_arms: int) -> Distant:
+    """Nobody is far below."""
+    return Distant(np.full(n_arms, -1), np.zeros((3, n_arms)), new_tilts(n_arms, 2))
+
+
+@jit
+def wind(
+    policy: BCVTSParams, state: History, samples: Samples, distant: Distant, arm: int, rng: np.random.Generator
+) -> None:
+    """Draw the next step at which the arm's index reaches its threshold, and the index."""
+    numbers, steps = distant.numbers, 0
+    ceiling = distant.tilts.rows[arm, 0, CEILING]
+    while True:
+        steps += geometric(math.log(ceiling), rng) if ceiling > 0.0 else _NEVER
+        if steps >= _NEVER:
+            break
+        v = index_above(policy, state, samples, distant.tilts, arm, 0, numbers[_THRESHOLD, arm], rng)
+        if not math.isnan(v):
+            numbers[_INDEX, arm] = v
+            break
+    distant.steps[arm] = steps - 1
+
+
+@shared
+def watch(
+    policy: BCVTSParams,
+    state: History,
+    samples: Samples,
+    distant: Distant,
+    best: int,
+    values: Floats,
+    variances: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Place thresholds for arms whose CVaR is far below that of the best arm."""
+    state, samples, distant = borrowed(state), borrowed(samples), borrowed(distant)
+    deviation = math.sqrt(variances[best])
+    for arm in range(values.size):
+        q = distant.numbers[_THRESHOLD, arm]
+        if distant.steps[arm] >= 0 and (arm == best or q > values[best] - _CLOSE * deviation):
+            distant.steps[arm] = -1
+        if distant.steps[arm] < 0 and arm != best:
+            q = values[best] - _BELOW * deviation
+            if q - values[arm] > _CLOSE * math.sqrt(variances[arm]):
+                distant.numbers[_THRESHOLD, arm], distant.numbers[_PULLS, arm] = q, state.pulls[arm]
+                set_tilts(policy, state, samples, distant.tilts, arm, distant.numbers[_THRESHOLD, arm : arm + 1])
+                if distant.tilts.rows[arm, 0, CEILING] < _SELDOM:
+                    wind(policy, state, samples, distant, arm, rng)
+
+
+@shared
+def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator) -> int:
+    """The arm with the largest index, ties at random."""
+    state, samples, distant = borrowed(state), borrowed(samples), borrowed(distant)
+    steps, numbers = distant.steps, distant.numbers
+    best, largest, ties = 0, -math.inf, 0
+    for arm in range(steps.size):
+        if steps[arm] >= 0 and state.pulls[arm] != numbers[_PULLS, arm]:
+            steps[arm] = -1
+        if steps[arm] < 0:
+            value = drawn_index(policy, state, samples, arm, rng)
+            best, largest, ties = larger(best, largest, ties, arm, value, rng)
+    for arm in range(steps.size):
+        if steps[arm] == 0:
+            best, largest, ties = larger(best, largest, ties, arm, numbers[_INDEX, arm], rng)
+            wind(policy, state, samples, distant, arm, rng)
+        elif steps[arm] > 0:
+            steps[arm] -= 1
+            if largest < numbers[_THRESHOLD, arm]:
+                value = math.inf
+                while value >= numbers[_THRESHOLD, arm]:
+                    value = drawn_index(policy, state, samples, arm, rng)
+                best, largest, ties = larger(best, largest, ties, arm, value, rng)
+    return best

@@ -1,0 +1,259 @@
+"""B-CVTS by a clock: indices are drawn where they can matter, the law stays.
+
+The leader is pulled unless some challenger's index V_k is at least its own, V_0, and all others. Cut the line at
+thresholds q_0 > q_1 > ... > q_{J-1}; cell j is [q_j, q_{j-1}), the first cell has no upper end, the last no lower
+one.
+
+    P(k is pulled) <= P(V_k >= V_0) <= sum over j of P(V_0 in cell j) P(V_k >= q_j) <= sum over j of L_j U_kj =: r_k.
+
+* U_kj is Chernoff's bound for the challenger's mixture (``challenger.py``), 1 in the last cell. It holds until the
+  arm is pulled.
+* L_0 = 1, and L_j is at least Chernoff's bound G_{j-1} of P(V_0 < q_{j-1}) (``leader.py``), which follows the
+  leader's rewards one by one: it holds while G stays below it.
+
+One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k
+is drawn under the tilted law, and kept with the probability that makes it a draw given V_k >= q_j; V_0 is drawn in
+the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
+larger, arm k is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
+
+So each k is pulled with its own probability in each step, whatever the L_j and U_kj are, and no probability is
+computed by quadrature. Why it may be waited for, and when a wait may end: steps 1 to 5 in the head of
+``npts/fast.py``. The coins of a step here have a mark: what was chosen and V_k. Both are independent of the leader's
+rewards, so the marks are drawn in advance too, up to the first V_k that is kept. Whether ceilings hold is asked at
+every step from the leader's rewards alone; then marks that lie ahead are thrown away with their coins.
+"""
+
+import math
+
+import numpy as np
+
+from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
+from dirichlet_bandits.engine.clocks import geometric, ringing_arm
+from dirichlet_bandits.engine.history import History, append
+from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
+from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
+from dirichlet_bandits.policies.cvar.contest import Distant, contest, new_distant, watch
+from dirichlet_bandits.policies.cvar.leader import (
+    AT,
+    MOST,
+    N_CELLS,
+    Leader,
+    holds,
+    index_below,
+    lead,
+    outgrown,
+    pulls_below,
+    set_ceilings,
+    shortfalls,
+)
+from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, new_samples
+from dirichlet_bandits.policies.cvar.rule import BCVTSParams
+from dirichlet_bandits.types import Floats
+
+_RATE_MOST = 0.9  # rings a step up to which waiting is cheaper than drawing all indices
+_NEAR = 1.3  # a challenger that is so few standard deviations below the leader would ring too often
+_LEADER_LEAST = 16  # rewards of a leader before anybody waits
+_PATIENCE, _SHARE = 24, 64  # plain steps at most between two tries to wait: so many, or this share of all pulls
+
+
+@jit
+def set_rate(tilts: Tilts, cells: Floats, rates: Floats, arm: int) -> None:
+    """The rate r_k at which the clock rings for this arm."""
+    row = tilts.rows[arm, :, CEILING]
+    rates[arm] = row[0]
+    for j in range(1, N_CELLS):
+        rates[arm] += cells[MOST, j - 1] * row[j]
+
+
+@shared
+def certify_all(
+    policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, rates: Floats, leader: Leader, arm: int
+) -> bool:
+    """Tilts and a rate for everybody; False as soon as together they are too high to wait."""
+    rates[arm], together = 0.0, 0.0
+    for k in range(rates.size):
+        if k != arm:
+            set_tilts(policy, state, samples, tilts, k, leader.cells[AT])
+            set_rate(tilts, leader.cells, rates, k)
+            together += rates[k]
+            if not together <= _RATE_MOST:
+                return False
+    return True
+
+
+@shared
+def next_ring(
+    policy: BCVTSParams,
+    state: History,
+    samples: Samples,
+    tilts: Tilts,
+    rates: Floats,
+    leader: Leader,
+    limit: int,
+    rng: np.random.Generator,
+) -> tuple[int, int, int, float]:
+    """The step, counted from the next one, in which the index of a challenger is kept, at most ``limit``; the arm, the
+    cell and the index."""
+    total, step = 0.0, 0
+    for k in range(rates.size):
+        total += rates[k]
+    log_total, cells = math.log(total), leader.cells
+    while True:
+        step += geometric(log_total, rng)
+        if step > limit:
+            return limit + 1, 0, 0, math.nan
+        arm = ringing_arm(rates, total, rng)
+        row = tilts.rows[arm, :, CEILING]
+        u, cell = rng.random() * rates[arm] - row[0], 0
+        while u >= 0.0 and cell < N_CELLS - 1:
+            cell += 1
+            u -= cells[MOST, cell - 1] * row[cell]
+        q = cells[AT, cell] if cell < N_CELLS - 1 else -math.inf
+        v = index_above(policy, state, samples, tilts, arm, cell, q, rng)
+        if not math.isnan(v):
+            return step, arm, cell, v
+
+
+@shared
+def beats_all(
+    policy: BCVTSParams,
+    state: History,
+    samples: Samples,
+    leader: Leader,
+    first: int,
+    arm: int,
+    cell: int,
+    v: float,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether the index v of an arm is the largest, with the leader's in this cell; those that tie share."""
+    cells = leader.cells
+    if cell == 0:
+        top = draw_index(policy, state, samples, first, rng)
+        if top < cells[AT, 0]:
+            return False
+    else:
+        top = index_below(policy, state, samples, leader, first, cell, rng)
+        if not top < cells[AT, cell - 1] or (cell < N_CELLS - 1 and top < cells[AT, cell]):
+            return False
+    if top > v:
+        return False
+    ties = 2 if top == v else 1
+    for k in range(state.pulls.size):
+        if k != first and k != arm:
+            other = draw_index(policy, state, samples, k, rng)
+            if other > v:
+                return False
+            if other == v:
+                ties += 1
+    return ties == 1 or rng.random() * ties < 1.0
+
+
+@jit_inline
+def pull_and_tell(state: History, run: Run, arm: int) -> History:
+    """One pull outside of a stretch; the reward waits for its place."""
+    reward = pull(run, arm)
+    return state if over(run) else append(state, arm, reward, reward)
+
+
+@shared
+def wait_by_clock(
+    policy: BCVTSParams,
+    state: History,
+    run: Run,
+    samples: Samples,
+    tilts: Tilts,
+    rates: Floats,
+    first: int,
+    rng: np.random.Generator,
+) -> History:
+    """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
+    leader = lead(policy, state, samples, first)
+    cells = leader.cells
+    if not certify_all(policy, state, samples, tilts, rates, leader, first):
+        return state
+    step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
+    quiet = step - 1
+    while not over(run):
+        if not holds(cells):
+            if outgrown(leader, state.pulls[first]):
+                return state
+            set_ceilings(cells)
+            for k in range(rates.size):
+                if k != first:
+                    set_rate(tilts, cells, rates, k)
+            if not rates.sum() <= _RATE_MOST:
+                return state
+            step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
+            quiet = step - 1
+        if quiet > 0:
+            state = with_room(state, first)
+            block = upcoming(run, first)
+            calm = pulls_below(policy, leader, block[: min(quiet, left(run))])
+            quiet -= stretch(run, state, first, -math.inf, math.inf, calm)
+            continue
+        wins = beats_all(policy, state, samples, leader, first, arm, cell, v, rng)
+        if wins:
+            state = pull_and_tell(state, run, arm)
+            set_tilts(policy, state, samples, tilts, arm, cells[AT])
+            set_rate(tilts, cells, rates, arm)
+            if not rates.sum() <= _RATE_MOST:
+                return state
+        step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
+        quiet = step - 1 if wins else step  # if it did not win, the leader is pulled in this step too
+    return state
+
+
+@shortcut(BCVTSParams)
+def play_bcvts(policy: BCVTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
+    """Play to the horizon."""
+    n_arms = state.pulls.size
+    play_by_clock(
+        policy, state, run, new_samples(n_arms), new_tilts(n_arms, N_CELLS), np.zeros(n_arms), new_distant(n_arms), rng
+    )
+
+
+@jit
+def play_by_clock(
+    policy: BCVTSParams,
+    state: History,
+    run: Run,
+    samples: Samples,
+    tilts: Tilts,
+    rates: Floats,
+    distant: Distant,
+    rng: np.random.Generator,
+) -> None:
+    """Wait by the clock where that is worth while, plain steps between."""
+    samples, tilts, rates, distant = borrowed(samples), borrowed(tilts), borrowed(rates), borrowed(distant)
+    patience, wait = _PATIENCE, 0
+    while not over(run):
+        if wait == 0 and state.pulls.max() >= _LEADER_LEAST:
+            before, first = left(run), clear_leader(policy, state, samples, distant, rng)
+            if first >= 0:
+                state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
+            most = max(_PATIENCE, state.pulls.sum() // _SHARE)
+            patience = 1 if left(run) < before - 8 else min(2 * patience, most)
+            wait = patience
+        else:
+            wait = max(wait - 1, 0)
+            state = pull_and_tell(state, run, contest(policy, state, samples, distant, rng))
+
+
+@shared
+def clear_leader(
+    policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator
+) -> int:
+    """The arm whose rewards have the largest CVaR; -1 if another one comes near it. Others are watched from afar."""
+    values, variances = np.empty(state.pulls.size), np.empty(state.pulls.size)
+    for arm in range(values.size):
+        b, mean, spread, _ = shortfalls(policy, state, samples, arm)
+        values[arm], variances[arm] = b - mean, spread / state.pulls[arm]
+    first = int(values.argmax())
+    watch(policy, state, samples, distant, first, values, variances, rng)
+    for arm in range(values.size):
+        if arm != first and not values[first] - values[arm] > _NEAR * math.sqrt(variances[first] + variances[arm]):
+            return -1
+    return first

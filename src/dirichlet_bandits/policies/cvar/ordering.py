@@ -1,0 +1,190 @@
+"""The rewards of an arm as far in order as draws of its reweighted CVaR need them.
+
+A draw wants the n + 1 smallest values, n binomial. So the rewards of an arm are kept in three parts: ``low`` ones that
+nearly always take part, in any order; those among which the n + 1 smallest nearly always end, in ascending order; and
+the rest. A new reward costs a few moves instead of a place among all. The low ones enter a draw together, by the law
+of their reweighted mean (``numerics/resampling.py``). Where a draw wants more than is known, all are sorted.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
+from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
+from dirichlet_bandits.policies.cvar.rule import BCVTSParams
+from dirichlet_bandits.types import Floats, Ints
+
+_BEFORE, _BEYOND = 3.5, 5.0  # standard deviations of n around its mean that are kept in order
+_MORE = 1.25  # as many times the rewards are sorted anew
+
+# Rows of the marks, a column an arm: how many are low, where the ordered ones end, how many rewards have their place,
+# and from how many on all are sorted again.
+LOW, END, _KNOWN, _NEXT = range(4)
+_LEAST, _MOST = range(2)  # rows of the limits: of the ordered part
+
+
+class Samples(NamedTuple):
+    """The parts of each arm's rewards, and the laws of the low ones."""
+
+    groups: Groups
+    marks: Ints
+    limits: Floats
+
+
+@shared
+def new_samples(n_arms: int) -> Samples:
+    """Nothing is in order."""
+    return Samples(make_groups(n_arms, np.empty(0)), np.zeros((4, n_arms), np.int64), np.zeros((2, n_arms)))
+
+
+@shared
+def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int, whole: bool) -> None:
+    """Part all rewards of the arm anew; if ``whole``, sort them all."""
+    x, marks, limits, groups = rewards(state, arm), samples.marks, samples.limits, samples.groups
+    n = x.size
+    centre, deviation = policy.level * n, math.sqrt(policy.level * (1.0 - policy.level) * n)
+    low, end = int(centre - _BEFORE * deviation), min(int(centre + _BEYOND * deviation) + 8, n)
+    if low < LAW_LEAST:
+        low = 0
+    marks[LOW, arm], marks[END, arm], marks[_KNOWN, arm], marks[_NEXT, arm] = low, end, n, int(_MORE * n) + 8
+    if whole:
+        sort(x)
+    else:
+        split(x, end)
+        split(x[:end], low)
+        sort(x[low:end])
+    limits[_LEAST, arm] = -math.inf if low == 0 else math.inf if low == n else x[low]
+    limits[_MOST, arm] = math.inf if end == n else x[end - 1]
+    groups.old[arm], groups.paid[arm] = 0, 0
+    for row in range(groups.laws.shape[1]):
+        for j in range(groups.laws.shape[2]):
+            groups.laws[arm, row, j] = 0.0
+
+
+@jit
+def split(x: Floats, k: int) -> None:
+    """Put the k smallest first, in place, by Hoare's method.
+
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    >>> split(x, 2)
+    >>> x[:2].max(), x[2:].min()
+    (2.0, 3.0)
+    """
+    low, high = 0, x.size - 1
+    while low < high and 0 < k < x.size:
+        pivot, i, j = x[(low + high) // 2], low, high
+        while i <= j:
+            while x[i] < pivot:
+                i += 1
+            while x[j] > pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+
+
+@jit
+def sort(x: Floats) -> None:
+    """In place, in ascending order, by Shell's method: NumPy's sort takes long to compile.
+
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    >>> sort(x)
+    >>> x
+    array([1., 2., 3., 4., 5.])
+    """
+    gap = 1
+    while 3 * gap < x.size:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, x.size):
+            value, place = x[i], i
+            while place >= gap and x[place - gap] > value:
+                x[place] = x[place - gap]
+                place -= gap
+            x[place] = value
+        gap //= 3
+
+
+@jit
+def catch_up(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> None:
+    """Put new rewards in their part."""
+    x, marks = rewards(state, arm), samples.marks
+    if x.size >= marks[_NEXT, arm]:
+        arrange(policy, state, samples, arm, False)
+        return
+    least, most = samples.limits[_LEAST, arm], samples.limits[_MOST, arm]
+    low, end = marks[LOW, arm], marks[END, arm]
+    for i in range(marks[_KNOWN, arm], x.size):
+        value = x[i]
+        if value <= most:
+            x[i] = x[end]  # the first of the rest makes room
+            place = end
+            if value < least:
+                while place > low:
+                    x[place] = x[place - 1]
+                    place -= 1
+                low += 1
+            else:
+                while place > low and x[place - 1] > value:
+                    x[place] = x[place - 1]
+                    place -= 1
+            x[place] = value
+            end += 1
+    marks[LOW, arm], marks[END, arm], marks[_KNOWN, arm] = low, end, x.size
+
+
+@jit
+def in_order(policy: BCVTSParams, state: History, samples: Samples, arm: int, n: int) -> None:
+    """Make sure that the n smallest rewards are the first n, at most all of them."""
+    if not samples.marks[LOW, arm] <= n or not min(n, state.pulls[arm]) <= samples.marks[END, arm]:
+        arrange(policy, state, samples, arm, True)
+
+
+@shared
+def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
+    """The index of an arm, with the law that ``rule.py`` gives it."""
+    return drawn_index(policy, borrowed(state), borrowed(samples), arm, rng)
+
+
+@jit
+def drawn_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
+    """See :func:`draw_index`."""
+    catch_up(policy, state, samples, arm)
+    x, least, groups = rewards(state, arm), state.lows[arm], samples.groups
+    n = rng.binomial(x.size, policy.level)
+    in_order(policy, state, samples, arm, n + 1)
+    low, weights, excess = min(samples.marks[LOW, arm], n + 1), 0.0, 0.0
+    if low == samples.marks[LOW, arm] > 0:
+        mean = mean_of(x[:low]) if groups.paid[arm] >= LAW_COST else 0.0
+        excess, weights = weighted_sum(groups, arm, x[:low], mean, least, rng)
+    else:
+        low = 0
+    for i in range(low, min(n + 1, x.size)):
+        weight = rng.standard_exponential()
+        weights += weight
+        excess += weight * (x[i] - least)
+    if n == x.size:
+        weight = rng.standard_exponential()
+        weights += weight
+        excess += weight * (policy.upper - least)
+    return least + excess / weights
+
+
+@jit
+def mean_of(x: Floats) -> float:
+    """Of a few values."""
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] - x[0]
+    return x[0] + total / x.size

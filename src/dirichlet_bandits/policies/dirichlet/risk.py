@@ -1,0 +1,97 @@
+"""Dirichlet Sampling for CVaR, without a bound on the rewards: ``RDS(level=...)``. Experimental, no theorem covers it.
+
+A challenger with rewards X_1 <= ... <= X_n faces the leader's CVaR m. It wins at once if its own CVaR reaches m; else
+if its index does, the CVaR of its rewards and of the bonus of RDS,
+
+    bonus = m + rho_n * mean_i (m - X_i)^+,
+
+with weights w ~ Dirichlet(1, ..., 1). In law that is the mean of the k + 1 smallest of the n + 1 values with weights of
+their own, k ~ Binomial(n, level) (``numerics/cvar_crossing.py``): a duel costs about level * n exponentials, and the
+probability to win is exact. Unlike a bound, the bonus may lie among the rewards: then it counts where it lies.
+
+In the state the rewards of an arm are in ascending order, and ``means`` holds the CVaRs: leaders, with their ties, are
+found as always.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.engine.history import History, insert, new_history, rewards
+from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
+from dirichlet_bandits.numerics.cvar import ordered_cvar
+from dirichlet_bandits.numerics.cvar_crossing import log_cvar_crossing
+from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus, mean_shortfall
+from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability, win_probability
+from dirichlet_bandits.types import Floats
+
+
+@implements(init, RiskRDSParams)
+def no_rewards(policy: RiskRDSParams, n_arms: int) -> History:
+    """Nothing is known."""
+    return new_history(n_arms)
+
+
+@implements(update, RiskRDSParams)
+def keep_in_order(policy: RiskRDSParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    """Put the reward in its place; the arm's CVaR stands for its mean."""
+    state = insert(state, arm, reward)
+    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
+    return state
+
+
+@implements(duel, RiskRDSParams)
+def reweighted_cvar_duel(
+    policy: RiskRDSParams, state: History, challenger: int, leader: int, rng: np.random.Generator
+) -> bool:
+    """The challenger's CVaR, or else its index, reaches the leader's CVaR."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return True
+    x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    total, i = 0.0, 0
+    for _ in range(rng.binomial(x.size, policy.level) + 1):
+        if i == x.size or b < x[i]:  # the bonus has its turn, once
+            value, b = b, math.inf
+        else:
+            value = x[i]
+            i += 1
+        total += (value - m) * rng.standard_exponential()
+    return total >= 0.0
+
+
+@jit
+def offsets_with_bonus(x: Floats, b: float, m: float) -> Floats:
+    """Ordered rewards with the bonus in its place, less m."""
+    offsets = np.empty(x.size + 1)
+    i = x.size
+    while i > 0 and x[i - 1] > b:
+        offsets[i] = x[i - 1] - m
+        i -= 1
+    offsets[i] = b - m
+    for j in range(i):
+        offsets[j] = x[j] - m
+    return offsets
+
+
+@implements(win_probability, RiskRDSParams)
+def cvar_crossing_win(policy: RiskRDSParams, state: History, challenger: int, leader: int) -> float:
+    """1 if the challenger's CVaR reaches the leader's, else the probability that its index does."""
+    m = state.means[leader]
+    if state.means[challenger] >= m:
+        return 1.0
+    x = rewards(state, challenger)
+    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    return math.exp(log_cvar_crossing(offsets_with_bonus(x, b, m), policy.level))
+
+
+@implements(incremental_win_probability, RiskRDSParams)
+def cvar_crossing_win_anew(policy: RiskRDSParams, state: History, challenger: int, leader: int, memory: Any) -> float:
+    """The same: nothing is kept."""
+    return cvar_crossing_win(policy, state, challenger, leader)
+
+
+implements(select, RiskRDSParams)(duel_round)

@@ -1,0 +1,175 @@
+"""Which policy has less regret: one pair, or all pairs with Holm's correction for their number."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
+
+from dirichlet_bandits import html_tables
+from dirichlet_bandits.results.intervals import student, student_p_value
+from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Comparison(NamedTuple):
+    """Mean difference of the regrets of two policies over the replications that both finished.
+
+    ``low`` and ``high`` are the ends of its confidence interval, ``p_value`` that of Student's test of no difference.
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    replications: int
+    label: str = "regret"
+    p_value: float = math.nan
+    confidence: float = 0.95
+
+    @property
+    def better(self) -> str | None:
+        """The policy with less regret; None if the replications leave that open."""
+        if not self.p_value <= 1.0 - self.confidence:
+            return None
+        return self.first if self.difference < 0.0 else self.second
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        return "no clear difference" if self.better is None else f"{self.better} is better"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.label} of {self.first} minus {self.second}: {self.difference:.4g} "
+            f"[{self.low:.4g}, {self.high:.4g}] over {self.replications} paired replications: {self.verdict}"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_tables.table(f"{self.label}: {self.verdict}", _HEADERS, [_row(self)], below=_said_of([self]))
+
+
+@dataclass(frozen=True)
+class Comparisons(Sequence[Comparison]):
+    """All pairs of policies, from :meth:`Result.compare_all`; ``means`` are their mean regrets, from the least on."""
+
+    pairs: tuple[Comparison, ...]
+    means: Mapping[str, float]
+
+    @overload
+    def __getitem__(self, at: int) -> Comparison: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Comparison, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Comparison | tuple[Comparison, ...]:
+        return self.pairs[at]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.pairs)
+
+    @property
+    def verdict(self) -> str:
+        """Which policy has the least regret, and which cannot be told apart from it."""
+        best, *others = self.means
+        open_ = [pair.second for pair in self if pair.first == best and pair.better is None]
+        if not open_:
+            return f"{best} has the least regret, clearly less than {_listed(others)}"
+        return f"{best} has the least mean regret, not clearly less than {_listed(open_)}"
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """A row a pair; ``better`` is the name of the better one, or None."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.pairs, columns=Comparison._fields).drop(columns=["label", "confidence"])
+        frame["better"] = pd.Series([pair.better for pair in self], dtype=object)
+        return frame
+
+    def __str__(self) -> str:
+        return "\n".join([self.verdict, *map(str, self), _said_of(self)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_tables.table(self.verdict, _HEADERS, map(_row, self), below=_said_of(self))
+
+
+_HEADERS = ("first minus second", "difference", "from", "to", "p", "runs", "verdict")
+
+
+def _row(pair: Comparison) -> tuple[object, ...]:
+    names = f"{pair.first} - {pair.second}"
+    p_value = "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.2g}"
+    return names, pair.difference, pair.low, pair.high, p_value, pair.replications, pair.verdict
+
+
+def _said_of(pairs: Sequence[Comparison]) -> str:
+    level = f"{100 * pairs[0].confidence:g} %"
+    if len(pairs) == 1:
+        return f"{level} interval of the paired difference"
+    return f"{level} intervals for all pairs together (Bonferroni), p-values by Holm"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def compare_pair(first: str, second: str, differences: Floats, confidence: float, label: str) -> Comparison:
+    """One pair, from the differences of the regrets in their common replications."""
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+    interval = student(differences, confidence)
+    p_value = student_p_value(differences)
+    return Comparison(first, second, *interval, error, differences.size, label, p_value, confidence)
+
+
+def compare_all_pairs(finals: Mapping[str, Floats], confidence: float, label: str) -> Comparisons:
+    """All pairs of policies with two replications in common; ``finals`` are their final regrets, NaN where undone.
+
+    Holm's procedure multiplies the i-th smallest of m p-values by m - i + 1. The intervals have the level
+    1 - (1 - confidence)/m, so that all hold at once: where one leaves out 0, Holm finds the difference too.
+
+    Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
+    """
+    means = {name: float(np.nanmean(final)) for name, final in finals.items() if not np.isnan(final).all()}
+    means = dict(sorted(means.items(), key=lambda item: item[1]))
+    differences = {}
+    for first, second in itertools.combinations(means, 2):
+        both = finals[first] - finals[second]
+        both = both[~np.isnan(both)]
+        if both.size >= 2:
+            differences[first, second] = both
+    m = len(differences)
+    together = 1.0 - (1.0 - confidence) / max(1, m)
+    pairs = [compare_pair(*names, both, together, label) for names, both in differences.items()]
+    corrected = holm([pair.p_value for pair in pairs])
+    return Comparisons(
+        tuple(pair._replace(p_value=p, confidence=confidence) for pair, p in zip(pairs, corrected, strict=True)), means
+    )
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for their number by Holm's procedure: the chance of any false alarm is kept.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        corrected[i] = largest
+    return corrected

@@ -1,0 +1,24 @@
+"""A matplotlib figure that shows itself in a notebook, whether or not pyplot was ever imported there."""
+
+import io
+from typing import Any
+
+from matplotlib.figure import Figure
+
+_DPI = 110
+
+
+class Picture(Figure):
+    """A figure without pyplot: nothing keeps it once nobody does."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(layout="constrained", **options)
+
+    def png(self, dpi: float = _DPI) -> bytes:
+        """The picture as a PNG file."""
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=dpi)
+        return file.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        return self.png()

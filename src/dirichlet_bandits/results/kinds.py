@@ -1,0 +1,266 @@
+"""The kinds of pictures of a result: each draws into given axes, and says what the legend has to explain."""
+
+import ast
+import json
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, style
+from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
+_BOUND = "asymptotic lower bound"
+
+
+def default_size(view: View, kind: str) -> tuple[float, float]:
+    """Inches: as high as the rows of a picture ask for."""
+    rows = {"pulls": view.result.data.sizes["arm"], "reward": len(view.policies), "distribution": len(view.policies)}
+    return (7.0, 4.0) if kind not in rows else (7.0, min(12.0, max(2.6, 1.3 + 0.45 * rows[kind])))
+
+
+def regret(axes: "Axes", view: View) -> Entries:
+    """Mean regret over time with its band; the lower bound c log(t) as a thin dashed line."""
+    data = view.result.regret
+    time = data["time"].to_numpy()
+    lines: list[tuple[float, Any]] = []
+    for i, policy in enumerate(view.policies):
+        runs = data.sel(policy=policy).to_numpy()
+        runs = runs[~np.isnan(runs).any(axis=1)]
+        if runs.shape[0] == 0:
+            continue
+        mean = runs.mean(axis=0)
+        (line,) = axes.plot(time, mean, label=plain(policy), linewidth=view.line, zorder=3, **style(i))
+        lines.append((float(mean[-1]), line))
+        if (edges := view.spread(runs)) is not None:
+            axes.fill_between(time, *edges, color=style(i)["color"], alpha=0.08, linewidth=0)
+            for edge in edges:  # overlapping bands mix their colours: only their edges tell them apart
+                axes.plot(time, edge, linewidth=0.4 * view.line, alpha=0.6, **style(i))
+    handles = [line for _, line in sorted(lines, key=lambda pair: -pair[0])]  # like the ends of the lines
+    if view.lower_bound is not None:
+        known = time[_first_meaningful(view.lower_bound, time, _gaps(view)) :]
+        if known.size:
+            curve = view.lower_bound * np.log(known)
+            handles += axes.plot(known, curve, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label=_BOUND)
+    axes.set_xlabel("number of pulls")
+    axes.set_ylabel(view.with_unit(view.result.regret_label))
+    if view.log_time:
+        axes.set_xscale("log")
+    if view.log_regret:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    first = _SETTLED if view.log_time and time[-1] > _SETTLED**2 else time[0]
+    axes.set_xlim(float(first), float(time[-1]))
+    axes.margins(y=0.02)
+    return Entries(handles, [line.get_label() for line in handles], view.band_label)
+
+
+def _gaps(view: View) -> Floats | None:
+    """Gaps of the arms; None where the regret is that of another objective than the mean."""
+    means = view.result.data["mean"].to_numpy()
+    return means.max() - means if view.result.objective == "mean" else None
+
+
+def _first_meaningful(constant: float, time: Any, gaps: Floats | None) -> int:
+    """Where c log(t) begins to say something: from then on it stays below the regret of pulling all arms evenly.
+
+    Before, whoever does not even look at the rewards has less regret than this "lower bound".
+    """
+    meaningful = time >= (2 if gaps is None else gaps.size)
+    if gaps is not None:
+        meaningful &= constant * np.log(time) <= gaps.mean() * time
+    return int(np.flatnonzero(~meaningful)[-1]) + 1 if not meaningful.all() else 0
+
+
+def pulls(axes: "Axes", view: View) -> Entries:
+    """Pulls of each arm at the horizon: mean and band, a row an arm, on a logarithmic axis."""
+    data = view.result.pulls
+    done = view.result.reward.notnull()
+    names = [str(name) for name in data["arm"].values]
+    means = view.result.data["mean"].to_numpy()
+    handles = []
+    for i, policy in enumerate(view.policies):
+        runs = data.sel(policy=policy).to_numpy()[done.sel(policy=policy).to_numpy()].astype(float)
+        if runs.shape[0] == 0:
+            continue
+        rows = np.arange(float(len(names))) + _dodge(i, len(view.policies))
+        handles.append(_dots(axes, view, runs, rows, i, policy))
+    axes.set_xscale("log")
+    axes.set_xlabel(f"pulls of each arm, {view.result.horizon} in all")
+    best = view.result.objective == "mean" and means == means.max()
+    labels = [f"{name} (best)" if best is not False and best[k] else name for k, name in enumerate(names)]
+    _rows(axes, view, labels)
+    return Entries(handles, [handle.get_label() for handle in handles], view.band_label)
+
+
+def reward(axes: "Axes", view: View) -> Entries:
+    """Realised reward at the horizon: mean and band, a row a policy; dashed, what the best arm alone is worth."""
+    handles: list[Any] = []
+    for i, policy in enumerate(view.policies):
+        paid = view.result.reward.sel(policy=policy).to_numpy()
+        paid = paid[~np.isnan(paid)]
+        if paid.size:
+            _dots(axes, view, paid[:, None], np.array([float(i)]), i, policy)
+    best = view.result.horizon * float(view.result.data["mean"].max())
+    handles.append(
+        axes.axvline(best, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label="best mean, pulled always")
+    )
+    axes.set_xlabel(view.with_unit(f"reward after {view.result.horizon} pulls: {view.band_label}"))
+    _rows(axes, view, view.policies)
+    return Entries(handles, [handle.get_label() for handle in handles], place="below")
+
+
+def distribution(axes: "Axes", view: View) -> Entries:
+    """Regret at the horizon over the replications, a row a policy: quartiles, 5-95 % whiskers, what lies outside."""
+    for i, policy in enumerate(view.policies):
+        final = view.result.final_regret(policy)
+        final = final[~np.isnan(final)]
+        if not final.size:
+            continue
+        color = style(i)["color"]
+        axes.boxplot(
+            final,
+            positions=[i],
+            orientation="horizontal",
+            widths=0.55,
+            whis=(5, 95),
+            showmeans=True,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color},
+            medianprops={"color": "black", "linewidth": view.line},
+            meanprops={"marker": "D", "markersize": 4, "markerfacecolor": "white", "markeredgecolor": "black"},
+            whiskerprops={"color": color, "linewidth": view.line},
+            capprops={"color": color, "linewidth": view.line},
+            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": color, "alpha": 0.6, "rasterized": True},
+        )
+    if view.log_regret:
+        axes.set_xscale("log")
+    axes.set_xlabel(view.with_unit(f"{view.result.regret_label} after {view.result.horizon} pulls"))
+    _rows(axes, view, view.policies)
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles = [
+        Line2D([], [], color="black", linewidth=view.line, label="median"),
+        Line2D([], [], linestyle="", marker="D", markersize=4, color="black", markerfacecolor="white", label="mean"),
+        Patch(facecolor="0.8", edgecolor="0.4", label="25-75 %; whiskers 5-95 %"),
+    ]
+    return Entries(handles, [str(handle.get_label()) for handle in handles], place="below")
+
+
+class _Member(NamedTuple):
+    """A policy of a sweep: its name and the value of the parameter."""
+
+    value: float
+    policy: str
+
+
+def sweep(axes: "Axes", view: View) -> Entries:
+    """Regret at the horizon against the one parameter in which policies of a class differ; others as level lines."""
+    found = _sweeps(view)
+    if not found:
+        expected = "another kind: 'sweep' is for policies of one class that differ in one number"
+        raise ArgumentError("kind", expected, "sweep")
+    handles: list[Any] = []
+    parameters, swept = [], set()
+    for i, ((kind, parameter), members) in enumerate(found.items()):
+        values = np.array([member.value for member in members])
+        finals = np.stack([view.result.final_regret(member.policy) for member in members], axis=1)
+        finals = finals[~np.isnan(finals).any(axis=1)]
+        label = kind if len(found) == 1 else f"{kind}, {parameter}"
+        handles += axes.plot(
+            values, finals.mean(axis=0), marker=MARKERS[i % len(MARKERS)], markersize=4, label=plain(label),
+            linewidth=view.line, **style(i),
+        )  # fmt: skip
+        if (edges := view.spread(finals)) is not None:
+            axes.fill_between(values, *edges, color=style(i)["color"], alpha=0.15, linewidth=0)
+        parameters.append((parameter, values))
+        swept |= {member.policy for member in members}
+    for i, policy in enumerate([name for name in view.policies if name not in swept], start=len(found)):
+        level = float(np.nanmean(view.result.final_regret(policy)))
+        handles.append(axes.axhline(level, label=plain(policy), linewidth=view.line, **style(i)))
+    every = np.concatenate([values for _, values in parameters])
+    if every.min() > 0 and every.max() >= 10 * every.min():
+        axes.set_xscale("log")
+    axes.set_xlabel(plain(", ".join(dict.fromkeys(name for name, _ in parameters))))
+    axes.set_ylabel(view.with_unit(f"{view.result.regret_label} after {view.result.horizon} pulls"))
+    if view.log_regret:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    return Entries(handles, [handle.get_label() for handle in handles], view.band_label)
+
+
+def _sweeps(view: View) -> dict[tuple[str, str], list[_Member]]:
+    """Policies of one class that differ in one number, by class and parameter, in the order of their values."""
+    texts = json.loads(view.result.data.attrs["policies"])
+    classes: dict[str, dict[str, dict[str, Any]]] = {}
+    for policy in view.policies:
+        if (read := _read_call(texts.get(policy, ""))) is not None:
+            classes.setdefault(read[0], {})[policy] = read[1]
+    found = {}
+    for kind, members in classes.items():
+        keys = {key for given in members.values() for key in given}
+        different = [key for key in keys if len({repr(given.get(key)) for given in members.values()}) > 1]
+        if len(different) != 1:
+            continue
+        values = {policy: given.get(different[0]) for policy, given in members.items()}
+        if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values.values()):
+            ordered = sorted(_Member(float(str(x)), policy) for policy, x in values.items())
+            found[kind, different[0]] = ordered
+    return found
+
+
+def _read_call(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Class and parameters of a policy's repr; None for one that is no call of a class with plain values.
+
+    >>> _read_call("UCB1(sigma=0.5)")
+    ('UCB1', {'sigma': 0.5})
+    """
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        return call.func.id, {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, i: int, policy: str) -> Any:
+    """A dot at the mean of each column of ``runs``, in its row, and a line along the band."""
+    mean, color = runs.mean(axis=0), style(i)["color"]
+    if (edges := view.spread(runs)) is not None:
+        axes.hlines(rows, *edges, color=color, linewidth=view.line, alpha=0.7)
+    marker = MARKERS[i % len(MARKERS)]
+    (dots,) = axes.plot(mean, rows, linestyle="", marker=marker, markersize=4.5, color=color, label=plain(policy))
+    return dots
+
+
+def _dodge(i: int, n: int) -> float:
+    """Where the i-th of n stands within a row of height one."""
+    return 0.6 * ((i + 0.5) / n - 0.5)
+
+
+def _rows(axes: "Axes", view: View, names: Any) -> None:
+    """Name the rows, from the top down."""
+    wide = 16 if view.narrow else 28
+    labels = [textwrap.fill(plain(name), wide, break_long_words=False) for name in names]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.45, -0.55)
+
+
+KINDS: Final[dict[str, Callable[["Axes", View], Entries]]] = {
+    "regret": regret,
+    "pulls": pulls,
+    "reward": reward,
+    "distribution": distribution,
+    "sweep": sweep,
+}

@@ -1,0 +1,85 @@
+"""Who may see the pages, and in which colours: log in, log out, light or dark."""
+
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
+from dirichlet_bandits.service.guard import COOKIE
+from dirichlet_bandits.service.keys import WRITE, check_key
+from dirichlet_bandits.service.problems import problem
+from dirichlet_bandits.service.registry import Registry
+
+_YEAR: Final = 365 * 86400
+routes = APIRouter(include_in_schema=False)
+Text = Annotated[str, Form()]
+
+
+class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
+    """Nobody is logged in."""
+
+
+async def _reading(request: Request) -> Registry:
+    if request.state.scope is None:
+        raise NotLoggedIn
+    registry: Registry = request.app.state.registry
+    return registry
+
+
+async def _writing(request: Request) -> Registry:
+    registry = await _reading(request)
+    if request.state.scope != WRITE:
+        raise problem(403, "this key may only read")
+    return registry
+
+
+Reading = Annotated[Registry, Depends(_reading)]
+Writing = Annotated[Registry, Depends(_writing)]
+
+
+async def to_login(request: Request, error: Exception) -> Response:
+    """Where those go whom nobody knows."""
+    return RedirectResponse("/login", 303)
+
+
+@routes.get("/login")
+async def login_page(request: Request) -> Response:
+    """The form for a key."""
+    return page(request, "login.html", error=None)
+
+
+@routes.post("/login")
+async def login(request: Request, key: Text) -> Response:
+    """Keep a good key in a cookie that no script and no other site can use."""
+    keys, answer = request.app.state.keys, RedirectResponse("/", 303)
+    if keys is None:
+        return answer  # whatever it is, none is needed
+    if check_key(key.strip(), keys) is None:
+        return page(request, "login.html", 401, error="This key is not known.")
+    secure = request.url.scheme == "https"
+    answer.set_cookie(COOKIE, key.strip(), httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+@routes.post("/logout")
+async def logout() -> Response:
+    """Forget the key."""
+    answer = RedirectResponse("/login", 303)
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return answer
+
+
+@routes.post("/theme")
+async def choose_theme(request: Request, theme: Text) -> Response:
+    """Light, dark, or as the system has it; kept in a cookie, so that it needs no script. Back to the page before."""
+    if theme not in THEMES:
+        raise ArgumentError("theme", one_of(THEMES), theme)
+    before = urlsplit(request.headers.get("referer", ""))
+    query = f"?{before.query}" if before.query else ""
+    # Of the address before only the path is taken, and one slash at its beginning: it cannot lead to another host.
+    answer = RedirectResponse("/" + before.path.lstrip("/\\") + query, 303)
+    answer.set_cookie(THEME, theme, max_age=_YEAR, samesite="strict", secure=request.url.scheme == "https")
+    return answer

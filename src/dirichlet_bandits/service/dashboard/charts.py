@@ -1,0 +1,217 @@
+"""Pictures of a study as inline SVG: no script, nothing loaded; every text escaped, every colour from the style sheet.
+
+They are 360 units wide, so that a phone shows letters at their full size. Shapes have titles: pointed at, they say
+their numbers.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from dirichlet_bandits.live.journal import TOLD
+from dirichlet_bandits.service.dashboard.rendering import short
+from dirichlet_bandits.service.dashboard.series import OTHERS, Series
+from dirichlet_bandits.types import Floats
+
+WIDTH: Final = 360
+_LEFT: Final = 44
+_RIGHT: Final = 10
+_TALL: Final = 200
+_BOTTOM: Final = 24
+_BINS: Final = 24
+_GREY: Final = 8  # the colour of all other arms
+
+
+class Scale:
+    """From values to places."""
+
+    def __init__(self, low: float, high: float, first: float, last: float) -> None:
+        self.low, self.high, self.first, self.last = low, high, first, last
+
+    def __call__(self, value: float) -> float:
+        """The place of a value."""
+        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
+
+
+def swatch(k: int) -> Markup:
+    """A square in the k-th arm's colour."""
+    square = f'<rect class="fill c{k}" width="12" height="12" rx="2"/>'
+    return Markup(f'<svg class="swatch" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{square}</svg>')
+
+
+def shares(found: Series) -> Markup:
+    """The share of each arm over time, stacked."""
+    x, y = _x(found), Scale(0.0, 1.0, _TALL - _BOTTOM, 10)
+    parts = [*_areas(found, x, y), _axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
+    for tick in (0.0, 0.5, 1.0):
+        parts.append(_text(_LEFT - 5, y(tick) + 4, f"{100 * tick:.0f} %", "end"))
+    return _svg(_TALL, "Share of each arm over time", parts)
+
+
+def sparkline(found: Series) -> Markup:
+    """The same without axes, for a card."""
+    x, y = Scale(0, max([*found.at[-1:], 1]), 0, WIDTH), Scale(0.0, 1.0, 48, 0)
+    return _svg(48, "Share of each arm over time", _areas(found, x, y), "spark")
+
+
+def means(found: Series) -> Markup:
+    """The mean reward of each arm over time."""
+    return _lines(found, found.means, "Mean reward of each arm over time")
+
+
+def total(found: Series) -> Markup:
+    """The rewards so far, added up."""
+    return _lines(found, np.array([found.total]), "Sum of all rewards over time")
+
+
+def interval_scale(summary: pd.DataFrame, trials: pd.DataFrame) -> Scale | None:
+    """One axis for the intervals of all arms: as far as they reach, but not far beyond the rewards."""
+    rewards = trials.loc[trials["status"] == TOLD, "reward"].to_numpy(float)
+    if not rewards.size:
+        return None
+    bounds = summary[["mean", "low", "high"]].to_numpy(float)
+    finite = bounds[np.isfinite(bounds)]
+    room = 0.05 * (rewards.max() - rewards.min())
+    low, high = max(finite.min(), rewards.min() - room), min(finite.max(), rewards.max() + room)
+    return Scale(*_padded(low, high), 4, 156)
+
+
+def interval(x: Scale | None, mean: float, low: float, high: float, k: int) -> Markup:
+    """Mean and interval of an arm in a cell of a table; an end that is out of the axis has no stroke across it."""
+    if x is None or not math.isfinite(mean):
+        return Markup("")
+    ends = [(end, min(max(end, x.low), x.high)) for end in (low, high) if math.isfinite(end)]
+    parts = []
+    if len(ends) == 2:
+        left, right = x(ends[0][1]), x(ends[1][1])
+        parts.append(f'<path class="line c{k}" d="M{left:.1f} 10H{max(right, left + 0.5):.1f}"/>')
+        parts += [f'<path class="line c{k}" d="M{x(end):.1f} 5v10"/>' for end, shown in ends if end == shown]
+    parts.append(f'<circle class="fill c{k}" cx="{x(mean):.1f}" cy="10" r="4.5"/>')
+    head = '<svg class="interval" viewBox="0 0 160 20" width="160" height="20" aria-hidden="true">'
+    return Markup(head + "".join(parts) + "</svg>")
+
+
+def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = None, costs: bool = False) -> Markup:
+    """How the rewards of each arm are spread, all on one axis; with a level the worst so many are shaded."""
+    told = trials[(trials["status"] == TOLD) & trials["arm"].isin(arms)]
+    if told.empty:
+        return Markup("")
+    rewards, which = told["reward"].to_numpy(float), told["arm"].to_numpy()
+    low, high = _padded(rewards.min(), rewards.max())
+    x, step = Scale(low, high, 12, WIDTH - 12), 62
+    height = step * len(arms) + 26
+    parts = [_axis_x(low, high, height - 22, x)]
+    for k, arm in enumerate(arms):
+        values, base = np.sort(rewards[which == arm])[:: -1 if costs else 1], step * (k + 1) - 4
+        in_tail = values[: math.ceil(level * values.size)] if level is not None else values[:0]
+        parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
+        parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
+        parts += _label(step * k + 13, arm, f"{values.size} told")
+    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g} % are shaded"
+    return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
+
+
+def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -> list[str]:
+    """The bars of one arm; what belongs to the lower tail is drawn over them, darker."""
+    counts, edges = np.histogram(values, bins=_BINS, range=(x.low, x.high))
+    below, _ = np.histogram(in_tail, bins=_BINS, range=(x.low, x.high))
+    most = max(int(counts.max()), 1)
+    parts = []
+    for count, tail, left, right in zip(counts.tolist(), below.tolist(), edges[:-1], edges[1:], strict=True):
+        place, wide = f'x="{x(left):.1f}"', f'width="{max(x(right) - x(left) - 1, 1):.1f}"'
+        said = f"<title>{left:.4g} to {right:.4g}: {count}</title>"
+        for number, kind in ((count, colour), (tail, f"{colour.split()[0]} tail")):
+            if number:
+                tall = 38 * number / most
+                box = f'{place} y="{base - tall:.1f}" {wide} height="{tall:.1f}"'
+                parts.append(f'<rect class="fill {kind}" {box}>{said}</rect>')
+    return parts
+
+
+def _areas(found: Series, x: Scale, y: Scale) -> list[str]:
+    """One area an arm, each upon those before it."""
+    if not found.at:
+        return []
+    places = [x(0), *(x(at) for at in found.at)]
+    below = np.zeros(len(places))
+    parts = []
+    for k, share in enumerate(found.share):
+        above = np.minimum(below + np.concatenate([share[:1], share]), 1.0)
+        edge = [*zip(places, above.tolist(), strict=True), *reversed([*zip(places, below.tolist(), strict=True)])]
+        points = " ".join(f"{left:.1f},{y(up):.1f}" for left, up in edge)
+        named, colour = (found.arms[k], k) if k < len(found.arms) else (OTHERS, _GREY)
+        said = f"<title>{escape(named)}: {100 * share[-1]:.1f} % of the last {found.window} trials</title>"
+        parts.append(f'<polygon class="fill c{colour}" points="{points}">{said}</polygon>')
+        below = above
+    return parts
+
+
+def _lines(found: Series, rows: Floats, title: str) -> Markup:
+    finite = rows[np.isfinite(rows)]
+    if not finite.size:
+        return Markup("")
+    x, y = _x(found), Scale(*_padded(finite.min(), finite.max()), _TALL - _BOTTOM, 10)
+    parts = [_axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
+    for tick in _ticks(y.low, y.high):
+        parts.append(_text(_LEFT - 5, y(tick) + 4, short(tick), "end"))
+        parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{WIDTH - _RIGHT}"/>')
+    for k, row in enumerate(rows):
+        pairs = zip(found.at, row.tolist(), strict=True)
+        points = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, value in pairs if math.isfinite(value))
+        parts.append(f'<polyline class="line c{k}" points="{points}"/>')
+    return _svg(_TALL, title, parts)
+
+
+def _x(found: Series) -> Scale:
+    return Scale(0, max([*found.at[-1:], 1]), _LEFT, WIDTH - _RIGHT)
+
+
+def _svg(height: int, title: str, parts: Sequence[str], kind: str = "chart") -> Markup:
+    head = f'<svg class="{kind}" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}"'
+    return Markup(head + (' preserveAspectRatio="none">' if kind == "spark" else ">") + "".join(parts) + "</svg>")
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _label(y: float, name: str, value: str) -> list[str]:
+    """The name of an arm, cut to the room that the value leaves."""
+    room = (WIDTH - 40) // 7 - len(value)
+    cut = name if len(name) <= room else name[: max(room - 1, 3)] + "…"
+    return [_text(12, y, cut), _text(WIDTH - 12, y, value, "end")]
+
+
+def _axis_x(low: float, high: float, y: float, x: Scale, whole: bool = False) -> str:
+    marks = [f'<path class="axis" d="M{x(low):.1f} {y}H{x(high):.1f}"/>']
+    for tick in _ticks(low, high, whole):
+        anchor = "start" if x(tick) < 20 else "end" if x(tick) > WIDTH - 20 else "middle"
+        marks.append(f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, short(tick), anchor))
+    return "".join(marks)
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    """A range that is wide enough to be drawn."""
+    if high - low > 1e-9 * max(abs(low), abs(high), 1e-200):
+        return float(low), float(high)
+    room = max(abs(low) * 0.05, 0.5)
+    return float(low - room), float(high + room)
+
+
+def _ticks(low: float, high: float, whole: bool = False) -> list[float]:
+    """Some round numbers in a range.
+
+    >>> _ticks(0.0, 103.0)
+    [0.0, 50.0, 100.0]
+    """
+    rough = (high - low) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next((m * size for m in (1.0, 2.0, 5.0, 10.0) if m * size >= rough), 10 * size)
+    if whole:
+        step = max(1.0, step)
+    first = math.ceil(low / step)
+    return [k * step for k in range(first, first + 7) if k * step <= high]

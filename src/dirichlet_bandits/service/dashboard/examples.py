@@ -1,0 +1,64 @@
+"""Examples of the API, for a shell and for Python: a route each, in an order in which they can be run."""
+
+from typing import Final
+
+SHELL: Final = """\
+URL=http://127.0.0.1:8000
+KEY=...  # made with: dirichlet-bandits keys add
+call() { curl -sS -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "$@"; }"""
+
+START: Final = """\
+import dirichlet_bandits as db
+
+service = db.connect("http://127.0.0.1:8000", key="...")"""
+
+CURL: Final = {
+    "GET /api/health": 'call "$URL/api/health"',
+    "POST /api/studies": """\
+call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 Mar"], "policy": "RDS"}'""",
+    "GET /api/studies": 'call "$URL/api/studies"',
+    "GET /api/study": 'call "$URL/api/study?study=maize"',
+    "POST /api/ask": """call "$URL/api/ask?study=maize" -d '{"n": 3, "token": "monday"}'""",
+    "GET /api/pending": 'call "$URL/api/pending?study=maize"',
+    "POST /api/tell": """call "$URL/api/tell?study=maize" -d '{"id": 0, "reward": 3120}'""",
+    "POST /api/tell_many": """call "$URL/api/tell_many?study=maize" -d '{"ids": [1], "rewards": [2950]}'""",
+    "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
+    "POST /api/correct": """\
+call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
+    "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
+    "POST /api/annotate": """\
+call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
+    "POST /api/add_trials": """\
+call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"}'""",
+    "GET /api/summary": 'call "$URL/api/summary?study=maize&level=0.95"',
+    "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
+    "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
+    "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
+    "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"weights": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
+    "GET /api/replay": 'call "$URL/api/replay?study=maize"',
+    "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
+    "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
+}
+
+PYTHON: Final = {
+    "POST /api/studies": 'study = service.create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.RDS())',
+    "GET /api/studies": "service.study_names()",
+    "GET /api/study": 'study = service.load_study("maize")',
+    "POST /api/ask": "trials = study.ask(3)",
+    "GET /api/pending": "study.pending",
+    "POST /api/tell": "study.tell(trials[0].id, 3120.0)",
+    "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
+    "POST /api/abandon": "study.abandon(trials[2].id)",
+    "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
+    "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
+    "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
+    "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
+    "GET /api/summary": "study.summary(level=0.95)",
+    "GET /api/propensities": "study.propensities()",
+    "GET /api/trials": "study.trials_dataframe()",
+    "GET /api/export": 'study.export("log.csv")',
+    "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
+    "GET /api/replay": "study.replay()",
+    "POST /api/add_arm": 'study.add_arm("12 Apr")',
+    "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
+}

@@ -1,0 +1,143 @@
+"""What the forms of the pages do: ask, tell, void, correct, note, change the arms; each leads back to a page."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
+from dirichlet_bandits.live import Study
+from dirichlet_bandits.service.bodies import MOST_TRIALS
+from dirichlet_bandits.service.dashboard.access import Text, Writing
+from dirichlet_bandits.service.dashboard.study import show_study
+from dirichlet_bandits.service.dashboard.trials import show_trial
+from dirichlet_bandits.service.problems import status_of, words_of
+
+routes = APIRouter(include_in_schema=False)
+
+
+@routes.post("/ask")
+def ask(request: Request, studies: Writing, name: Text, token: Text, n: Text = "1") -> Response:
+    """Hand out trials; the token makes a form that is sent twice one ask."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        count = _whole("n", n)
+        if count > MOST_TRIALS:
+            raise ArgumentError("n", f"at most {MOST_TRIALS}", count)
+        return back_to(name, asked=study.ask(count, token=token)[0].id)
+
+    return _acted(request, study, act)
+
+
+@routes.post("/tell")
+def tell(request: Request, studies: Writing, name: Text, id: Text = "", reward: Text = "") -> Response:
+    """The reward of a trial."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        study.tell(_whole("id", id), _real("reward", reward))
+        return back_to(name, done=_whole("id", id))
+
+    return _acted(request, study, act, trial=id, reward=reward)
+
+
+@routes.post("/abandon")
+def abandon(request: Request, studies: Writing, name: Text, id: Text = "") -> Response:
+    """A trial whose reward will never come."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        study.abandon(_whole("id", id))
+        return back_to(name, done=_whole("id", id))
+
+    return _acted(request, study, act, trial=id)
+
+
+@routes.post("/void")
+def void(request: Request, studies: Writing, name: Text, id: Text, reason: Text = "") -> Response:
+    """Take a reward back."""
+    study = studies.study(name)
+    return _revised(request, study, id, lambda trial: study.void(trial, reason.strip()), reason=reason)
+
+
+@routes.post("/correct")
+def correct(request: Request, studies: Writing, name: Text, id: Text, reward: Text = "", reason: Text = "") -> Response:
+    """Another reward in place of the one that was told."""
+    study = studies.study(name)
+
+    def act(trial: int) -> None:
+        study.correct(trial, _real("reward", reward), reason.strip() or None)
+
+    return _revised(request, study, id, act, reward=reward, reason=reason)
+
+
+@routes.post("/annotate")
+def annotate(request: Request, studies: Writing, name: Text, id: Text, note: Text = "") -> Response:
+    """A note to a trial."""
+    study = studies.study(name)
+    return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
+
+
+@routes.post("/arms")
+def arms(request: Request, studies: Writing, name: Text, arm: Text, action: Text) -> Response:
+    """Add or retire an arm."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        study.add_arm(arm.strip()) if action == "add" else study.retire_arm(arm)
+        return back_to(name)
+
+    return _acted(request, study, act)
+
+
+def back_to(name: str, **query: int) -> Response:
+    """To the page of a study."""
+    return RedirectResponse("/study?" + urlencode({"name": name, **query}), 303)
+
+
+def _acted(request: Request, study: Study, act: Callable[[], Response], **typed: str) -> Response:
+    """Do it and go back to the page; if it is refused, show the page with the reason and with what was typed."""
+    try:
+        return act()
+    except DirichletBanditsError as error:
+        return show_study(request, study, status_of(error), error=words_of(error), **typed)
+
+
+def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
+    """The same for one trial, on its own page."""
+    trial = _whole("id", id)
+    try:
+        act(trial)
+    except NotFoundError:
+        raise
+    except DirichletBanditsError as error:
+        return show_trial(request, study, trial, status_of(error), error=words_of(error), **typed)
+    return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)
+
+
+def _whole(field: str, text: str) -> int:
+    if not (text.strip().isascii() and text.strip().isdecimal() and len(text.strip()) < 19):
+        raise ArgumentError(field, "a whole number", text)
+    return int(text)
+
+
+def _real(field: str, text: str) -> float:
+    """A number as people type it, with a point or a comma; not where a comma may also stand between thousands.
+
+    >>> _real("reward", "3120,5"), _real("reward", "-0,125"), _real("reward", "1e3")
+    (3120.5, -0.125, 1000.0)
+    >>> _real("reward", "3,120")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.120: the comma may mean either (got '3,120')
+    """
+    typed = text.strip()
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", typed):
+        either = f"{typed.replace(',', '')} or {typed.replace(',', '.', 1)}"
+        raise ArgumentError(field, f"{either}: the comma may mean either", text)
+    try:
+        return float(typed.replace(",", ".") if typed.count(",") == 1 and "." not in typed else typed)
+    except ValueError:
+        raise ArgumentError(field, "a number", text) from None

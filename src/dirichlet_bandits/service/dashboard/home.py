@@ -1,0 +1,109 @@
+"""The first page: a card a study, search, and a form for a new study."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from dirichlet_bandits.errors import DirichletBanditsError
+from dirichlet_bandits.live import Study, create_study
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
+from dirichlet_bandits.live.journal import PENDING
+from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard.access import Reading, Text, Writing
+from dirichlet_bandits.service.dashboard.forms import back_to
+from dirichlet_bandits.service.dashboard.overview import last_activity
+from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.dashboard.series import drawn_arms, series
+from dirichlet_bandits.service.problems import status_of, words_of
+from dirichlet_bandits.service.registry import Registry
+
+_CARDS: Final = 24
+_FEW_POINTS: Final = 60
+routes = APIRouter(include_in_schema=False)
+
+
+@routes.get("/")
+def studies_page(
+    request: Request, studies: Reading, q: str = "", first: Annotated[int, Query(ge=0, lt=2**31)] = 0
+) -> Response:
+    """The studies whose name contains ``q``, the newest first, a page of them, and a form for a new one."""
+    typed = {"name": "", "arms": "", "policy": "RDS", "direction": MAXIMIZE, "control": ""}
+    return _home(request, studies, typed, q=q, first=first)
+
+
+@routes.post("/create")
+def create(
+    request: Request,
+    studies: Writing,
+    name: Text,
+    arms: Text,
+    policy: Text = "RDS",
+    direction: Text = MAXIMIZE,
+    control: Text = "",
+) -> Response:
+    """A new study; the arms are written one a line."""
+    try:
+        made = create_study(
+            name.strip(),
+            arms=[line.strip() for line in arms.splitlines() if line.strip()],
+            policy=policy.strip(),
+            storage=studies.storage,
+            direction=direction,
+            control=control.strip() or None,
+        )
+    except DirichletBanditsError as error:
+        typed = {"name": name, "arms": arms, "policy": policy, "direction": direction, "control": control}
+        return _home(request, studies, typed, status_of(error), words_of(error))
+    return back_to(studies.keep(made).name)
+
+
+def _home(
+    request: Request,
+    studies: Registry,
+    typed: dict[str, str],
+    status: int = 200,
+    error: str | None = None,
+    q: str = "",
+    first: int = 0,
+) -> Response:
+    every = studies.storage.names()[::-1]
+    names = [name for name in every if q.strip().casefold() in name.casefold()]
+    values = {
+        "cards": [_card(studies, name) for name in names[first : first + _CARDS]],
+        "n_found": len(names),
+        "n_studies": len(every),
+        "q": q,
+        "first": first,
+        "more": first + _CARDS if first + _CARDS < len(names) else None,
+        "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
+        "typed": typed,
+        "error": error,
+    }
+    return page(request, "studies.html", status, **values)
+
+
+def _card(studies: Registry, name: str) -> dict[str, Any]:
+    """What a card says; of a study that cannot be opened, why."""
+    try:
+        return {"name": name, "broken": None, **_facts(studies.study(name))}
+    except DirichletBanditsError as error:
+        return {"name": name, "broken": words_of(error)}
+
+
+def _facts(study: Study) -> dict[str, Any]:
+    log, summary = study.trials_dataframe(), study.summary()
+    drawn = drawn_arms(summary, log)
+    return {
+        "policy": type(study.policy).__name__,
+        "objective": study.policy.objective.name,
+        "costs": study.direction == MINIMIZE,
+        "arms": len(study.arms),
+        "trials": len(log),
+        "pending": int((log["status"] == PENDING).sum()),
+        "best": summary.attrs["best_arm"],
+        "last": last_activity(log),
+        "picture": charts.sparkline(series(drawn, len(summary), log, _FEW_POINTS)),
+    }

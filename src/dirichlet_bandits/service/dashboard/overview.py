@@ -1,0 +1,88 @@
+"""What the page of a study shows of it: arms from the best down, the next step, pictures."""
+
+import math
+from typing import Any, Final
+
+import pandas as pd
+
+from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard.advice import next_step
+from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, series
+
+LISTED: Final = 50
+_OTHER: Final = 8
+_SEED_DIGITS: Final = 8
+
+
+def overview(study: Study) -> dict[str, Any]:
+    """Everything that changes on the page of a study."""
+    summary, log, chances, pending = study.summary(), study.trials_dataframe(), study.propensities(), study.pending
+    best, control, costs = summary.attrs["best_arm"], study.control, study.direction == MINIMIZE
+    arms = [str(arm) for arm in summary.index]
+    drawn = drawn_arms(summary, log)
+    colours = {arm: drawn.index(arm) if arm in drawn else _OTHER for arm in arms}
+    found = series(drawn, len(arms), log)
+    axis = charts.interval_scale(summary, log)
+    rows = [
+        {
+            "arm": arm,
+            "best": arm == best,
+            "control": arm == control,
+            "next": chances[str(arm)],
+            "swatch": charts.swatch(colours[str(arm)]),
+            "drawn": charts.interval(axis, row["mean"], row["low"], row["high"], colours[str(arm)]),
+            **row,
+        }
+        for arm, row in _from_the_best(summary, costs).to_dict("index").items()
+    ]
+    level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
+    return {
+        "study": study,
+        "seed": short_seed(study.seed),
+        "rows": rows,
+        "attrs": summary.attrs,
+        "level": level,
+        "log": log,
+        "trials": len(log),
+        "total": float(log["reward"].sum()),
+        "last": last_activity(log),
+        "best": best,
+        "next_step": next_step(rows, pending, summary.attrs),
+        "waiting": pending[:LISTED],
+        "n_waiting": len(pending),
+        "legend": [(arm, charts.swatch(k)) for k, arm in enumerate(drawn)]
+        + [(OTHERS, charts.swatch(_OTHER))] * (found.others > 0),
+        "window": found.window,
+        "others": found.others,
+        "shares": charts.shares(found),
+        "means": charts.means(found),
+        "sums": charts.total(found),
+        "histograms": charts.histograms(drawn, log, level, costs),
+    }
+
+
+def short_seed(seed: int) -> str:
+    """A seed as a person can compare it.
+
+    >>> short_seed(42), short_seed(301464646622280655677346925882554694042)
+    ('42', '30146464…')
+    """
+    digits = str(seed)
+    return digits if len(digits) <= _SEED_DIGITS else digits[:_SEED_DIGITS] + "…"
+
+
+def last_activity(log: pd.DataFrame) -> Any:
+    """When something was last asked or told; None before the first trial."""
+    latest = log[["asked_at", "ended_at"]].max().max()
+    return None if pd.isna(latest) else latest.to_pydatetime(warn=False)
+
+
+def _from_the_best(summary: pd.DataFrame, costs: bool) -> pd.DataFrame:
+    """Active arms before retired ones, then by what the study judges them by; those without a reward last."""
+    judged = summary["value" if "value" in summary else "mean"]
+    good = (-judged if costs else judged).fillna(-math.inf)
+    keys = pd.DataFrame({"retired": ~summary["active"], "good": good})
+    return summary.loc[keys.sort_values(["retired", "good"], ascending=[True, False], kind="stable").index]

@@ -1,0 +1,20 @@
+"""The description of the API, readable without a network, with examples to copy."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from dirichlet_bandits.service.dashboard.examples import CURL, PYTHON, SHELL, START
+from dirichlet_bandits.service.dashboard.rendering import page
+
+routes = APIRouter(include_in_schema=False)
+
+
+@routes.get("/docs")
+async def docs(request: Request) -> Response:
+    """Every route with its fields, answers and examples."""
+    description = request.app.openapi()
+    schemas = description["components"]["schemas"]
+    examples: dict[str, Any] = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}
+    return page(request, "docs.html", description=description, schemas=schemas, **examples)

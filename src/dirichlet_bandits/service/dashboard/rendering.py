@@ -1,0 +1,100 @@
+"""Templates to pages: everything escaped, numbers and times as people read them."""
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.service.keys import WRITE
+
+THEME: Final = "dirichlet_bandits_theme"
+THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
+_PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """A page, with what all of them show."""
+    scope, state = request.state.scope, request.app.state
+    theme = request.cookies.get(THEME)
+    if "study" in values:
+        values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
+    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
+    values |= {"compiling": list(state.precompiling.waiting)}
+    values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
+    return HTMLResponse(_templates.get_template(template).render(values), status)
+
+
+def short(value: float | None) -> str:
+    """A number in four digits, or to the unit if it has a few more; nothing where there is none.
+
+    >>> [short(x) for x in (3120.52, 10370.4, 1.5e12, 0.000123456, float("nan"), None)]
+    ['3121', '10370', '1.5e+12', '0.0001235', '', '']
+    """
+    if value is None or not math.isfinite(value):
+        return ""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e8 else f"{value:.4g}"
+
+
+def exact(value: float) -> str:
+    """A reward as it is stored, every digit of it.
+
+    >>> exact(3120.0), exact(0.1)
+    ('3120', '0.1')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
+def percent(share: float) -> str:
+    """A probability in percent; never 0 or 100 for what is neither impossible nor certain; nothing if nobody knows it.
+
+    >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0, math.nan)]
+    ['0 %', '<0.1 %', '12.3 %', '>99.9 %', '100 %', '']
+    """
+    if math.isnan(share):
+        return ""
+    if 0.0 < share < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= share < 1.0:
+        return ">99.9 %"
+    return f"{100.0 * share:.1f} %" if 0.0 < share < 1.0 else f"{100.0 * share:.0f} %"
+
+
+def ago(then: datetime, now: datetime | None = None) -> str:
+    """How long ago, in the largest unit that fits.
+
+    >>> ago(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 3, 5, tzinfo=UTC))
+    '2 days ago'
+    """
+    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    for size, unit in _PERIODS:
+        if seconds >= size:
+            count = int(seconds / size)
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def _stamp(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC"
+
+
+_templates: Final = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters |= {
+    "query": urlencode,
+    "short": short,
+    "exact": exact,
+    "percent": percent,
+    "ago": ago,
+    "stamp": _stamp,
+}

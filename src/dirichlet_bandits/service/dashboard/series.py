@@ -1,0 +1,118 @@
+"""What happened over time, as numbers: the data behind the pictures, for the browser and for those drawn here."""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, Response
+
+from dirichlet_bandits.live.journal import TOLD
+from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.types import Floats
+
+DRAWN: Final = 8
+"""At most so many arms have a colour of their own; the others are one."""
+
+OTHERS: Final = "all other arms"
+_POINTS: Final = 600
+_SMALLEST_WINDOW: Final = 20
+
+routes = APIRouter(include_in_schema=False)
+
+
+class Series(NamedTuple):
+    """A study at some of its trials, the last one among them.
+
+    ``at`` counts trials, ``times`` says when the last of them was handed out, in seconds since 1970. ``share`` has a
+    row an arm: its share of the last ``window`` trials. ``means`` and ``total`` are of the rewards of all trials
+    until then, as they are known now.
+    """
+
+    arms: list[str]
+    others: int
+    at: list[int]
+    times: list[float]
+    window: int
+    share: Floats
+    means: Floats
+    total: list[float]
+
+
+def drawn_arms(summary: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
+    """The arms to draw, in their own order: the best, the control, and those with the most trials."""
+    arms = [str(arm) for arm in summary.index]
+    always = (summary.attrs["best_arm"], summary.attrs["control"])
+    counts = trials["arm"].value_counts()
+    by_trials = sorted(arms, key=lambda arm: (arm not in always, -int(counts.get(arm, 0))))
+    chosen = set(by_trials[:DRAWN])
+    return [arm for arm in arms if arm in chosen]
+
+
+def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _POINTS) -> Series:
+    """The series of the arms that are drawn, and of the others together."""
+    n = len(trials)
+    window = max(_SMALLEST_WINDOW, n // 10)
+    at = np.unique(np.linspace(1, n, points).astype(int)) if n else np.zeros(0, int)
+    which = pd.Index(arms).get_indexer(trials["arm"])  # -1 for all others
+    told = (trials["status"] == TOLD).to_numpy()
+    rewards = np.where(told, trials["reward"].to_numpy(float), 0.0)
+    rest = which == -1
+    others = max(n_arms - len(arms), int(rest.any()))
+    rows = [which == k for k in range(len(arms))] + [rest] * (others > 0)
+    share = np.array([_window_share(row, at, window) for row in rows]).reshape(len(rows), at.size)
+    means = np.array([_running_mean(rewards, told & row)[at - 1] for row in rows[: len(arms)]])
+    # Clocks may go back; a picture's axis does not.
+    times = np.maximum.accumulate(trials["asked_at"].astype("int64").to_numpy() / _per_second(trials))
+    return Series(
+        arms=arms,
+        others=others,
+        at=at.tolist(),
+        times=times[at - 1].tolist(),
+        window=min(window, n),
+        share=share,
+        means=means.reshape(len(arms), at.size),
+        total=np.cumsum(rewards)[at - 1].tolist(),
+    )
+
+
+@routes.get("/study/series")
+def series_of(studies: Reading, name: str) -> Response:
+    """The series of a study for the script that draws them."""
+    study = studies.study(name)
+    summary, trials = study.summary(), study.trials_dataframe()
+    found = series(drawn_arms(summary, trials), len(summary), trials)
+    return JSONResponse({"arms": found.arms + [OTHERS] * (found.others > 0)} | _numbers(found))
+
+
+def _numbers(found: Series) -> dict[str, Any]:
+    """JSON has no NaN: an arm without a reward has no mean yet."""
+    means = [[None if value != value else _six(value) for value in row] for row in found.means.tolist()]
+    rest = {
+        "at": found.at,
+        "times": found.times,
+        "window": found.window,
+        "total": [_six(value) for value in found.total],
+    }
+    return {**rest, "share": found.share.round(4).tolist(), "means": means}
+
+
+def _six(value: float) -> float:
+    """Six digits: more than a picture can show, and half the bytes."""
+    return float(f"{value:.6g}")
+
+
+def _window_share(row: Any, at: Any, window: int) -> Floats:
+    counts = np.concatenate([[0], np.cumsum(row)])
+    first = np.maximum(at - window, 0)
+    return np.asarray((counts[at] - counts[first]) / np.maximum(at - first, 1), float)
+
+
+def _running_mean(rewards: Floats, counted: Any) -> Floats:
+    sums, counts = np.cumsum(np.where(counted, rewards, 0.0)), np.cumsum(counted)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _per_second(trials: pd.DataFrame) -> float:
+    """Steps of the clock of a column a second: pandas counts in several units."""
+    return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[trials["asked_at"].dt.unit]

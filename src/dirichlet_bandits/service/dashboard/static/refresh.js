@@ -1,0 +1,42 @@
+// Keeps a study's page up to date; without it the page works, and shows what was when it was loaded.
+"use strict";
+
+const state = document.getElementById("state");
+const PAUSE = 3000;
+
+async function refresh() {
+  try {
+    const answer = await fetch(state.dataset.url);
+    if (answer.redirected) location.reload(); // logged out meanwhile
+    const text = await answer.text();
+    if (answer.ok && show(text)) await window.drawCharts();
+    state.textContent = answer.ok ? "" : "The service cannot answer; trying again.";
+  } catch {
+    state.textContent = "The service cannot be reached; trying again.";
+  }
+}
+
+// Puts every part that has changed into its place; whether there was one.
+function show(text) {
+  const fresh = document.createElement("template");
+  fresh.innerHTML = text; // made and escaped by the service
+  let changed = false;
+  for (const part of [...fresh.content.children]) {
+    const old = document.getElementById(part.id);
+    if (old.innerHTML.trim() === part.innerHTML.trim()) continue;
+    const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+    const places = [...old.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
+    old.replaceWith(part);
+    part.querySelectorAll(".scroll").forEach((box, k) => { [box.scrollLeft, box.scrollTop] = places[k] || [0, 0]; });
+    if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
+    changed = true;
+  }
+  return changed;
+}
+
+async function keepFresh() {
+  if (document.visibilityState === "visible") await refresh();
+  setTimeout(keepFresh, PAUSE);
+}
+
+setTimeout(keepFresh, PAUSE);

@@ -1,0 +1,61 @@
+"""The page of one study: what to do next, its arms, its pictures, forms to ask and to tell by hand."""
+
+import secrets
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from dirichlet_bandits.live import Study
+from dirichlet_bandits.service.api import export_file
+from dirichlet_bandits.service.bodies import MOST_TRIALS
+from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.service.dashboard.overview import LISTED, overview
+from dirichlet_bandits.service.dashboard.rendering import page
+
+routes = APIRouter(include_in_schema=False)
+
+
+@routes.get("/study")
+def study_page(
+    request: Request,
+    studies: Reading,
+    name: str,
+    trial: Annotated[int | None, Query(ge=0)] = None,
+    asked: Annotated[int | None, Query(ge=0)] = None,
+    done: Annotated[int | None, Query(ge=0)] = None,
+) -> Response:
+    """One study. ``trial`` goes into the form; ``asked`` is the first trial of an ask, ``done`` one just written to."""
+    return show_study(request, studies.study(name), trial=trial, asked=asked, done=done)
+
+
+@routes.get("/study/live")
+def live_part(request: Request, studies: Reading, name: str) -> Response:
+    """The parts of the page that change."""
+    return page(request, "live.html", **overview(studies.study(name)))
+
+
+@routes.get("/study/log")
+def log(studies: Reading, name: str, format: Literal["csv", "parquet"]) -> Response:
+    """The log as a file."""
+    return export_file(studies.study(name), format)
+
+
+def show_study(request: Request, study: Study, status: int = 200, **said: Any) -> Response:
+    """The page, with what has just been done or refused."""
+    seen = overview(study)
+    asked, done, trial = said.get("asked"), said.get("done"), said.get("trial")
+    fresh = [] if asked is None else [waiting for waiting in study.pending if waiting.id >= asked][:LISTED]
+    if trial is None and (fresh or seen["waiting"]):
+        trial = (fresh or seen["waiting"])[0].id
+    log = seen["log"]
+    values = {
+        "fresh": fresh,
+        "done": None if done is None or done >= len(log) else {"id": done, **log.iloc[done].to_dict()},
+        "trial": "" if trial is None else trial,
+        "reward": said.get("reward", ""),
+        "error": said.get("error"),
+        "token": secrets.token_urlsafe(16),
+        "most": MOST_TRIALS,
+    }
+    return page(request, "study.html", status, **values, **seen)

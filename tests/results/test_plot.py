@@ -1,0 +1,144 @@
+"""Pictures: what they show, at any size, and that no legend lies on the data."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import dirichlet_bandits as db
+
+BANDIT = db.Bandit({"low": db.Gaussian(0.0, 1.0), "high": db.Gaussian(1.0, 1.0)})
+KINDS = ("regret", "pulls", "reward", "distribution", "sweep")
+
+
+@pytest.fixture(scope="module")
+def result():
+    policies = {"narrow": db.UCB1(sigma=0.5), "wide $5": db.UCB1(sigma=2.0)}
+    return db.simulate(BANDIT, policies, horizon=400, replications=60, seed=0)
+
+
+def labelled(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def test_the_picture_shows_every_policy_and_the_bound(result, tmp_path):
+    figure = result.plot(tmp_path / "regret.png", log_time=True, lower_bound=2.0, title="Two Gaussians")
+    assert (tmp_path / "regret.png").stat().st_size > 10_000
+    (axes,) = figure.axes
+    lines = labelled(axes)
+    assert list(lines) == ["narrow", r"wide \$5", "asymptotic lower bound"]
+    np.testing.assert_allclose(lines["narrow"].get_ydata(), result.regret.sel(policy="narrow").mean("replication"))
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlabel() == "number of pulls"
+
+
+def test_the_evident_lower_bound_begins_where_it_means_something(result, tmp_path):
+    assert result.lower_bound == 2.0  # 2 sigma^2 / gap
+    time, bound = labelled(result.plot().axes[0])["asymptotic lower bound"].get_data()
+    np.testing.assert_allclose(bound, 2.0 * np.log(time))
+    recorded = result.data["time"].values
+    # Pulling both arms evenly costs t / 2, which is less than 2 log t until t = 8.6.
+    np.testing.assert_array_equal(time, recorded[recorded >= 9])
+    assert "asymptotic lower bound" not in labelled(result.plot(lower_bound=False).axes[0])
+    assert "asymptotic lower bound" not in labelled(result.plot(lower_bound=1000.0).axes[0])  # too early to say
+    result.save(tmp_path / "runs.zarr")
+    assert db.load(tmp_path / "runs.zarr").lower_bound == 2.0
+    with pytest.raises(db.ArgumentError, match="'lower_bound' must be a finite number"):
+        result.plot(lower_bound=np.nan)
+    unknown = db.Bandit([db.Gaussian(0.0, 1.0), db.Uniform(0.0, 1.0)])
+    other = db.simulate(unknown, {"narrow": db.UCB1(sigma=0.5)}, horizon=10, replications=2, seed=0)
+    assert other.lower_bound is None
+    assert "asymptotic lower bound" not in labelled(other.plot().axes[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [None, (3.5, 2.6)])
+def test_no_legend_lies_on_the_axes(result, kind, size):
+    figure = result.plot(kind=kind, figsize=size)
+    assert size is None or tuple(figure.get_size_inches()) == size
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    (axes,) = figure.axes
+    box, plane = legend.get_window_extent(), axes.get_window_extent()
+    assert not box.overlaps(plane)
+    for text in (*legend.get_texts(), *axes.get_yticklabels(), axes.xaxis.label):  # nothing is cut off
+        extent = text.get_window_extent()
+        assert extent.x0 >= -1
+        assert extent.x1 <= figure.bbox.width + 1
+        assert extent.y0 >= -1
+
+
+def test_a_long_name_is_wrapped_and_not_cut_off():
+    name = "a policy with so long a name that no legend has room for it in one line, not even below"
+    long = db.simulate(BANDIT, {name: db.UCB1(sigma=0.5)}, horizon=20, replications=3, seed=0)
+    for size in (None, (3.5, 3.0)):
+        figure = long.plot(figsize=size)
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert box.x0 >= -1
+        assert box.x1 <= figure.bbox.width + 1
+        assert " ".join(legend.get_texts()[0].get_text().split()) == name
+
+
+@pytest.mark.parametrize("log_regret", [False, True])
+def test_in_axes_of_ones_own_the_legend_makes_room(result, log_regret):
+    figure = Figure(figsize=(7.0, 3.0), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    assert result.plot(ax=left, log_regret=log_regret) is figure
+    assert right.lines[:] == []
+    figure.draw_without_rendering()
+    box = left.get_legend().get_window_extent()
+    for line in left.lines:
+        assert not any(box.contains(*point) for point in left.transData.transform(line.get_xydata()))
+    result.plot(ax=right, legend=False)
+    assert right.get_legend() is None
+
+
+def test_bands(result):
+    runs = result.regret.sel(policy="narrow").values[:, -1]
+    for band, low, high in (
+        (0.5, *np.quantile(runs, [0.25, 0.75])),
+        # Student's t for 59 degrees of freedom at 95 %, from tables: 2.0010
+        ("mean", *(runs.mean() + np.array([-2.0010, 2.0010]) * runs.std(ddof=1) / np.sqrt(60))),
+    ):
+        lines = result.plot(policies=["narrow"], band=band, lower_bound=False).axes[0].lines
+        np.testing.assert_allclose([lines[1].get_ydata()[-1], lines[2].get_ydata()[-1]], [low, high], rtol=1e-4)
+    figure = result.plot(policies=["narrow"], band=False, lower_bound=False)
+    assert len(figure.axes[0].lines) == 1
+    assert figure.legends[0].get_title().get_text() == "mean"
+    assert result.plot(band=0.5).legends[0].get_title().get_text() == "mean, 25-75 % band"
+
+
+def test_pulls_reward_and_sweep_show_the_means(result):
+    dots = labelled(result.plot(kind="pulls").axes[0])["narrow"]
+    np.testing.assert_allclose(dots.get_xdata(), result.pulls.sel(policy="narrow").mean("replication"))
+    paid = labelled(result.plot(kind="reward").axes[0])
+    assert paid["narrow"].get_xdata()[0] == pytest.approx(float(result.reward.sel(policy="narrow").mean()))
+    assert paid["best mean, pulled always"].get_xdata()[0] == 400.0
+    axes = result.plot(kind="sweep").axes[0]
+    np.testing.assert_allclose(axes.lines[0].get_xdata(), [0.5, 2.0])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), result.summary()["mean"])
+    assert axes.get_xlabel() == "sigma"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "pie"}, "'kind' must be one of 'regret', 'pulls', 'reward', 'distribution', 'sweep' "),
+        ({"kind": "sweep", "policies": ["narrow"]}, "'sweep' is for policies of one class that differ in one number"),
+        ({"band": 90}, "'band' must be a number strictly between 0 and 1"),
+        ({"band": "median"}, "'band' must be a share of the replications such as 0.9, 'mean', or False"),
+        ({"legend": "top"}, "'legend' must be True, False or one of 'right', 'below', 'inside'"),
+        ({"figsize": 3.5}, "'figsize' must be width and height in inches"),
+        ({"figsize": (3.5, -1)}, r"'figsize\[1\]' must be a positive number"),
+        ({"ax": "here"}, "'ax' must be axes of matplotlib"),
+        ({"ax": "here", "figsize": (3, 3)}, "'figsize' must be left out where axes are given"),
+    ],
+)
+def test_mistakes_are_named(result, options, message):
+    with pytest.raises(db.ArgumentError, match=message):
+        result.plot(**options)
+
+
+def test_a_notebook_shows_the_figure(result):
+    assert result.plot()._repr_png_().startswith(b"\x89PNG")

@@ -1,0 +1,75 @@
+"""What a study's page says: the order of the arms, the control, and the next step."""
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.service.dashboard.forms import _real
+from dirichlet_bandits.service.dashboard.overview import overview
+
+
+def filled(means, trials=200, spread=0.1, **settings):
+    """A study in which the arms have these means."""
+    rng = np.random.default_rng(2)
+    study = db.create_study("s", arms=list(means), policy=db.UCB1(sigma=1.0), seed=1, **settings)
+    for _ in range(trials):
+        trial = study.ask()
+        study.tell(trial, float(rng.normal(means[trial.arm], spread)))
+    return study
+
+
+@pytest.mark.parametrize(("direction", "order"), [("maximize", ["c", "a", "b"]), ("minimize", ["b", "a", "c"])])
+def test_the_best_arm_comes_first(direction, order):
+    study = filled({"a": 1.0, "b": 0.0, "c": 2.0}, direction=direction, control="a")
+    study.add_arm("new")
+    study.add_arm("old")
+    study.retire_arm("old")
+    seen = overview(study)
+    assert [row["arm"] for row in seen["rows"]] == [*order, "new", "old"]
+    assert [row["arm"] for row in seen["rows"] if row["best"]] == order[:1]
+    assert [row["arm"] for row in seen["rows"] if row["control"]] == ["a"]
+
+
+def test_the_next_step_follows_the_study():
+    study = db.create_study("s", arms=["a", "b"], seed=1)
+
+    def said():
+        return overview(study)["next_step"]
+
+    assert said().startswith("Ask for the first trial")
+    first = study.ask()
+    assert said() == f"Try {first.arm} and tell the reward of trial 0."
+    second = study.ask()
+    assert said() == f"Try {first.arm} and tell the reward of trial 0; 1 more waits."
+    study.tell(first, 1.0)
+    study.abandon(second)
+    assert said() == "Ask: 1 arm has no reward yet, and arms without one come first."
+    study.tell(study.ask(), 0.0)
+    assert said().startswith("Ask for more trials: ")
+
+
+def test_it_says_when_to_stop():
+    assert overview(filled({"a": 0.0, "b": 0.5}))["next_step"].startswith("You may stop: b is better than every other")
+    assert overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))["next_step"].startswith("You may stop: a is")
+    close = {"a": 1.0, "b": 1.001}
+    assert overview(filled(close))["next_step"].endswith("leads, but 1 other arm may still be better.")
+    three = overview(filled({"a": 0.0, "b": 0.5, "c": 0.501}, control="a"))["next_step"]
+    assert "is better than the control, with 95 % confidence" in three
+    risky = db.create_study("s", arms=["a", "b"], policy=db.BCVTS(upper=1, level=0.2), seed=1)
+    for k in range(40):
+        risky.tell(risky.ask(), (k % 7) / 7)
+    assert overview(risky)["next_step"].endswith("it has the best CVaR at 20 % so far.")
+
+
+def test_trials_of_the_past_are_shown():
+    study = db.create_study("s", arms=["a", "b"], seed=1)
+    study.add_trials({"arm": ["a", "b", "a"], "reward": [1.0, 2.0, 3.0], "time": ["2020-01-02", "2020-01-01", None]})
+    seen = overview(study)
+    assert (seen["trials"], seen["total"]) == (3, 6.0)
+    assert "nan" not in seen["shares"] + seen["means"] + seen["sums"] + seen["histograms"]
+
+
+@pytest.mark.parametrize("typed", ["1,234", "12,345,678", "1.234,5", "1,5,2", "", "nan,"])
+def test_numbers_that_may_mean_two_things_are_refused(typed):
+    with pytest.raises(db.ArgumentError):
+        _real("reward", typed)

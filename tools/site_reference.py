@@ -1,0 +1,81 @@
+"""The API pages of the documentation site: every public name, on the page of the room that it comes from."""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = "dirichlet_bandits"
+
+# Page, title, what it is about, and where its names come from; the first page that fits takes a name.
+PAGES = (
+    ("api_arms.md", "Arms", "Reward laws, bandits, and what makes an arm good.", ("arms",)),
+    (
+        "api_simulation.md",
+        "Simulations and results",
+        "Let policies play, and read what came of it.",
+        ("simulation", "results", "experiments."),
+    ),
+    (
+        "api_policies.md",
+        "Policies",
+        "What each family does, and where it fails: `docs/policies.md`.",
+        ("policies",),
+    ),
+    ("api_live.md", "Live studies", "Ask now, tell later, here or over HTTP: `docs/live.md`.", ("live", "service")),
+    (
+        "api_theory.md",
+        "Theory",
+        "The quantities behind the policies, as functions of their own.",
+        ("numerics", "theory"),
+    ),
+    ("api_errors.md", "Errors", "One tree; each is also the built-in exception that one would expect.", ("errors",)),
+)
+PACKAGES = {
+    "testing": "Checks that authors of policies run.",
+    "crops": "Planting dates for maize: `docs/crops.md`.",
+    "experiments": "An experiment as a TOML file: `docs/howto_experiments.md`.",
+    "report": "The paper's experiments and their page: `docs/paper.md`.",
+}
+
+
+def reference_pages(sources: Path) -> dict[str, str]:
+    """The Markdown of each page, for mkdocstrings to fill."""
+    pages = {page: [f"# {title}", "", about, ""] for page, title, about, _ in PAGES}
+    for home, name in public_names(sources / PACKAGE / "__init__.pyi"):
+        pages[page_of(home)] += entry(f"{home}.{name}")
+    packages = [
+        "# Crops, experiments, reports, testing",
+        "",
+        "Packages of `dirichlet_bandits`, with names of their own.",
+        "",
+    ]
+    for package, about in PACKAGES.items():
+        packages += [f"## `{package}`", "", about, ""]
+        for name in sorted(importlib.import_module(f"{PACKAGE}.{package}").__all__):
+            packages += entry(f"{PACKAGE}.{package}.{name}")
+    return {"api_packages.md": "\n".join(packages), **{page: "\n".join(lines) for page, lines in pages.items()}}
+
+
+def public_names(stub: Path) -> Iterator[tuple[str, str]]:
+    """Where it comes from, and its name, for every public name of the package but its sub-packages."""
+    for line in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if not isinstance(line, ast.ImportFrom) or line.module == PACKAGE:
+            continue
+        home = str(line.module)
+        starred = line.names[0].name == "*"
+        for name in importlib.import_module(home).__all__ if starred else [name.name for name in line.names]:
+            yield home, name
+
+
+def page_of(home: str) -> str:
+    """The page for names of a module; a new room wants a page first."""
+    for page, _, _, rooms in PAGES:
+        if any(f"{home}.".startswith(f"{PACKAGE}.{room}") for room in rooms):
+            return page
+    raise LookupError(f"tools/site_reference.py has no page for names of {home}")
+
+
+def entry(path: str) -> list[str]:
+    """One name, with its docstring and signature."""
+    return [f"::: {path}", ""]
