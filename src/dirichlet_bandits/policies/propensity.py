@@ -18,7 +18,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import Incremental, propensities_of
+from dirichlet_bandits.policies.registry import Incremental, Propensities, propensities_of
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array
 
@@ -60,14 +60,14 @@ def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, flo
     Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
     in stochastic bandits, section 3.
     """
-    chances = _of_rewards(policy, _rewards(policy, histories))
+    known = propensities_of(policy)  # refuses what is no policy, or has none
+    chances = _of_rewards(known, policy, _rewards(policy, histories))
     if isinstance(histories, Mapping):
         return dict(zip(histories, chances.tolist(), strict=True))
     return chances
 
 
-def _of_rewards(policy: Policy, data: list[Floats]) -> Floats:
-    known = propensities_of(policy)
+def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floats:
     if known.from_histories is not None and all(x.size for x in data):
         return known.from_histories(policy, data)
     state = policy.init(len(data))
