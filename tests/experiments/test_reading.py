@@ -181,7 +181,7 @@ def test_what_a_report_shows_is_read_too():
         ("times = 1.5", 'statistic = "median"', "'claims[0].statistic' must be one of 'mean', 'std', "),
         ("times = 1.5", "time = 1.5", "'claims[0].time' is not a parameter of a claim (its parameters: says, lower, "),
         ("says =", "say =", "'claims[0].say' is not a parameter of a claim"),
-        ("mean = 1.0, std = 2.0", "mean = 1.0", "'paper.printed.UCB1.std' is missing: a printed row needs it"),
+        ("mean = 1.0, std = 2.0", "std = 2.0", "'paper.printed.UCB1.mean' is missing: a printed row needs it"),
         ("UCB1 = {", "UCB9 = {", "'paper.printed' must be made of 'UCB1' (got 'UCB9')"),
         ("q95 = 4 }", 'q95 = "4" }', "'paper.printed.UCB1.q95' must be a finite number (got '4')"),
         ('place = "section 5"', "place = 5", "'paper.place' must be a text (got 5)"),

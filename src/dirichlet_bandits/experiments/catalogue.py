@@ -95,6 +95,7 @@ PAPERS = {
         "paper's were written down without the paper at hand: check them there before you cite them. Tables that are "
         "not quoted have only our numbers.",
         " --which cvar",
+        own=("B-CVTS", "M-CVTS"),
         runs="1040 on four planting dates and 1000 random multinomial problems",
         quick=40,
     ),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _FLATTENS = 2.0  # times the median: from here on a line presses the others to the ground
 _BEYOND = 2.0  # times the highest mean: what few runs lose beyond this is cut off, or it would press the lines down
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
+_WIDE = 34  # characters of a title in a legend
 _MARKERS = "oDs^vPX"
 
 
@@ -130,7 +131,8 @@ def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -
         for policy in found
     }
     names = sorted(of, key=lambda policy: float(np.mean(np.log(of[policy]))))
-    figure = empty(1.5 + 0.22 * len(names))
+    wide = max(map(len, multiples)) > _WIDE  # two such titles do not fit beside each other
+    figure = empty(1.5 + 0.22 * len(names) + (0.19 * len(multiples) if wide else 0.0))
     axes = figure.add_subplot()
     for k, (title, found) in enumerate(multiples.items()):
         rows = [names.index(policy) for policy in found]
@@ -147,7 +149,7 @@ def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_title("Regret against the best of each experiment", fontsize=10)
-    legend(figure, *axes.get_legend_handles_labels(), "", most=2)
+    legend(figure, *axes.get_legend_handles_labels(), "", most=1 if wide else 2)
     return figure
 
 
