@@ -102,7 +102,7 @@ def test_a_report_on_risk_says_at_which_level(folder):
     for words in (
         "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling",
         "quick run: 3 replications",
-        "The paper has 1040",
+        "has as many as the paper, 1040 on four planting dates",
         "CVaR regret at 20 % (kg/ha) after",
         "an upright line marks the CVaR at 20 %, the average over the darker part",
         "What the arms are worth (kg/ha): CVaR at 20 %.",
