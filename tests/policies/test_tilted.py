@@ -27,7 +27,7 @@ def rings_won(y, n, mean, n_rings, tie, rng):
     """The ceiling of a challenger with n rewards of this mean, and how many of so many rings it wins."""
     waits, words, low, high = new_waits(1), further_words(rng), y.min(), y.max()
     numbers, won = waits.numbers, 0
-    set_tilt(numbers, 0, mean, y, low)
+    set_tilt(numbers, 0, mean, y, y.mean(), low)
     numbers[CEILING, 0] = log_ceiling(numbers[TILT, 0], numbers[WEIGHT, 0] / y.size, mean, n, y.size, low, high)
     for _ in range(n_rings):
         won += tilted_duel(waits, 0, mean, n, y, 0, y.size, low, high, tie, words, rng)

@@ -111,7 +111,7 @@ draw in exp(4) would be accepted."""
 TILT_PATIENCE: Final = 16
 """Plain draws, for each reward of the leader, before a clock that was not worth while is tried again."""
 
-TILT_SAMPLE: Final = 64
+TILT_SAMPLE: Final = 256
 """Rewards of the leader from which a tilt is guessed."""
 
 WEIGHT_COST: Final = 1

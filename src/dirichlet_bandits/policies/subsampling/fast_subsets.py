@@ -176,7 +176,7 @@ def play_rounds(
                     spent[arm] += n
                     if spent[arm] > WEIGHT_COST * n_leader and not wins and n >= TILT_LEAST and mean < m:
                         spent[arm] = 0
-                        set_tilt(numbers, arm, mean, pool[first[leader] : first[leader] + n_leader], low)
+                        set_tilt(numbers, arm, mean, pool[first[leader] : first[leader] + n_leader], m, low)
                         ring[arm] = UNSURE if numbers[TILT, arm] > 0.0 else ALWAYS
                 elif ring[arm] == now:
                     wins = tilted_duel(waits, arm, mean, n, pool, first[leader], n_leader, low, high, tie, words, rng)

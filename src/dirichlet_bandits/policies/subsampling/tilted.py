@@ -2,22 +2,23 @@
 
 A challenger with n rewards wins against a leader with N if n of the leader's rewards, drawn one after the other, have
 distances from their least, ``low``, whose sum S is at most n (mean - low): see ``subsets.py``. Give each of the
-leader's rewards the weight w = exp(-tilt distance), W in all, ``least`` at least. Draw the rewards by their weights,
-and if one comes that has been drawn before, draw again with probability least/w, else give up. So the j-th, j = 0, 1,
-..., n - 1, is a given new one with probability w / (W - j least), where it should have 1 / (N - j). Hence
+leader's rewards the weight w = exp(-tilt distance), W in all, and draw in proportion to the weights of those that are
+left. A sequence that should have probability prod 1/(N - j) has now prod w_j / (W - V_j), V_j being the weights drawn
+before the j-th, j = 0, ..., n - 1. So with S and V_j of a tilted draw
 
-    P(win) = exp(tilt S) prod (W - j least)/(N - j), on average over such draws, where nobody gives up and S is a win.
+    P(win) = E[ exp(tilt S) prod (W - V_j)/(N - j);  the challenger wins ].
 
-* The ceiling. S is at most ``bar`` in a duel that is won. So P(win) is at most  exp(tilt bar) (W/N)^n D,  where log D,
-  the sum of log(1 - j least/W) - log(1 - j/N), is at most
+* The ceiling. S is at most ``bar`` in a duel that is won, and so are the distances of its first j rewards; exp is
+  convex, hence V_j >= f(j) = j exp(-tilt bar / j). So P(win) is at most  exp(tilt bar) (W/N)^n D,  where log D, the sum
+  of log(1 - f(j)/W) - log(1 - j/N), is at most
 
-      (n (n - 1) / (2 N)) (1 - least N/W) + n (n - 1) (2 n - 1) / (12 N (N - n)).
+      n (n - 1) / (2 N) - sum f(j) / W + n (n - 1) (2 n - 1) / (12 N (N - n)).
 
   All this falls as N grows and W/N stays below a number, ``most``: that is the certificate. It ends when W/N exceeds
   ``most`` or a reward of the leader is a new extreme, and when the challenger is pulled or the leader another one:
   questions about rewards that are asked before every round and do not know when the clock rings.
 * The ring. A clock of that ceiling rings, rewards are drawn by their weights, and the duel is won with probability
-  exp(tilt S) prod (W - j least)/(N - j) / ceiling, if it is won at all.
+  exp(tilt S) prod (W - V_j)/(N - j) / ceiling, if it is won at all.
 
 The tilt is a matter of cost alone. It is best where the tilted mean is the challenger's (Chernoff, 1952).
 """
@@ -51,6 +52,7 @@ _UNIT: Final = 2.0**-32
 _TINY: Final = 1e-200
 _STEPS: Final = 64.0
 _LAST: Final = 16.0
+_PIECES: Final = 8
 _DECAYS: Final = np.exp(-np.arange(_STEPS * _LAST + 2) / _STEPS)
 
 # Rows of Waits.numbers: tilt (0: none), W, the challenger's mean for which the tilt was chosen, most, log-ceiling.
@@ -72,8 +74,10 @@ class Waits(NamedTuple):
 def decay(x: float) -> float:
     """exp(-x) for x >= 0: a table, and six terms of the series; compiled into loops, in which a call takes longer.
 
-    >>> [round(decay(x) / math.exp(-x) - 1.0, 13) for x in (0.0, 0.3, 1.009, 15.99, 17.0)]
-    [0.0, 0.0, 0.0, 0.0, 0.0]
+    >>> all(abs(decay(x) / math.exp(-x) - 1.0) < 1e-13 for x in (0.0, 0.3, 1.009, 15.99, 17.0))
+    True
+
+    Reference: the series of exp.
     """
     if not x < _LAST:
         return math.exp(-x)
@@ -111,9 +115,12 @@ def weigh(numbers: Floats, ring: Ints, n_leader: int, low: float, high: float, r
 
 
 @shared
-def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, low: float) -> None:
-    """Let the tilted mean of the leader's rewards y be about the challenger's, by Newton's steps on a few of them."""
-    step, tilt, most = 1 + y.size // TILT_SAMPLE, 0.0, math.inf
+def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, m: float, low: float) -> None:
+    """Let the tilted mean of the leader's rewards y, whose mean is m, be about the challenger's.
+
+    By Newton's steps on some of them: their own mean, which is not m, is to fall as far.
+    """
+    step, tilt, most, aim = 1 + y.size // TILT_SAMPLE, 0.0, math.inf, -math.inf
     for _ in range(3):
         total = first = second = 0.0
         for i in range(0, y.size, step):
@@ -125,8 +132,9 @@ def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, low: float) -> N
         variance = second / total - first * first
         if not variance > 0.0:
             break
-        most = min(most, TILT_MOST / first)
-        tilt = min(max(tilt + (first - (mean - low)) / variance, 0.0), most)
+        if tilt == 0.0:
+            most, aim = TILT_MOST / first, max(first - (m - mean), 0.0)
+        tilt = min(max(tilt + (first - aim) / variance, 0.0), most)
     numbers[TILT, arm], numbers[AIM, arm], numbers[WEIGHT, arm] = 0.0, mean, 0.0
     if tilt > 0.0 and tilt < math.inf:
         total = 0.0
@@ -136,11 +144,25 @@ def set_tilt(numbers: Floats, arm: int, mean: float, y: Floats, low: float) -> N
 
 
 @jit
+def least_drawn(n: int, fall: float) -> float:
+    """A number that the sum of f(j) = j exp(-fall/j) over j < n is not below.
+
+    f is convex. So the sum is at least the integral and half of the last f, and midpoints of a few pieces are below it.
+    """
+    total, last = 0.0, n - 1.0
+    for k in range(_PIECES):
+        j = last * (k + 0.5) / _PIECES
+        total += j * math.exp(-fall / j)
+    return total * last / _PIECES + 0.5 * last * math.exp(-fall / last) if n > 1 else 0.0
+
+
+@jit
 def log_ceiling(tilt: float, most: float, mean: float, n: int, n_leader: int, low: float, high: float) -> float:
     """A logarithm that P(win) does not exceed while W/N <= ``most``, N being at least what it is now."""
-    pairs = 0.5 * n * (n - 1.0) / n_leader
-    repeats = pairs * (1.0 - math.exp(-tilt * (high - low)) / most) + pairs * (2.0 * n - 1.0) / (6.0 * (n_leader - n))
-    return tilt * bar_of(mean, n, low, high) + n * math.log(most) + max(repeats, 0.0)
+    fall = tilt * max(bar_of(mean, n, low, high), 0.0)
+    repeats = (0.5 * n * (n - 1.0) - least_drawn(n, fall) / most) / n_leader
+    second = n * (n - 1.0) * (2.0 * n - 1.0) / (12.0 * n_leader * (n_leader - n))
+    return fall + n * math.log(most) + max(repeats, 0.0) + second
 
 
 @shared
@@ -179,7 +201,7 @@ def kept(x: float, half: np.uint64, rng: np.random.Generator) -> bool:
             return True
         if u >= _DECAYS[place]:
             return False
-    return u + rng.random() * _UNIT < math.exp(-x)
+    return bool(u + rng.random() * _UNIT < math.exp(-x))
 
 
 @shared
@@ -190,25 +212,20 @@ def tilted_duel(
     """The clock rings: whether the challenger wins. The leader's rewards change their places."""
     tilt, left, bar = waits.numbers[TILT, arm], waits.numbers[WEIGHT, arm], bar_of(mean, n, low, high)
     a, b, c, counter = words[0], words[1], words[2], words[3]
-    begin, here, end, one = np.uint64(first), np.uint64(first), np.uint64(first + size), np.uint64(1)
-    last, far = np.uint64(first + n), end - begin
-    distance, product, log_product, least = 0.0, 1.0, 0.0, math.exp(-tilt * (high - low))
+    here, last, end, one = np.uint64(first), np.uint64(first + n), np.uint64(first + size), np.uint64(1)
+    distance, product, log_product = 0.0, 1.0, 0.0
     while here < last and distance <= bar:
         word, a, b, c, counter = mixed(a, b, c, counter)
-        there = begin + below(word & LOW_HALF, far)
+        there = here + below(word & LOW_HALF, end - here)
         if there != end:
             reward = pool[there]
             x = tilt * (reward - low)
             if kept(x, word >> HALF, rng):
-                if there < here:
-                    if rng.random() < least * math.exp(x):
-                        continue
-                    break
                 pool[there] = pool[here]
                 pool[here] = reward
                 distance += reward - low
                 product *= left / np.float64(end - here)
-                left -= least
+                left -= decay(x)
                 here += one
                 if product < _TINY:
                     log_product += math.log(product)
