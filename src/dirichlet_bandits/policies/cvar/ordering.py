@@ -71,7 +71,7 @@ def split(x: Floats, k: int) -> None:
 
     >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> split(x, 2)
-    >>> x[:2].max(), x[2:].min()
+    >>> float(x[:2].max()), float(x[2:].min())
     (2.0, 3.0)
     """
     low, high = 0, x.size - 1
