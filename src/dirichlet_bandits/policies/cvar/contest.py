@@ -99,18 +99,25 @@ def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Dist
     for arm in range(steps.size):
         if steps[arm] >= 0 and state.pulls[arm] != numbers[_PULLS, arm]:
             steps[arm] = -1
-        if steps[arm] < 0:
-            value = drawn_index(policy, state, samples, arm, rng)
+        elif steps[arm] == 0:
+            best, largest, ties = larger(best, largest, ties, arm, numbers[_INDEX, arm], rng)
+    for distance in range(2):  # those that are close come first
+        for arm in range(steps.size):
+            limit = math.inf
+            if distance == 0:
+                if steps[arm] >= 0:
+                    continue
+            else:
+                if steps[arm] <= 0 or largest >= numbers[_THRESHOLD, arm]:
+                    continue
+                limit = numbers[_THRESHOLD, arm]
+            value = math.inf
+            while not value < limit:
+                value = drawn_index(policy, state, samples, arm, rng)
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
     for arm in range(steps.size):
-        if steps[arm] == 0:
-            best, largest, ties = larger(best, largest, ties, arm, numbers[_INDEX, arm], rng)
-            wind(policy, state, samples, distant, arm, rng)
-        elif steps[arm] > 0:
+        if steps[arm] > 0:
             steps[arm] -= 1
-            if largest < numbers[_THRESHOLD, arm]:
-                value = math.inf
-                while value >= numbers[_THRESHOLD, arm]:
-                    value = drawn_index(policy, state, samples, arm, rng)
-                best, largest, ties = larger(best, largest, ties, arm, value, rng)
+        elif steps[arm] == 0:
+            wind(policy, state, samples, distant, arm, rng)
     return best

@@ -189,11 +189,15 @@ def index_below(
     if rng.random() * cells[MOST, threshold] >= cells[_NOW, threshold] * math.exp(-mu * score):
         return math.nan
     share = level * (weights + left)
+    last = count
     while weights > share:  # all that is beyond the level does not count: the largest go first
-        top = 0
-        for i in range(count):
-            if low[i] > 0.0 and (low[top] == 0.0 or x[i] > x[top]):
-                top = i
+        last, top = last - 1, 0
+        if last >= samples.marks[LOW, arm]:
+            top = last
+        else:  # these are not in order
+            for i in range(count):
+                if low[i] > 0.0 and (low[top] == 0.0 or x[i] > x[top]):
+                    top = i
         taken = min(low[top], weights - share)
         weights -= taken
         excess -= taken * (x[top] - least)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
@@ -71,7 +71,7 @@ def split(x: Floats, k: int) -> None:
 
     >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> split(x, 2)
-    >>> x[:2].max(), x[2:].min()
+    >>> float(x[:2].max()), float(x[2:].min())
     (2.0, 3.0)
     """
     low, high = 0, x.size - 1
@@ -157,10 +157,11 @@ def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, 
     return drawn_index(policy, borrowed(state), borrowed(samples), arm, rng)
 
 
-@jit
+@jit_inline
 def drawn_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
-    """See :func:`draw_index`."""
-    catch_up(policy, state, samples, arm)
+    """See :func:`draw_index`. To hand over all these arrays would take longer than a draw of a few rewards."""
+    if samples.marks[_KNOWN, arm] != state.pulls[arm]:
+        catch_up(policy, state, samples, arm)
     x, least, groups = rewards(state, arm), state.lows[arm], samples.groups
     n = rng.binomial(x.size, policy.level)
     in_order(policy, state, samples, arm, n + 1)
