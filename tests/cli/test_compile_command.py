@@ -47,3 +47,4 @@ def test_every_policy_can_be_compiled_by_its_name():
         policy = sound_example(kind)
         assert type(policy) is getattr(db, name)
         assert len(policy.params)
+    assert sound_example(db.RDS) == db.RDS()

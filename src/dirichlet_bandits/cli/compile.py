@@ -67,9 +67,19 @@ def compile(
 
 
 def sound_example(kind: "type[db.Policy]") -> "db.Policy":
-    """A policy of this class with parameters that are sound, whatever they mean."""
+    """A policy of this class with sound parameters, whatever they mean; those that may be left out are, but for
+    ``binary``, without which live studies refuse some."""
     fields: Any = kind
-    given = {field.name: _ANY[field.name] for field in dataclasses.fields(fields) if field.name in _ANY}
-    if {"family", "upper"} <= given.keys():  # one or the other
-        del given["upper"]
-    return kind(**given)
+    known = [field for field in dataclasses.fields(fields) if field.name in _ANY]
+    needed = {
+        field.name: _ANY[field.name]
+        for field in known
+        if field.default is dataclasses.MISSING or field.name == "binary"
+    }
+    try:
+        return kind(**needed)
+    except ArgumentError:
+        given = {field.name: _ANY[field.name] for field in known}
+        if {"family", "upper"} <= given.keys():  # one or the other
+            del given["upper"]
+        return kind(**given)
