@@ -104,9 +104,9 @@ def argmax_of(values: Floats) -> int:
 def partitioned(values: Floats, k: int) -> Floats:
     """A copy in which the k-th smallest value stands in its place, smaller ones before it, larger ones behind.
 
-    >>> parted = partitioned(np.array([3.0, 1.0, 2.0, 0.0]), 2)
-    >>> parted[2], set(parted[:2])
-    (2.0, {0.0, 1.0})
+    >>> parted = partitioned(np.array([3.0, 1.0, 2.0, 0.0]), 2).tolist()
+    >>> parted[2], sorted(parted[:2])
+    (2.0, [0.0, 1.0])
 
     Reference: Hoare (1961), Algorithm 65: Find.
     """

@@ -13,8 +13,8 @@ def short_names(policies: Sequence[object], taken: Collection[str] = ()) -> list
     >>> from dirichlet_bandits import RDS, UCB1
     >>> short_names([RDS(), UCB1(sigma=0.5), UCB1(sigma=2.0)])
     ['RDS', 'UCB1(sigma=0.5)', 'UCB1(sigma=2.0)']
-    >>> short_names([RDS()], taken=["RDS"])
-    ["RDS(rho='sqrt-log')"]
+    >>> short_names([UCB1(sigma=0.5)], taken=["UCB1"])
+    ['UCB1(sigma=0.5)']
     """
     classes = [type(policy).__name__ for policy in policies]
     counts, numbers = Counter(classes), Counter[str]()
