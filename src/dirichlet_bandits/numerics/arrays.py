@@ -101,26 +101,26 @@ def argmax_of(values: Floats) -> int:
 
 
 @jit
-def partitioned(values: Floats, k: int) -> Floats:
-    """A copy in which the k-th smallest value stands in its place, smaller ones before it, larger ones behind.
+def partition(x: Floats, k: int) -> None:
+    """Put the k smallest values first and the next larger one behind them, in place; nothing for k = 0 and all.
 
-    >>> parted = partitioned(np.array([3.0, 1.0, 2.0, 0.0]), 2).tolist()
-    >>> parted[2], sorted(parted[:2])
-    (2.0, [0.0, 1.0])
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    >>> partition(x, 2)
+    >>> float(x[:2].max()), float(x[2])
+    (2.0, 3.0)
 
     Reference: Hoare (1961), Algorithm 65: Find.
     """
-    parted = scaled(values, 1.0)
-    first, last = 0, values.size - 1
-    while first < last:
-        pivot, i, j = parted[(first + last) // 2], first, last
+    first, last = 0, x.size - 1
+    while first < last and 0 < k < x.size:
+        pivot, i, j = x[(first + last) // 2], first, last
         while i <= j:
-            while parted[i] < pivot:
+            while x[i] < pivot:
                 i += 1
-            while parted[j] > pivot:
+            while x[j] > pivot:
                 j -= 1
             if i <= j:
-                parted[i], parted[j] = parted[j], parted[i]
+                x[i], x[j] = x[j], x[i]
                 i += 1
                 j -= 1
         if k <= j:
@@ -129,7 +129,6 @@ def partitioned(values: Floats, k: int) -> Floats:
             first = i
         else:
             break
-    return parted
 
 
 @jit

@@ -13,6 +13,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.numerics.arrays import partition
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
@@ -54,8 +55,8 @@ def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int, who
     if whole:
         sort(x)
     else:
-        split(x, end)
-        split(x[:end], low)
+        partition(x, end)
+        partition(x[:end], low)
         sort(x[low:end])
     limits[_LEAST, arm] = -math.inf if low == 0 else math.inf if low == n else x[low]
     limits[_MOST, arm] = math.inf if end == n else x[end - 1]
@@ -63,35 +64,6 @@ def arrange(policy: BCVTSParams, state: History, samples: Samples, arm: int, who
     for row in range(groups.laws.shape[1]):
         for j in range(groups.laws.shape[2]):
             groups.laws[arm, row, j] = 0.0
-
-
-@jit
-def split(x: Floats, k: int) -> None:
-    """Put the k smallest first, in place, by Hoare's method.
-
-    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
-    >>> split(x, 2)
-    >>> float(x[:2].max()), float(x[2:].min())
-    (2.0, 3.0)
-    """
-    low, high = 0, x.size - 1
-    while low < high and 0 < k < x.size:
-        pivot, i, j = x[(low + high) // 2], low, high
-        while i <= j:
-            while x[i] < pivot:
-                i += 1
-            while x[j] > pivot:
-                j -= 1
-            if i <= j:
-                x[i], x[j] = x[j], x[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
 
 
 @jit

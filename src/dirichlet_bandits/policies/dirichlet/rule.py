@@ -22,7 +22,7 @@ from dirichlet_bandits.compilation import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.arrays import partitioned, scaled, set_all, with_last
+from dirichlet_bandits.numerics.arrays import partition, scaled, set_all, with_last
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.cvar import level_of
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
@@ -222,10 +222,10 @@ def rank_of_tail(n: int, alpha: float) -> int:
 def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Rewards below the tail, and the tail, its smallest first."""
     rank = rank_of_tail(x.size, alpha)
-    if x.size - rank >= _SHORT:
-        parted = partitioned(x, rank - 1)
-        return parted[: rank - 1], parted[rank - 1 :]
     parted = scaled(x, 1.0)
+    if x.size - rank >= _SHORT and rank > 1:
+        partition(parted, rank - 1)
+        return parted[: rank - 1], parted[rank - 1 :]
     for end in range(x.size - 1, rank - 2, -1):  # for a short tail quicker: the largest of the rest to the end
         largest = 0
         for i in range(1, end + 1):
