@@ -157,7 +157,7 @@ def _lines(found: Series, rows: Floats, title: str) -> Markup:
     x, y = _x(found), Scale(*_padded(finite.min(), finite.max()), _TALL - _BOTTOM, 10)
     parts = [_axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
     for tick in _ticks(y.low, y.high):
-        parts.append(_text(_LEFT - 5, y(tick) + 4, short(tick), "end"))
+        parts.append(_text(_LEFT - 5, y(tick) + 4, _compact(tick), "end"))
         parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{WIDTH - _RIGHT}"/>')
     for k, row in enumerate(rows):
         pairs = zip(found.at, row.tolist(), strict=True)
@@ -177,6 +177,18 @@ def _svg(height: int, title: str, parts: Sequence[str], kind: str = "chart") -> 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _compact(value: float) -> str:
+    """A number beside an upright axis, where there is room for five characters.
+
+    >>> [_compact(x) for x in (0.25, 5000.0, 150_000.0, 1e6, -2.5e9)]
+    ['0.25', '5000', '150k', '1M', '-2.5G']
+    """
+    for unit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit and abs(value) >= 10_000:
+            return short(value / unit) + letter
+    return short(value)
 
 
 def _label(y: float, name: str, value: str) -> list[str]:
