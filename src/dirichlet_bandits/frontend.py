@@ -83,7 +83,7 @@ def _implementation(template: Any, args: Any, kws: Any) -> Any:
     given = list(args)
     while given and isinstance(given[-1], types.Omitted):
         given.pop()
-    inherited = flags and (str(flags.fastmath), flags.error_model, flags.nrt, flags.debuginfo, flags.boundscheck)
+    inherited = flags and (str(flags.fastmath), flags.error_model, flags.nrt, flags.forceinline)
     key = template.context, tuple(given), tuple(kws.items()), inherited
     found = template._impl_cache.get(key)
     return found if found is not None else template._build_impl(key, args, kws)

@@ -62,7 +62,7 @@ def sum_of(values: Any) -> float:
 
 
 @jit
-def max_of(values: Floats) -> float:
+def max_of(values: Any) -> Any:
     """The largest of the values.
 
     >>> max_of(np.array([0.25, 0.5]))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.verbs import implements, verb
@@ -61,7 +61,6 @@ def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
 @jit
 def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over; to be registered by ``shortcut``."""
-    state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     n_arms = counts.size
     laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)

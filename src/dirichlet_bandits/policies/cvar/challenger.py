@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.tolerances import MIXTURE_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.ordering import END, LOW, Samples, catch_up, draw_index, in_order
@@ -170,7 +170,6 @@ def set_tilts(
     policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, arm: int, thresholds: Floats
 ) -> None:
     """A ceiling for each of the thresholds, in descending order; below the last of them there is one more cell."""
-    state, samples, tilts = borrowed(state), borrowed(samples), borrowed(tilts)
     catch_up(policy, state, samples, arm)
     x, numbers, rows = rewards(state, arm), tilts.numbers[arm], tilts.rows[arm]
     part_binomial(policy, samples, arm, x.size, numbers)
@@ -240,7 +239,6 @@ def index_above(
     rng: np.random.Generator,
 ) -> float:
     """One draw for the ceiling of this cell: the arm's index if it is kept, else NaN."""
-    state, samples, tilts = borrowed(state), borrowed(samples), borrowed(tilts)
     row = tilts.rows[arm, cell]
     if row[CEILING] == 1.0:
         v = draw_index(policy, state, samples, arm, rng)

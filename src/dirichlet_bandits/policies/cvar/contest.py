@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
@@ -75,7 +75,6 @@ def watch(
     rng: np.random.Generator,
 ) -> None:
     """Place thresholds for arms whose CVaR is far below that of the best arm."""
-    state, samples, distant = borrowed(state), borrowed(samples), borrowed(distant)
     deviation = math.sqrt(variances[best])
     for arm in range(values.size):
         q = distant.numbers[_THRESHOLD, arm]
@@ -93,7 +92,6 @@ def watch(
 @shared
 def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator) -> int:
     """The arm with the largest index, ties at random."""
-    state, samples, distant = borrowed(state), borrowed(samples), borrowed(distant)
     steps, numbers = distant.steps, distant.numbers
     best, largest, ties = 0, -math.inf, 0
     for arm in range(steps.size):

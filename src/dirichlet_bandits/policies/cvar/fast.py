@@ -27,12 +27,13 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, append
 from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
 from dirichlet_bandits.policies.cvar.contest import Distant, contest, new_distant, watch
 from dirichlet_bandits.policies.cvar.leader import (
@@ -184,7 +185,7 @@ def wait_by_clock(
             for k in range(rates.size):
                 if k != first:
                     set_rate(tilts, cells, rates, k)
-            if not rates.sum() <= _RATE_MOST:
+            if not sum_of(rates) <= _RATE_MOST:
                 return state
             step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
             quiet = step - 1
@@ -199,7 +200,7 @@ def wait_by_clock(
             state = pull_and_tell(state, run, arm)
             set_tilts(policy, state, samples, tilts, arm, cells[AT])
             set_rate(tilts, cells, rates, arm)
-            if not rates.sum() <= _RATE_MOST:
+            if not sum_of(rates) <= _RATE_MOST:
                 return state
         step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
         quiet = step - 1 if wins else step  # if it did not win, the leader is pulled in this step too
@@ -227,10 +228,9 @@ def play_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
-    samples, tilts, rates, distant = borrowed(samples), borrowed(tilts), borrowed(rates), borrowed(distant)
     patience, wait = _PATIENCE, 0
     while not over(run):
-        if wait == 0 and state.pulls.max() >= _LEADER_LEAST:
+        if wait == 0 and max_of(state.pulls) >= _LEADER_LEAST:
             before, first = left(run), clear_leader(policy, state, samples, distant, rng)
             if first >= 0:
                 state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
@@ -251,7 +251,7 @@ def clear_leader(
     for arm in range(values.size):
         b, mean, spread, _ = shortfalls(policy, state, samples, arm)
         values[arm], variances[arm] = b - mean, spread / state.pulls[arm]
-    first = int(values.argmax())
+    first = argmax_of(values)
     watch(policy, state, samples, distant, first, values, variances, rng)
     for arm in range(values.size):
         if arm != first and not values[first] - values[arm] > _NEAR * math.sqrt(variances[first] + variances[arm]):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import LOW, Samples, catch_up, in_order
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
@@ -78,7 +78,6 @@ def factors(
 @shared
 def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float, float, float]:
     """b, a quantile of the rewards; mean, variance and maximum of the b - y_i. b less the mean is the CVaR."""
-    state, samples = borrowed(state), borrowed(samples)
     catch_up(policy, state, samples, arm)
     x = rewards(state, arm)
     n = x.size
@@ -168,7 +167,6 @@ def index_below(
     policy: BCVTSParams, state: History, samples: Samples, leader: Leader, arm: int, cell: int, rng: np.random.Generator
 ) -> float:
     """One draw for the ceiling of the threshold above this cell: the leader's index if it is kept, else NaN."""
-    state, samples, leader = borrowed(state), borrowed(samples), borrowed(leader)
     catch_up(policy, state, samples, arm)
     x, b, level, cells, threshold = rewards(state, arm), leader.b, policy.level, leader.cells, cell - 1
     q, mu, least = cells[AT, threshold], cells[MU, threshold], state.lows[arm]

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.arrays import partition
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
-from dirichlet_bandits.policies.cvar.rule import BCVTSParams
+from dirichlet_bandits.policies.cvar.rule import BCVTSParams, mean_excess
 from dirichlet_bandits.types import Floats, Ints
 
 _BEFORE, _BEYOND = 3.5, 5.0  # standard deviations of n around its mean that are kept in order
@@ -126,7 +126,7 @@ def in_order(policy: BCVTSParams, state: History, samples: Samples, arm: int, n:
 @shared
 def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
     """The index of an arm, with the law that ``rule.py`` gives it."""
-    return drawn_index(policy, borrowed(state), borrowed(samples), arm, rng)
+    return drawn_index(policy, state, samples, arm, rng)
 
 
 @jit_inline
@@ -143,15 +143,7 @@ def drawn_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
         excess, weights = weighted_sum(groups, arm, x[:low], mean, least, rng)
     else:
         low = 0
-    for i in range(low, min(n + 1, x.size)):
-        weight = rng.standard_exponential()
-        weights += weight
-        excess += weight * (x[i] - least)
-    if n == x.size:
-        weight = rng.standard_exponential()
-        weights += weight
-        excess += weight * (policy.upper - least)
-    return least + excess / weights
+    return least + mean_excess(x, low, n, policy.upper, least, weights, excess, rng)
 
 
 @jit

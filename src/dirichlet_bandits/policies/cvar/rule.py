@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import jit, jit_inline
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
@@ -263,16 +263,23 @@ def resampled_cvar(
     """
     x = rewards(state, arm)
     n = rng.binomial(x.size, policy.level)
-    least, weights, excess = x[0], 0.0, 0.0
-    for i in range(min(n + 1, x.size)):
+    return x[0] + mean_excess(x, 0, n, policy.upper, x[0], 0.0, 0.0, rng)
+
+
+@jit_inline
+def mean_excess(
+    x: Floats, first: int, n: int, upper: float, least: float, weights: float, excess: float, rng: np.random.Generator
+) -> float:
+    """Mean excess over ``least`` of the n + 1 smallest values and the bound, the first ones being weighted already."""
+    for i in range(first, min(n + 1, x.size)):
         weight = rng.standard_exponential()
         weights += weight
         excess += weight * (x[i] - least)
     if n == x.size:
         weight = rng.standard_exponential()
         weights += weight
-        excess += weight * (policy.upper - least)
-    return least + excess / weights
+        excess += weight * (upper - least)
+    return excess / weights
 
 
 @implements(index, MCVTSParams)

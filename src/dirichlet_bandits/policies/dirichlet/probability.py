@@ -14,7 +14,7 @@ from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.arrays import with_last
+from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.costs import CONTOUR_APPENDED_MOST, CONTOUR_FOLLOWED_MOST, CONTOUR_KEPT_FROM
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
@@ -36,7 +36,7 @@ from dirichlet_bandits.types import Floats, Ints
 @jit
 def log_crossing_of(values: Floats, weights: Floats, b: float, m: float) -> float:
     """log P(reweighted mean of the values and the bonus b, of weight 1, reaches m)."""
-    return log_crossing(with_last(values, b) - m, with_last(weights, 1.0) if weights.size > 0 else weights)
+    return log_crossing(shifted(with_last(values, b), -m), with_last(weights, 1.0) if weights.size > 0 else weights)
 
 
 @implements(win_probability, BDSParams, RDSParams, QDSParams)

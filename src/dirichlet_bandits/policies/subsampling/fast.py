@@ -10,7 +10,7 @@ the shuffle put them. Rewards are in one law for all time, their order carries n
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
@@ -71,8 +71,6 @@ def play_rounds(
     rng: np.random.Generator,
 ) -> int:
     """Rounds of duels until the run is over, or some arm has no more room for a reward; uniform variables used up."""
-    state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
-    looked, winners, uniform = borrowed(looked), borrowed(winners), borrowed(uniform)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     n_arms, block, r, full = pulls.size, policy.block, round_number(pulls), False

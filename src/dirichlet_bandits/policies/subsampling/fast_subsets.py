@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
@@ -144,8 +144,6 @@ def play_rounds(
     rng: np.random.Generator,
 ) -> None:
     """Rounds until the run is over, or some arm has no more room for a reward."""
-    state, run, waits, rng = borrowed(state), borrowed(run), borrowed(waits), borrowed(rng)
-    beats, arms, words = borrowed(beats), borrowed(arms), borrowed(words)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     numbers, ring, spent, at = waits.numbers, waits.ring, waits.spent, waits.at
