@@ -1,6 +1,6 @@
 """Exact draws of gamma and beta laws, and of fair coins, from one normal and one exponential variable, or a refusal.
 
-An accepted draw has the law, so after a refusal (one in twenty, or always where the law is far from normal) a draw
+An accepted draw has the law, so after a refusal (one in twenty of gamma, up to one in three of beta laws) a draw
 from anywhere else will do. Accepting costs a few multiplications: what depends on the law alone is computed before.
 """
 
@@ -9,8 +9,9 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.types import Floats
 
-_LEAST_VARIANCE = 0.09  # of a coin: with less, more than two in five draws would be refused
+_CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: with less, a gamma law lies closer to the beta law than a normal one
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -22,12 +23,14 @@ def gamma_frame(shape: float) -> tuple[float, float]:
 
 
 @jit
-def gamma_or_nan(d: float, c: float, x: float, e: float) -> float:
-    """A draw of the gamma law of shape d + 1/3 from a normal x and an exponential e, or NaN: d (1 + c x)^3.
+def gamma_or_nan(d: float, c: float, x: float, e: float) -> tuple[float, float]:
+    """A draw of the gamma law of shape d + 1/3 from a normal x and an exponential e, d (1 + c x)^3, or NaN; and what is
+    left of e.
 
     >>> d, c = gamma_frame(1e12)
-    >>> round(gamma_or_nan(d, c, x=1.0, e=1.0) / 1e12, 6)
-    1.000001
+    >>> value, left = gamma_or_nan(d, c, x=1.0, e=1.0)
+    >>> round(value / 1e12, 6), round(left, 3)
+    (1.000001, 0.966)
 
     Reference: Marsaglia and Tsang, ACM Transactions on Mathematical Software 26, 2000.
     """
@@ -35,42 +38,77 @@ def gamma_or_nan(d: float, c: float, x: float, e: float) -> float:
     v = root * root * root
     # The paper accepts at once if a uniform variable, here exp(-e), is below 1 - y; and -log(1 - y) <= y + y^2.
     y = 0.0331 * (x * x) * (x * x)
-    if v > 0.0 and ((y < 0.5 and e > y + y * y) or e > d * (v - 1.0 - math.log(v)) - 0.5 * x * x):
-        return d * v
-    return math.nan
+    left = e - y - y * y
+    if v > 0.0 and y < 0.5 and left > 0.0:
+        return d * v, left
+    if v > 0.0 and e > d * (v - 1.0 - math.log(v)) - 0.5 * x * x:
+        return d * v, 0.0
+    return math.nan, 0.0
 
 
 @jit
-def beta_frame(a: float, b: float) -> tuple[float, float]:
-    """The m and s of :func:`beta_or_nan`; NaN for a skewed law."""
+def beta_frame(a: float, b: float) -> tuple[float, float, float, float, float]:
+    """What :func:`beta_or_nan` needs to know of a beta law of shapes a and b, at least 1 and not both."""
     n = a + b - 2.0
     m = (a - 1.0) / n
-    return (m, 0.5 / math.sqrt(n)) if m * (1.0 - m) > _LEAST_VARIANCE else (math.nan, math.nan)
+    if m * (1.0 - m) > _CENTRAL_VARIANCE:
+        return m, 0.5 / math.sqrt(n), 0.0, 0.0, 0.0
+    small, large = min(a, b), max(a, b)
+    d, c = gamma_frame(small)
+    return d / (small + large - 1.0), c, small / (large - 1.0), large - 1.0, 1.0 if a <= b else -1.0
 
 
 @jit
-def beta_or_nan(m: float, s: float, x: float, e: float) -> float:
-    """A draw of a beta law of mode m from a normal x and an exponential e, or NaN; its shapes sum to 2 + 1/(4 s^2).
+def beta_or_nan(laws: Floats, k: int, x: float, e: float) -> tuple[float, float]:
+    """A draw of the beta law framed in ``laws[k]`` from a normal x and an exponential e, or NaN; and what is left of e.
 
-    With n = a + b - 2 the density at p is proportional to exp(-n d(m, p)), d being the Bernoulli divergence.
-    Pinsker's inequality d(m, p) >= 2 (p - m)^2 gives a normal law to reject from, and d(m, p) <= (p - m)^2 / (2 v),
-    v the least variance of a coin between m and p, accepts most draws at once.
+    A central law is rejected from a normal one. With n = a + b - 2 and the mode m = (a - 1) / n its density at p is
+    proportional to exp(-n d(m, p)), d being the Bernoulli divergence. Pinsker's inequality d(m, p) >= 2 (p - m)^2
+    gives the normal law, and d(m, p) <= (p - m)^2 / (2 v), v the least variance of a coin between m and p, accepts
+    most draws at once.
 
-    >>> m, s = beta_frame(4e12, 6e12)
-    >>> round(beta_or_nan(m, s, x=1.0, e=1.0), 6)
-    0.4
+    A skewed law, or its mirror image, has a <= b and is rejected from a gamma law. The tangent of log(1 - p) at
+    t = a / (a + b - 1) bounds the density by that of shape a and rate (b - 1) / (1 - t) = a + b - 1. A draw of that is
+    kept with probability exp(-(b - 1) (-log(1 - u) - u)), where u = (p - t) / (1 - t); the exponent is at most
+    (b - 1) u^2 / (2 (1 - max(u, 0))) in size. So e has to exceed it and the exponent of the gamma draw together.
+
+    >>> laws = np.array([beta_frame(4e12, 6e12), beta_frame(9e12, 1e12)])
+    >>> round(beta_or_nan(laws, 0, x=1.0, e=1.0)[0], 6), round(beta_or_nan(laws, 1, x=1.0, e=1.0)[0], 6)
+    (0.4, 0.9)
 
     Reference: Ahrens and Dieter, Computing 12, 1974, reject from a normal law as well.
     """
+    side = laws[k, 4]
+    if side == 0.0:
+        return _central_beta_or_nan(laws[k, 0], laws[k, 1], x, e)
+    odds, power = laws[k, 2], laws[k, 3]
+    root = 1.0 + laws[k, 1] * x
+    v = root * root * root
+    p = laws[k, 0] * v
+    if not (v > 0.0 and p < 1.0):
+        return math.nan, 0.0
+    value = p if side > 0.0 else 1.0 - p
+    u = p + odds * (p - 1.0)
+    y = 0.0331 * (x * x) * (x * x)
+    left = e - y - y * y - 0.5 * power * u * u / (1.0 - max(u, 0.0))
+    if y < 0.5 and left > 0.0:
+        return value, left
+    gamma = laws[k, 0] * power * (1.0 + odds) * (v - 1.0 - math.log(v)) - 0.5 * x * x
+    return value if e > gamma + power * (-math.log1p(-u) - u) else math.nan, 0.0
+
+
+@jit
+def _central_beta_or_nan(m: float, s: float, x: float, e: float) -> tuple[float, float]:
     p = m + s * x
     gauss = 0.5 * x * x  # 2 n (p - m)^2
     least = min(m * (1.0 - m), p * (1.0 - p))
-    if (e + gauss) * least > 0.25 * gauss and least > 0.0:
-        return p
-    if not 0.0 < p < 1.0:
-        return math.nan
+    if not least > 0.0:
+        return math.nan, 0.0
+    left = e + gauss - 0.25 * gauss / least
+    if left > 0.0:
+        return p, left
     divergence = m * math.log(m / p) + (1.0 - m) * math.log((1.0 - m) / (1.0 - p))
-    return p if e > 0.25 * divergence / (s * s) - gauss else math.nan
+    return p if e > 0.25 * divergence / (s * s) - gauss else math.nan, 0.0
 
 
 @shared

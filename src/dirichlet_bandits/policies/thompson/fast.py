@@ -19,7 +19,7 @@ def learn_posterior(policy: ThompsonParams, state: Tally, arm: int, laws: Floats
     if policy.family == Family.GAUSSIAN:
         laws[arm, 0], laws[arm, 1] = first, second
     elif policy.family == Family.BERNOULLI:
-        laws[arm, 0], laws[arm, 1] = beta_frame(first, second)
+        laws[arm, 0], laws[arm, 1], laws[arm, 2], laws[arm, 3], laws[arm, 4] = beta_frame(first, second)
     else:
         laws[arm, 0], laws[arm, 1] = gamma_frame(second if policy.family == Family.EXPONENTIAL else first)
         laws[arm, 2] = first if policy.family == Family.EXPONENTIAL else 1.0 / second
@@ -27,27 +27,26 @@ def learn_posterior(policy: ThompsonParams, state: Tally, arm: int, laws: Floats
 
 @implements(index_or_nan, ThompsonParams)
 def posterior_or_nan(policy: ThompsonParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
-    """Beta, normal, inverse gamma or gamma; e is used up."""
+    """Beta, normal, inverse gamma or gamma."""
     if policy.family == Family.GAUSSIAN:
-        return laws[arm, 0] + laws[arm, 1] * x, 0.0
+        return laws[arm, 0] + laws[arm, 1] * x, e
     if policy.family == Family.BERNOULLI:
-        return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
-    if policy.family == Family.EXPONENTIAL:
-        return laws[arm, 2] / gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
-    return laws[arm, 2] * gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
+        return beta_or_nan(laws, arm, x, e)
+    value, left = gamma_or_nan(laws[arm, 0], laws[arm, 1], x, e)
+    return laws[arm, 2] / value if policy.family == Family.EXPONENTIAL else laws[arm, 2] * value, left
 
 
 @implements(learn_law, BinarizedTSParams)
 def learn_coins(policy: BinarizedTSParams, state: Tally, arm: int, laws: Floats) -> None:
     """Of the beta law."""
     heads, tails = coin_posterior(state.pulls[arm], state.sums[arm])
-    laws[arm, 0], laws[arm, 1] = beta_frame(heads, tails)
+    laws[arm, 0], laws[arm, 1], laws[arm, 2], laws[arm, 3], laws[arm, 4] = beta_frame(heads, tails)
 
 
 @implements(index_or_nan, BinarizedTSParams)
 def coins_or_nan(policy: BinarizedTSParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
-    """Beta; e is used up."""
-    return beta_or_nan(laws[arm, 0], laws[arm, 1], x, e), 0.0
+    """Beta."""
+    return beta_or_nan(laws, arm, x, e)
 
 
 shortcut(ThompsonParams, BinarizedTSParams)(play_drawn_indices)
