@@ -4,17 +4,16 @@ The printed means and standard deviations stand in the experiments that come wit
 ``python -m tests.policies.test_published 1000`` prints all of them beside ours.
 """
 
-import math
 import sys
 from typing import NamedTuple
 
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.experiments import Printed
 from dirichlet_bandits.experiments.catalogue import SUBSAMPLING
 
 RUNS = 5000  # of the paper
-ROUNDED = 0.05  # the printed means are
 
 
 class Cell(NamedTuple):
@@ -22,8 +21,7 @@ class Cell(NamedTuple):
 
     bandit: db.Bandit
     policy: db.Policy
-    mean: float
-    std: float
+    printed: Printed
 
 
 def cells():
@@ -33,7 +31,7 @@ def cells():
         experiment = db.experiments.shipped(problem)
         assert (experiment.horizon, experiment.replications) == (20_000, RUNS)
         for name, printed in experiment.paper.printed.items():
-            found[problem, name] = Cell(experiment.bandit, experiment.policies[name], printed.mean, printed.std)
+            found[problem, name] = Cell(experiment.bandit, experiment.policies[name], printed)
     return found
 
 
@@ -64,17 +62,18 @@ SOME = [  # a few runs of these tell whether a policy is the published one
 
 def compared(problem, name, runs):
     """Our mean, its standard error, and how many standard errors of the difference lie beyond the rounding."""
-    bandit, policy, mean, std = CELLS[problem, name]
+    bandit, policy, printed = CELLS[problem, name]
     result = db.simulate(bandit, policy, horizon=20_000, replications=runs, seed=6, record=1, progress=False)
     found = result.summary().iloc[0]
-    error = math.hypot(max(found["std"], std) / math.sqrt(runs), std / math.sqrt(RUNS))
-    difference = found["mean"] - mean
-    return found["mean"], found["stderr"], math.copysign(max(abs(difference) - ROUNDED, 0.0), difference) / error
+    return found["mean"], found["stderr"], printed.z(found["mean"], found["std"], runs, RUNS)
 
 
 def row(problem, name, runs):
     ours, error, z = compared(problem, name, runs)
-    print(f"{problem:17s} {name:15s} {ours:8.2f} ± {error:6.2f} {CELLS[problem, name].mean:8.1f} {z:6.2f}", flush=True)
+    print(
+        f"{problem:17s} {name:15s} {ours:8.2f} ± {error:6.2f} {CELLS[problem, name].printed.mean:8.1f} {z:6.2f}",
+        flush=True,
+    )
     return z
 
 

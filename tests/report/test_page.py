@@ -144,6 +144,18 @@ def test_a_figure_says_quick_and_a_full_one_does_not(experiment):
             assert ("quick run: 30 replications" in texts) == quick
 
 
+def test_at_full_scale_it_says_how_far_the_printed_mean_is(experiment):
+    paper = Published(place="", about="", printed={name: Printed(12.0, 3.0) for name in experiment.policies})
+    full = dataclasses.replace(experiment, replications=30, paper=paper)
+    made = result({name: np.arange(30.0) for name in experiment.policies})
+    table = report.regret_chapter("coins", full, made, quick=False).tables[0]
+    spread = np.arange(30.0).std(ddof=1)
+    z = (14.5 - 12.0 - 0.05) / np.hypot(spread, 3.0) * np.sqrt(30)
+    np.testing.assert_allclose(table.frame["z"], z)
+    assert table.headers[-1] == "z"
+    assert "z" not in report.regret_chapter("coins", full, made, quick=True).tables[0].frame
+
+
 def test_equal_chapters_give_equal_pages(experiment, tmp_path):
     made = result({name: np.arange(30.0) for name in experiment.policies})
     pages = []

@@ -1,7 +1,9 @@
 """What a paper says of an experiment, as data: where, what, which numbers it printed, and claims to be tested."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from dirichlet_bandits.errors import ArgumentError, one_of
@@ -68,6 +70,20 @@ class Printed:
         for name in ("mean", "std", "q05", "q95"):
             if name == "mean" or getattr(self, name) is not None:
                 finite_number(name, getattr(self, name))
+
+    def z(self, mean: float, std: float, runs: int, printed_runs: int) -> float:
+        """Standard errors of the difference between a mean of ours and the printed one, beyond the latter's rounding.
+
+        Both are means over runs, of ours ``runs``, of the paper's ``printed_runs``. NaN if it printed no deviation.
+
+        >>> round(Printed(mean=11.2, std=10.0).z(11.4, 10.0, runs=5000, printed_runs=5000), 9)
+        0.75
+        """
+        if self.std is None:
+            return math.nan
+        error = math.hypot(max(std, self.std) / math.sqrt(runs), self.std / math.sqrt(printed_runs))
+        rounded = 0.5 * 10.0 ** float(Decimal(repr(self.mean)).as_tuple().exponent)
+        return math.copysign(max(abs(mean - self.mean) - rounded, 0.0), mean - self.mean) / error
 
 
 @dataclass(frozen=True)

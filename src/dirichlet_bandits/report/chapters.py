@@ -91,7 +91,7 @@ def regret_chapter(
         if paper.of
         else _pictures(name, experiment, result, over, runs_are)
     )
-    tables = [_regret_table(name, experiment, result, caption)]
+    tables = [_regret_table(name, experiment, result, caption, at_scale=not quick and not paper.of)]
     if runs_are == "replications" and not isinstance(experiment.bandit.objective, Mean):
         tables.append(_arms_table(name, experiment))
     return Chapter(
@@ -269,8 +269,8 @@ def _arms_table(name: str, experiment: Experiment) -> Table:
     return Table(f"{name}-arms", frame, headers, f"What the arms are worth{unit}: {bandit.objective.name}.")
 
 
-def _regret_table(name: str, experiment: Experiment, result: Result, caption: str) -> Table:
-    """Regret at the horizon by policy, beside the numbers that the paper printed."""
+def _regret_table(name: str, experiment: Experiment, result: Result, caption: str, at_scale: bool) -> Table:
+    """Regret at the horizon by policy, beside what the paper printed; with as many runs, also how far off."""
     summary = result.summary()
     frame = summary[list(_STATISTICS)].reset_index()
     headers = ["policy", *_STATISTICS.values()]
@@ -281,6 +281,15 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
             if any(value is not None for value in values):
                 frame[f"paper_{key}"] = [float("nan") if value is None else value for value in values]
                 headers.append(heading)
+        if at_scale and "paper_std" in frame:
+            frame["z"] = [
+                printed[policy].z(row["mean"], row["std"], row["replications"], experiment.replications)
+                if policy in printed
+                else np.nan
+                for policy, row in summary.iterrows()
+            ]
+            headers.append("z")
+            caption += " z: standard errors of the difference from the paper's mean, beyond its rounding."
     return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 
