@@ -19,6 +19,7 @@ import llvmlite.binding
 from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
+from numba.core.runtime import rtsys
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
@@ -188,6 +189,12 @@ class _StampedCache(FunctionCache):
         files: Any = IndexDataCacheFile
         self._cache_file = files(self._cache_path, self._impl.filename_base, stamp)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled for these types, without all that Numba would need to compile: half a second's imports."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
 
 def source_stamp(*files: str) -> str:
     """Hash of these Python files and of all files of this package that they import, directly or not.
@@ -197,8 +204,13 @@ def source_stamp(*files: str) -> str:
     """
     digest = hashlib.blake2b(digest_size=8)
     for source in sorted(_with_imports(files)):
-        digest.update(Path(source).read_bytes())
+        digest.update(_digest(source))
     return digest.hexdigest()
+
+
+@functools.cache
+def _digest(file: str) -> bytes:
+    return hashlib.blake2b(Path(file).read_bytes()).digest()
 
 
 def _with_imports(files: Iterable[str]) -> set[str]:

@@ -1,5 +1,7 @@
 """Summaries, comparisons, pictures and folders of results."""
 
+import pickle
+
 import numpy as np
 import pytest
 import zarr
@@ -45,6 +47,15 @@ def test_unknown_policies_are_named(result):
         result.plot(policies=["none"])
     with pytest.raises(db.ArgumentError, match="'confidence'"):
         result.compare("wide", "narrow", confidence=1.5)
+
+
+def test_results_are_pickled_and_changed_in_place(result):
+    fresh = db.simulate(BANDIT, {"narrow": db.UCB1(sigma=0.5)}, horizon=400, replications=60, seed=0)
+    again = pickle.loads(pickle.dumps(fresh))
+    assert again.data.identical(fresh.data)
+    assert again.data.identical(result.data.sel(policy=["narrow"]).assign_attrs(fresh.data.attrs))
+    again.data["reward"][0, 0] = np.nan
+    assert (again.undone, fresh.undone) == (1, 0)
 
 
 def test_saved_results_come_back_bit_for_bit(result, tmp_path):
