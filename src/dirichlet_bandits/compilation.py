@@ -5,12 +5,14 @@ calls has changed. An entry point is therefore tied to a hash of its file and of
 imports, directly or not.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib
 import re
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
@@ -192,8 +194,29 @@ class _StampedCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled for these types, without all that Numba would need to compile: half a second's imports."""
         rtsys.initialize(target_context)
+        found = None
         with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is None and getattr(_asked, "only_cached", False):
+            raise NotCached
+        return found
+
+
+class NotCached(Exception):  # noqa: N818 - no error: an answer
+    """Something would have to be compiled."""
+
+
+_asked = threading.local()
+
+
+@contextlib.contextmanager
+def only_cached() -> Iterator[None]:
+    """Let this thread compile no entry point: one that is not in the cache raises :class:`NotCached`."""
+    _asked.only_cached = True
+    try:
+        yield
+    finally:
+        _asked.only_cached = False
 
 
 def source_stamp(*files: str) -> str:

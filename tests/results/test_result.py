@@ -58,6 +58,22 @@ def test_results_are_pickled_and_changed_in_place(result):
     assert (again.undone, fresh.undone) == (1, 0)
 
 
+def test_chunks_written_one_by_one_are_those_that_zarr_writes(tmp_path):
+    policies = {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=2.0)}
+    # The last chunk of each policy is short.
+    grown, saved = tmp_path / "grown.zarr", tmp_path / "saved.zarr"
+    db.simulate(BANDIT, policies, horizon=50, replications=70, seed=0, store=grown).save(
+        saved
+    )  # the last chunk is short
+    chunks = {
+        folder: {str(path.relative_to(folder)): path.read_bytes() for path in folder.glob("*/c/**/*") if path.is_file()}
+        for folder in (grown, saved)
+    }
+    times = [name for name in chunks[grown] if name.startswith("seconds")]
+    assert len(times) == 2 * 24
+    assert {name: chunks[grown][name] for name in chunks[grown].keys() - times} == chunks[saved]
+
+
 def test_saved_results_come_back_bit_for_bit(result, tmp_path):
     result.save(tmp_path / "runs.zarr")
     again = db.load(tmp_path / "runs.zarr")

@@ -21,6 +21,7 @@ from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk, chunks
+from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
 from dirichlet_bandits.results.places import Place, contents, folder_stamp, is_local, resolve, zarr_store
@@ -140,11 +141,16 @@ class Store:
     def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
         """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
         arrays = self._arrays
-        for name, values in chunk._asdict().items():
-            arrays[name][row, first : first + len(values)] = values
         column = first // arrays["reward"].chunks[1]
-        arrays[SECONDS][row, column] = seconds
-        arrays[MARKS][row, column] = self._mark(row, first, chunk)
+        last = {SECONDS: seconds, MARKS: self._mark(row, first, chunk)}
+        if is_local(self.place):
+            for name, values in (chunk._asdict() | last).items():
+                write_chunk(self.place, name, arrays[name], row, column, values)
+        else:
+            for name, values in chunk._asdict().items():
+                arrays[name][row, first : first + len(values)] = values
+            for name, value in last.items():
+                arrays[name][row, column] = value
         LOGGER.debug(
             "%r: policy %d, replications %d to %d stored", self.name, row, first, first + len(chunk.reward) - 1
         )
@@ -168,8 +174,11 @@ class Store:
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
         arrays = self._arrays
+        column = first // arrays["reward"].chunks[1]
+        if is_local(self.place) and not chunk_file(self.place, MARKS, row, column, 2).exists():
+            return False
         try:
-            mark = int(arrays[MARKS][row, first // arrays["reward"].chunks[1]])
+            mark = int(arrays[MARKS][row, column])
             if mark == _NO_MARK:
                 return False
             chunk = Chunk(*(arrays[name][row, first:last] for name in Chunk._fields))
