@@ -21,7 +21,7 @@ import llvmlite.binding
 from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
@@ -195,7 +195,7 @@ class _StampedCache(FunctionCache):
         """What was compiled for these types, without all that Numba would need to compile: half a second's imports."""
         rtsys.initialize(target_context)
         found = None
-        with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
+        with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None and getattr(_asked, "only_cached", False):
             raise NotCached

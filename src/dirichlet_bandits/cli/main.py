@@ -13,7 +13,7 @@ from dirichlet_bandits.cli import compare, compile, crops, example, paper, polic
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
 
-_NEW_OBJECTS = 200_000  # before garbage is looked for; Python's own 700 suit programs that import little
+_NEW_OBJECTS = 200_000  # before garbage is looked for; Python's own 700 suit programs that live longer
 
 app = typer.Typer(
     cls=verbosity.VerboseAnywhere,
@@ -73,13 +73,10 @@ def root(
 
 
 def run() -> None:
-    """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop.
-
-    A short command makes hardly any garbage: looking for it took a fifth of the time of an ``ask``, and as much again
-    at the end.
-    """
-    gc.set_threshold(_NEW_OBJECTS, 30, 30)
-    atexit.register(gc.freeze)
+    """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop."""
+    if "study" in sys.argv:  # ends soon and makes hardly any garbage: looking for it takes a quarter of the time
+        gc.set_threshold(_NEW_OBJECTS, 30, 30)
+        atexit.register(gc.freeze)
     try:
         app(prog_name="dirichlet-bandits")
     except SystemExit as end:
