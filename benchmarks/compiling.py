@@ -3,6 +3,9 @@
 ``python -m benchmarks.compiling [POLICY ...]``. Processor seconds; each policy compiles in a process and with a cache
 of its own, so what policies share is compiled again for each. The reference is a function of a hundred lines, compiled
 by Numba in the same process: where it takes twice as long, so does everything.
+
+A second process finds the machine code in the cache. What it needs before its first answer is the import of NumPy and
+Numba, which anybody pays who uses them, the import of the policies, and the first simulation.
 """
 
 import math
@@ -11,16 +14,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def first(name: str) -> tuple[float, float]:
-    """Seconds of the first simulation with a policy in this process, and of the reference."""
+class Seconds(NamedTuple):
+    """What a process needs for its first simulation, and for the reference."""
+
+    numba: float
+    library: float
+    first: float
+    reference: float
+
+
+def first(name: str) -> Seconds:
+    """Processor seconds of the imports and of the first simulation with a policy in this process."""
+    from dirichlet_bandits.cli.compile import sound_example
+
+    start = time.process_time()
     import numba
     import numpy as np
 
+    imported = time.process_time()
     import dirichlet_bandits as db
-    from dirichlet_bandits.cli.compile import sound_example
 
     bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
     policy = sound_example(getattr(db, name))
@@ -31,7 +46,7 @@ def first(name: str) -> tuple[float, float]:
     fixed = numba.njit(reference())
     compiling = time.process_time()
     fixed(np.ones(3))
-    return end - begin, time.process_time() - compiling
+    return Seconds(imported - start, begin - imported, end - begin, time.process_time() - compiling)
 
 
 def reference() -> Any:
@@ -50,22 +65,23 @@ def reference() -> Any:
     return names["fixed"]
 
 
-def timed(name: str, cache: str) -> list[float]:
+def timed(name: str, cache: str) -> Seconds:
     """What :func:`first` says in a process of its own."""
     command = [sys.executable, "-c", f"from benchmarks.compiling import first; print(*first({name!r}))"]
     done = subprocess.run(command, env={**os.environ, "NUMBA_CACHE_DIR": cache}, stdout=subprocess.PIPE, text=True)
     done.check_returncode()
-    return [float(word) for word in done.stdout.split()]
+    return Seconds(*map(float, done.stdout.split()))
 
 
 def main(names: list[str]) -> None:
     """A row for each policy."""
-    print(f"  {'policy':18s} {'cold':>7s} {'/ reference':>12s} {'reference':>10s} {'from cache':>11s}")
+    head = ("cold", "/ reference", "reference", "from cache", "numpy, numba", "policies")
+    print(f"  {'policy':18s}" + "".join(f"{title:>14s}" for title in head))
     for name in names:
         with tempfile.TemporaryDirectory() as cache:
-            cold, fixed = timed(name, cache)
-            again, _ = timed(name, cache)
-        print(f"  {name:18s} {cold:7.2f} {cold / fixed:12.1f} {fixed:10.2f} {again:11.2f}", flush=True)
+            cold, again = timed(name, cache), timed(name, cache)
+        row = cold.first, cold.first / cold.reference, cold.reference, again.first, again.numba, again.library
+        print(f"  {name:18s}" + "".join(f"{value:14.2f}" for value in row), flush=True)
 
 
 if __name__ == "__main__":

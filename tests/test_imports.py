@@ -13,10 +13,12 @@ HEAVY = {
     "jinja2",
     "matplotlib",
     "numba",
+    "numba.np.arraymath",
     "numpy",
     "pandas",
     "pyarrow",
     "rich.console",
+    "scipy.linalg",
     "scipy.optimize",
     "scipy.signal",
     "scipy.special",
@@ -60,11 +62,26 @@ def test_policies():
     assert heavy("import dirichlet_bandits as db; db.RDS()") == {"numpy", "numba"}
 
 
-def test_an_ask_from_the_shell(tmp_path):
+def test_a_simulation_from_the_cache():
+    code = """
+import dirichlet_bandits as db
+bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
+result = db.simulate(bandit, db.UCB1(sigma=0.5), horizon=20, replications=2, seed=0, progress=False)
+"""
+    heavy(code)  # may compile
+    assert heavy(code) == {"numpy", "numba"}
+
+
+def test_an_ask_and_a_tell_from_the_shell(tmp_path):
     storage = f"sqlite:///{tmp_path / 'study.db'}"
-    db.create_study("s", arms=["a", "b"], storage=storage, seed=0).storage.close()
-    ask = HELP.format(arguments=["study", "ask", "s", "--storage", storage])
-    assert heavy(ask) == {"numpy", "numba", "sqlalchemy"}
+    study = db.create_study("s", arms=["a", "b"], storage=storage, seed=0)
+    for k in range(3):
+        study.tell(study.ask().id, float(k))
+    study.ask()
+    study.storage.close()
+    for arguments in (["ask", "s"], ["tell", "s", "3", "1"], ["ask", "s"]):
+        told = HELP.format(arguments=["study", *arguments, "--storage", storage])
+        assert heavy(told) == {"numpy", "numba", "sqlalchemy"}
 
 
 def test_every_public_name_is_known_before_its_first_use():

@@ -1,5 +1,7 @@
 """Summaries, comparisons, pictures and folders of results."""
 
+import pickle
+
 import numpy as np
 import pytest
 import zarr
@@ -45,6 +47,31 @@ def test_unknown_policies_are_named(result):
         result.plot(policies=["none"])
     with pytest.raises(db.ArgumentError, match="'confidence'"):
         result.compare("wide", "narrow", confidence=1.5)
+
+
+def test_results_are_pickled_and_changed_in_place(result):
+    fresh = db.simulate(BANDIT, {"narrow": db.UCB1(sigma=0.5)}, horizon=400, replications=60, seed=0)
+    again = pickle.loads(pickle.dumps(fresh))
+    assert again.data.identical(fresh.data)
+    assert again.data.identical(result.data.sel(policy=["narrow"]).assign_attrs(fresh.data.attrs))
+    again.data["reward"][0, 0] = np.nan
+    assert (again.undone, fresh.undone) == (1, 0)
+
+
+def test_chunks_written_one_by_one_are_those_that_zarr_writes(tmp_path):
+    policies = {"narrow": db.UCB1(sigma=0.5), "wide": db.UCB1(sigma=2.0)}
+    # The last chunk of each policy is short.
+    grown, saved = tmp_path / "grown.zarr", tmp_path / "saved.zarr"
+    db.simulate(BANDIT, policies, horizon=50, replications=70, seed=0, store=grown).save(
+        saved
+    )  # the last chunk is short
+    chunks = {
+        folder: {str(path.relative_to(folder)): path.read_bytes() for path in folder.glob("*/c/**/*") if path.is_file()}
+        for folder in (grown, saved)
+    }
+    times = [name for name in chunks[grown] if name.startswith("seconds")]
+    assert len(times) == 2 * 24
+    assert {name: chunks[grown][name] for name in chunks[grown].keys() - times} == chunks[saved]
 
 
 def test_saved_results_come_back_bit_for_bit(result, tmp_path):

@@ -8,13 +8,18 @@ that cannot be broken in two: it starts a bare thread, and waits for a bare lock
 import atexit
 import contextvars
 import threading
+import time
 from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from dirichlet_bandits import announcements
+
 _STEP: Final = 1000
 _PATIENCE_SECONDS: Final = 60.0
+_COMPILING_SECONDS: Final = 0.5  # nothing is lost: the cache holds whole functions only, and the next process goes on
+_POLL_SECONDS: Final = 0.1
 T = TypeVar("T")
 
 _working: set[LockType] = set()
@@ -59,9 +64,14 @@ def undisturbed(work: Callable[[], T]) -> T:
 
 @atexit.register
 def _wait() -> None:
-    """Work that was left alone comes to its end before the interpreter does."""
+    """Work that was left alone comes to its end before the interpreter does, unless it compiles, which takes long."""
+    began = time.monotonic()
     for ended in list(_working):
-        ended.acquire(timeout=_PATIENCE_SECONDS)
+        while not ended.acquire(timeout=_POLL_SECONDS):
+            compiling = announcements.compiling()
+            if time.monotonic() - began > (_COMPILING_SECONDS if compiling else _PATIENCE_SECONDS):
+                announcements.hush()
+                return
 
 
 def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[int, int], object] | None = None) -> None:

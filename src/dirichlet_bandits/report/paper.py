@@ -21,7 +21,7 @@ from dirichlet_bandits.report.writing import Making, write
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.executors import Workers
-from dirichlet_bandits.simulation.precompile import compile_ahead
+from dirichlet_bandits.simulation.precompile import compile_ahead, is_compiled
 from dirichlet_bandits.validation import whole_number
 
 QUICK = 200  # replications of a quick run; a paper may ask for fewer
@@ -132,15 +132,17 @@ def _chosen(paper: Paper, only: Sequence[str] | None, full: bool) -> list[str]:
 
 
 def _compile(names: list[str], workers: int | None, progress: bool | None, tell: Callable[[str], object]) -> None:
-    """Compile what new experiments need, if it was not compiled before."""
+    """Compile what new experiments need, if it was not compiled before: in processes of their own, which take a
+    while to start."""
     every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
     tasks = [task for task in every if isinstance(task, Experiment)]
     kinds = {type(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
-    if kinds:
+    missing = [pair for pair in kinds.values() if not is_compiled(*pair)]
+    if missing:
         tell("The first run compiles each kind of policy once; later runs find it done.")
         started = time.perf_counter()
-        compile_ahead(kinds.values(), workers=workers, progress=progress)
-        tell(f"policies compiled: {len(kinds)}, after {duration(time.perf_counter() - started)}")
+        compile_ahead(missing, workers=workers, progress=progress)
+        tell(f"policies compiled: {len(missing)}, after {duration(time.perf_counter() - started)}")
 
 
 def _chapter(

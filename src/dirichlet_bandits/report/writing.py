@@ -121,7 +121,7 @@ def _save(figure: "Figure", path: Path) -> str:
     from matplotlib import rc_context
 
     figure.savefig(path.with_name(path.name + ".png"), dpi=_PIXELS_PER_INCH)
-    figure.set_layout_engine("none")  # everything has its place now, and finding it takes most of the time
+    figure.set_layout_engine(None)  # everything has its place now, and finding it takes most of the time
     figure.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
     buffer = io.StringIO()
     with rc_context({"svg.hashsalt": path.name}):  # equal figures give equal bytes

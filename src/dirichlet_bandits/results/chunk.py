@@ -1,13 +1,14 @@
 """A chunk: what some replications of one policy came to, in memory, on the way between processes, or on disk."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
-
-import xarray as xr
+from typing import TYPE_CHECKING, NamedTuple
 
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import chunk_size
 from dirichlet_bandits.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class Chunk(NamedTuple):
@@ -24,7 +25,7 @@ class Chunk(NamedTuple):
         return cls(**{name: VARIABLES[name].empty(shape) for name, shape in shapes.items()})
 
 
-def chunks(data: xr.Dataset) -> Iterator[tuple[int, int, Chunk]]:
+def chunks(data: "xr.Dataset") -> Iterator[tuple[int, int, Chunk]]:
     """Row, first replication and a window on the arrays of every chunk of a result."""
     regret, pulls, reward = (data[name].to_numpy() for name in Chunk._fields)
     size = chunk_size(data.sizes["replication"])

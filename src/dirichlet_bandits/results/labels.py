@@ -4,13 +4,15 @@ import functools
 import importlib.metadata
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from dirichlet_bandits.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FORMAT = "dirichlet-bandits result 2"
 
@@ -27,6 +29,11 @@ class Variable(NamedTuple):
         """The data type of the array."""
         return np.dtype(type(self.blank))
 
+    @property
+    def attrs(self) -> dict[str, str]:
+        """What xarray and zarr are told about the array."""
+        return {"long_name": self.long_name}
+
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         """An array in which nothing was simulated yet."""
         return np.full(shape, self.blank, self.dtype)
@@ -37,6 +44,43 @@ VARIABLES = {
     "pulls": Variable(("policy", "replication", "arm"), 0, "pulls at the horizon"),
     "reward": Variable(("policy", "replication"), np.nan, "realised cumulative reward"),
 }
+
+
+class Labels(NamedTuple):
+    """Everything about a simulation but its outcome, in plain arrays: xarray is imported when somebody looks."""
+
+    policies: list[str]
+    arms: list[str]
+    means: Floats
+    times: Ints
+    replications: int
+    attrs: dict[str, Any]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Length of each dimension."""
+        return {
+            "policy": len(self.policies),
+            "replication": self.replications,
+            "time": self.times.size,
+            "arm": len(self.arms),
+        }
+
+    def dataset(self, **arrays: NDArray[Any]) -> "xr.Dataset":
+        """The labels as xarray has them, around the arrays of an outcome, if there is one."""
+        import xarray as xr
+
+        about = {name: (VARIABLES[name].dims, array, VARIABLES[name].attrs) for name, array in arrays.items()}
+        return xr.Dataset(
+            {**about, "mean": (("arm",), self.means, {"long_name": "true mean of the arm"})},
+            coords={
+                "policy": np.array(self.policies, dtype=object),  # text of any length, as zarr stores it
+                "replication": np.arange(self.replications),
+                "time": ("time", self.times, {"long_name": "number of pulls"}),
+                "arm": np.array(self.arms, dtype=object),
+            },
+            attrs=self.attrs,
+        )
 
 
 def labels(
@@ -50,29 +94,20 @@ def labels(
     objective: str = "mean",
     regret_label: str = "regret",
     lower_bound: float | None = None,
-) -> xr.Dataset:
-    """Everything about a simulation but its outcome; ``lower_bound`` is that of :class:`Result`, if known."""
-    data = xr.Dataset(
-        {"mean": (("arm",), means, {"long_name": "true mean of the arm"})},
-        coords={
-            "policy": np.array(list(policies), dtype=object),  # text of any length, as zarr stores it
-            "replication": np.arange(replications),
-            "time": ("time", times, {"long_name": "number of pulls"}),
-            "arm": np.array(list(arms), dtype=object),
-        },
-        attrs={
-            "format": FORMAT,
-            "version": _version(),
-            "policies": json.dumps(dict(policies)),
-            "arms": json.dumps(dict(arms)),
-            "objective": objective,
-            "regret_label": regret_label,
-            "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
-        },
-    )
+) -> Labels:
+    """Policies and arms by their names, with what they are; ``lower_bound`` is that of :class:`Result`, if known."""
+    attrs: dict[str, Any] = {
+        "format": FORMAT,
+        "version": _version(),
+        "policies": json.dumps(dict(policies)),
+        "arms": json.dumps(dict(arms)),
+        "objective": objective,
+        "regret_label": regret_label,
+        "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
+    }
     if lower_bound is not None:
-        data.attrs["lower_bound"] = lower_bound
-    return data
+        attrs["lower_bound"] = lower_bound
+    return Labels(list(policies), list(arms), means, times, replications, attrs)
 
 
 @functools.cache

@@ -1,23 +1,26 @@
 """What a simulation leaves: labelled arrays, summaries, paired comparisons, pictures, a folder on disk."""
 
 import base64
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
 from dirichlet_bandits import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results import plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
-from dirichlet_bandits.results.labels import VARIABLES
+from dirichlet_bandits.results.labels import Labels
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between, true_or_false
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 
 class Result:
@@ -26,15 +29,25 @@ class Result:
     Replications that an interruption left undone are NaN in ``regret`` and ``reward`` and zero in ``pulls``.
     """
 
-    def __init__(self, data: xr.Dataset) -> None:
+    _make: Callable[[], "xr.Dataset"]
+
+    def __init__(self, data: "xr.Dataset") -> None:
         self.data = data
 
     @classmethod
-    def from_arrays(cls, labels: xr.Dataset, regret: Floats, pulls: Ints, reward: Floats) -> "Result":
-        """The labelled arrays of a simulation."""
-        arrays = {"regret": regret, "pulls": pulls, "reward": reward}
-        variables = {name: (v.dims, arrays[name], {"long_name": v.long_name}) for name, v in VARIABLES.items()}
-        return cls(xr.Dataset({**variables, "mean": labels.variables["mean"]}, labels.coords, labels.attrs))
+    def from_arrays(cls, labels: Labels, regret: Floats, pulls: Ints, reward: Floats) -> "Result":
+        """The outcome of a simulation; xarray and pandas are imported when somebody looks at it."""
+        result = cls.__new__(cls)
+        result._make = functools.partial(labels.dataset, regret=regret, pulls=pulls, reward=reward)
+        return result
+
+    @functools.cached_property
+    def data(self) -> "xr.Dataset":
+        """Labelled arrays ``regret``, ``pulls`` and ``reward``, and the true ``mean`` of each arm."""
+        return self._make()
+
+    def __getstate__(self) -> dict[str, "xr.Dataset"]:
+        return {"data": self.data}
 
     @property
     def lower_bound(self) -> float | None:
@@ -53,17 +66,17 @@ class Result:
         return str(self.data.attrs.get("regret_label", "regret"))
 
     @property
-    def regret(self) -> xr.DataArray:
+    def regret(self) -> "xr.DataArray":
         """Pseudo-regret (policy, replication, time): sum over arms of gap times pulls."""
         return self.data["regret"]
 
     @property
-    def pulls(self) -> xr.DataArray:
+    def pulls(self) -> "xr.DataArray":
         """Pulls of each arm at the horizon (policy, replication, arm)."""
         return self.data["pulls"]
 
     @property
-    def reward(self) -> xr.DataArray:
+    def reward(self) -> "xr.DataArray":
         """Realised cumulative reward at the horizon (policy, replication)."""
         return self.data["reward"]
 
@@ -88,8 +101,10 @@ class Result:
             raise ArgumentError("policy", one_of(self.policies), policy)
         return self.regret.sel(policy=policy).isel(time=-1).to_numpy()
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """Regret at the horizon, a row a policy: mean, std, 5 % and 95 % quantiles, standard error of the mean."""
+        import pandas as pd
+
         rows = {}
         for policy in self.policies:
             final = self.final_regret(policy)
@@ -134,12 +149,14 @@ class Result:
             raise ArgumentError("result", "one of at least two policies with two common replications", self)
         return found
 
-    def to_dataframe(self, *, over_time: bool = False) -> pd.DataFrame:
+    def to_dataframe(self, *, over_time: bool = False) -> "pd.DataFrame":
         """A row a policy and replication: regret and reward at the horizon, and the pulls of each arm.
 
         With ``over_time`` a row a policy, replication and recorded time, with the regret until then. Replications that
         an interruption left undone are left out.
         """
+        import xarray as xr
+
         keys = ["policy", "replication"]
         if true_or_false("over_time", over_time):
             frame = self.regret.to_dataframe().reset_index()

@@ -12,20 +12,23 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk, chunks
+from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
 from dirichlet_bandits.results.labels import VARIABLES
 from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
 from dirichlet_bandits.results.places import Place, contents, folder_stamp, is_local, resolve, zarr_store
 from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _NO_MARK = 0
 
@@ -60,7 +63,7 @@ class Store:
             raise FileNotFoundError(f"no result at {self.name!r}{hint}")
         return checked_attributes(self.place, self.name)
 
-    def prepare(self, labels: xr.Dataset) -> None:
+    def prepare(self, labels: "xr.Dataset") -> None:
         """Make room for these labels, or find that a simulation of the same identity has begun here before.
 
         A killed process may have left any part of this undone: it is done again.
@@ -91,7 +94,7 @@ class Store:
                     dtype=variable.dtype,
                     fill_value=variable.blank,
                     dimension_names=variable.dims,
-                    attributes={"long_name": variable.long_name},
+                    attributes=variable.attrs,
                 )
         for name, dtype in ((SECONDS, "f8"), (MARKS, "u8")):  # marks come last: with them the store can be read
             with suppress(ContainsArrayError):
@@ -138,11 +141,16 @@ class Store:
     def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
         """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
         arrays = self._arrays
-        for name, values in chunk._asdict().items():
-            arrays[name][row, first : first + len(values)] = values
         column = first // arrays["reward"].chunks[1]
-        arrays[SECONDS][row, column] = seconds
-        arrays[MARKS][row, column] = self._mark(row, first, chunk)
+        last = {SECONDS: seconds, MARKS: self._mark(row, first, chunk)}
+        if is_local(self.place):
+            for name, values in (chunk._asdict() | last).items():
+                write_chunk(self.place, name, arrays[name], row, column, values)
+        else:
+            for name, values in chunk._asdict().items():
+                arrays[name][row, first : first + len(values)] = values
+            for name, value in last.items():
+                arrays[name][row, column] = value
         LOGGER.debug(
             "%r: policy %d, replications %d to %d stored", self.name, row, first, first + len(chunk.reward) - 1
         )
@@ -166,8 +174,11 @@ class Store:
     def finished(self, row: int, first: int, last: int) -> bool:
         """Whether this chunk is there, sound, and without gaps."""
         arrays = self._arrays
+        column = first // arrays["reward"].chunks[1]
+        if is_local(self.place) and not chunk_file(self.place, MARKS, row, column, 2).exists():
+            return False
         try:
-            mark = int(arrays[MARKS][row, first // arrays["reward"].chunks[1]])
+            mark = int(arrays[MARKS][row, column])
             if mark == _NO_MARK:
                 return False
             chunk = Chunk(*(arrays[name][row, first:last] for name in Chunk._fields))
@@ -183,8 +194,10 @@ class Store:
             digest.update(np.ascontiguousarray(values).tobytes())
         return int.from_bytes(digest.digest(), "little")
 
-    def load(self) -> xr.Dataset:
+    def load(self) -> "xr.Dataset":
         """Everything that is there; chunks without a mark are blank, a wrong mark is an error."""
+        import xarray as xr
+
         attrs = self.attrs
         try:
             with _drafts_ignored():
@@ -211,7 +224,7 @@ class Store:
                 )
         return data
 
-    def fill(self, data: xr.Dataset) -> None:
+    def fill(self, data: "xr.Dataset") -> None:
         """Write a whole result at once."""
         self.prepare(data.drop_vars(list(VARIABLES)))
         arrays = self._arrays
@@ -231,7 +244,7 @@ def _drafts_ignored() -> Iterator[None]:
         yield
 
 
-def save(data: xr.Dataset, place: Place) -> None:
+def save(data: "xr.Dataset", place: Place) -> None:
     """Write to a free place; locally an older result is replaced, and not before the new one is complete."""
     store = Store(place)
     taken = store.exists()  # refuses what is not ours
@@ -246,7 +259,7 @@ def save(data: xr.Dataset, place: Place) -> None:
         LOGGER.info("%r: result stored", store.name)
 
 
-def load(place: Place) -> xr.Dataset:
+def load(place: Place) -> "xr.Dataset":
     """Read and check what :func:`save` or a simulation with a store wrote."""
     while True:  # again if a save has put another result there meanwhile
         store = Store(place)

@@ -2,21 +2,24 @@
 
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, labels
+from dirichlet_bandits.results.labels import VARIABLES, Labels, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _PATIENCE_SECONDS = (0, 1, 5, 30, 60)  # network file systems remember for up to a minute that a file was missing
 
@@ -30,7 +33,7 @@ class Collector:
         self.arrays = {}
         if store is not None:
             self.labels.attrs["identity"] = identity(plan)
-            store.prepare(self.labels)
+            store.prepare(self.labels.dataset())
             LOGGER.info("%r: %d of %d chunks are done", store.name, *store.marked())
         else:
             self.arrays = {
@@ -50,7 +53,7 @@ class Collector:
         return Result(_gathered(self.store) if finished else self.store.load())
 
 
-def _labelled(plan: Plan) -> xr.Dataset:
+def _labelled(plan: Plan) -> Labels:
     """Everything about the result that is known before it is simulated."""
     bandit = plan.bandit
     return labels(
@@ -66,7 +69,7 @@ def _labelled(plan: Plan) -> xr.Dataset:
     )
 
 
-def _gathered(store: Store) -> xr.Dataset:
+def _gathered(store: Store) -> "xr.Dataset":
     """The whole store; what other machines wrote may take a while to be seen through a network file system."""
     for pause in _PATIENCE_SECONDS:
         time.sleep(pause)

@@ -7,10 +7,14 @@ from functools import partial
 from multiprocessing import get_context
 
 from dirichlet_bandits.arms.bandit import Bandit
+from dirichlet_bandits.compilation import NotCached, only_cached
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.progress import bars
+from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.executors import cores
+from dirichlet_bandits.simulation.plan import make_plan
 from dirichlet_bandits.simulation.simulate import simulate
+from dirichlet_bandits.simulation.units import units_of
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
@@ -19,6 +23,18 @@ _MOST = 4  # processes: each takes about a gigabyte
 def compile_ahead(pairs: Collection[tuple[Bandit, Policy]], *, workers: int | None, progress: bool | None) -> None:
     """Compile the simulation of each policy, several at a time, for this and later processes to load."""
     in_processes([partial(compile_simulation, *pair) for pair in pairs], workers=workers, progress=progress)
+
+
+def is_compiled(bandit: Bandit, policy: Policy) -> bool:
+    """Whether the simulation of a policy of this type is in the cache; then this process has loaded it."""
+    plan = make_plan(bandit, policy, horizon=len(bandit), replications=1, seed=0, record=1, fast=True)
+    try:
+        with only_cached():
+            Collector(plan, None)
+            units_of(plan, None, 1)[0].run()
+    except NotCached:
+        return False
+    return True
 
 
 def compile_simulation(bandit: Bandit, policy: Policy) -> None:
