@@ -38,6 +38,8 @@ PACKAGES = {
     "report": "The paper's experiments and their page: `docs/paper.md`.",
 }
 
+INHERITING = ["    options:", "      inherited_members: true"]  # a class whose base only serves to keep files short
+
 
 def reference_pages(sources: Path) -> dict[str, str]:
     """The Markdown of each page, for mkdocstrings to fill."""
@@ -78,4 +80,4 @@ def page_of(home: str) -> str:
 
 def entry(path: str) -> list[str]:
     """One name, with its docstring and signature."""
-    return [f"::: {path}", ""]
+    return [f"::: {path}", *(INHERITING if path.endswith(".Study") else []), ""]

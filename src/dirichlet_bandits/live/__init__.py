@@ -2,9 +2,10 @@
 
 from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
+from dirichlet_bandits.live.reading import Trial
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.risk import RiskEstimate
-from dirichlet_bandits.live.study import Study, Trial
+from dirichlet_bandits.live.study import Study
 
 __all__ = [
     "Estimate",

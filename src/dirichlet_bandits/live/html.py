@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from dirichlet_bandits import html_tables
 
 if TYPE_CHECKING:
-    from dirichlet_bandits.live.study import Study
+    from dirichlet_bandits.live.reading import ReadableStudy
 
 _NUMBERS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
 
 
-def study_html(study: "Study") -> str:
+def study_html(study: "ReadableStudy") -> str:
     """A row an arm, the best in bold letters: trials, mean and interval."""
     summary, best = study.summary(), study.best_arm
     keys = [key for key in ("value", *_NUMBERS) if key in summary]

@@ -3,25 +3,17 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
-from dirichlet_bandits.arms import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
-from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.direction import MAXIMIZE
-from dirichlet_bandits.live.estimates import Estimate, estimate
-from dirichlet_bandits.live.following import Following, Known, new_event
+from dirichlet_bandits.live.following import Known, new_event
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import chances_of, read_past
-from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event, Storage
+from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
 from dirichlet_bandits.validation import finite_number, whole_number
 
 if TYPE_CHECKING:
@@ -31,19 +23,7 @@ LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow."""
 
 
-class Trial(NamedTuple):
-    """An arm that was handed out: try it, then tell the reward under this id.
-
-    ``propensity`` is the exact probability with which the arm was to be in its round (see ``docs/live.md``).
-    """
-
-    id: int
-    arm: str
-    propensity: float
-    asked_at: datetime
-
-
-class Study(Following):
+class Study(ReadableStudy):
     """Decisions one at a time, with rewards that come later; made by :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first takes note of what
@@ -58,31 +38,6 @@ class Study(Following):
     >>> study.summary()["told"].to_dict()
     {'26 Feb': 0, '13 Mar': 1}
     """
-
-    def __init__(
-        self,
-        storage: Storage,
-        name: str,
-        policy: Policy,
-        seed: int,
-        *,
-        direction: str = MAXIMIZE,
-        control: str | None = None,
-    ) -> None:
-        super().__init__(storage, name, policy, seed, direction)
-        self.control = control
-
-    def __repr__(self) -> str:
-        return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
-
-    def _repr_html_(self) -> str:
-        from dirichlet_bandits.live.html import study_html
-
-        return study_html(self)
-
-    def __len__(self) -> int:
-        """Number of trials handed out so far, and of those added from the past."""
-        return len(self._read().arm_of)
 
     # Decisions
 
@@ -117,7 +72,7 @@ class Study(Following):
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
                 self._derive(lambda: [draft(_next(known, trial)._replace(token=token)) for trial in ids])
-            trials = [_trial(journal, trial) for trial in ids]
+            trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
     def tell(
@@ -288,12 +243,6 @@ class Study(Following):
                 raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
             draft(new_event(known.journal, RETIRE, arm=arm))
 
-    @property
-    def arms(self) -> list[str]:
-        """Names of the arms that may be handed out."""
-        journal = self._read()
-        return [journal.names[arm] for arm in journal.active_arms()]
-
     # The study itself
 
     def rename(self, name: str) -> None:
@@ -316,119 +265,6 @@ class Study(Following):
         """Put the study back into :func:`study_names`."""
         with self._lock, self.storage.transaction(self.name) as transaction:
             transaction.archive(None)
-
-    @property
-    def archived(self) -> bool:
-        """Whether the study was archived."""
-        return self.name in self.storage.names(archived=True)
-
-    # Looking
-
-    @property
-    def pending(self) -> list[Trial]:
-        """Trials that were neither told nor abandoned, the oldest first."""
-        with self._lock:
-            journal = self._read()
-            return [_trial(journal, trial) for trial in journal.pending]
-
-    @property
-    def best_arm(self) -> str | None:
-        """The best arm so far among those that may be handed out; None while there is nothing to say.
-
-        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family. An
-        arm is named when it alone is the best of at least two, with ten rewards or more;
-        ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
-        """
-        best: str | None = self.summary().attrs["best_arm"]
-        return best
-
-    def propensities(self) -> dict[str, float]:
-        """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
-        with self._lock:
-            known = self._look()
-            chances = self._derive(lambda: known.decider.propensities(known.journal))
-            self._known = known
-            return dict(zip(known.journal.names, chances.tolist(), strict=True))
-
-    def summary(self, level: float = 0.95, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
-        """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
-
-        With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;
-        ``.attrs["objective"]`` says what it is. For a CVaR ``value_low`` and ``value_high`` are the ends of its
-        interval, and ``.attrs["value_interval"]`` says what it assumes.
-
-        The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why. ``bounds`` are two
-        numbers between which all rewards lie, where the policy does not know them.
-
-        With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
-        """
-        with self._lock:
-            return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
-
-    def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times.
-
-        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why. Trials
-        of the past have no propensity if none was given.
-        """
-        with self._lock:
-            return frames.trials(self._read())
-
-    def export(self, path: str | PathLike[str]) -> None:
-        """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
-        frames.write(self._events(), path)
-
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Mean | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate: ...
-
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: CVaR,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> RiskEstimate: ...
-
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Objective | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate | RiskEstimate:
-        """What another choice of arms would have earned a trial, judged from the log.
-
-        ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
-        each decision. See :class:`Estimate`.
-
-        With ``objective=CVaR(level)`` it is the average over the bad rewards of the choice, with an interval of this
-        ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
-        policy was told, or ``bounds``.
-        """
-        if objective is None or isinstance(objective, Mean):
-            return estimate(self._events(), choice, self.seed, self.direction)
-        if not isinstance(objective, CVaR):
-            raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
-        limits = checked_bounds(bounds, self.policy, self._read().told_rewards)
-        return estimate_cvar(self._events(), choice, self.seed, objective, limits, confidence, self.direction)
-
-    def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
-        """Decide everything again from the stored events and compare with what was recorded.
-
-        ``progress(done, total)`` is called now and then, with numbers of events.
-        """
-        return replay(self._events(), self._nothing().decider, progress)
 
     # Within
 
@@ -500,8 +336,3 @@ def _next(known: Known, trial: int) -> Event:
         note=json.dumps([(arm, chances[arm]) for arm in arms[1:]]) if len(arms) > 1 else None,
         decider=VERSION,
     )
-
-
-def _trial(journal: Journal, trial: int) -> Trial:
-    asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
-    return Trial(trial, journal.names[journal.arm_of[trial]], journal.propensity_of[trial], asked_at)
