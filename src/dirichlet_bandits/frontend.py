@@ -16,6 +16,8 @@ from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing import npydecl, templates
 
+from dirichlet_bandits.patches import replaced
+
 _errors: Any = errors
 _HAS_COLOURS = hasattr(errors, "HighlightColorScheme")
 _Inst: Any = ir.Inst
@@ -35,7 +37,7 @@ def quick_frontend() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         if gc.isenabled():
             gc.disable()
-            stack.callback(gc.enable)
+            stack.callback(_collect_later)
         for owner, name, ours in [
             (_PassManager, "_runPass", _run_pass),
             (_Overload, "_get_impl", _implementation),
@@ -47,22 +49,16 @@ def quick_frontend() -> Iterator[None]:
             # Of messages about what did not fit, which nobody reads once something fits; there with colorama only.
             *([(_errors.HighlightColorScheme, "_markup", lambda colours, text, *look: text)] if _HAS_COLOURS else []),
         ]:
-            stack.enter_context(_replaced(owner, name, ours))
+            stack.enter_context(replaced(owner, name, ours))
         yield
 
 
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, ours: Any) -> Iterator[None]:
-    """Something of Numba's, ours for a while."""
-    kept = vars(owner).get(name)
-    setattr(owner, name, ours)
-    try:
-        yield
-    finally:
-        if kept is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, kept)
+def _collect_later() -> None:
+    """Let garbage be collected again, and count what is there as old: no search through all of it right now."""
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
+    gc.enable()
 
 
 def _run_pass(manager: Any, index: int, each: Any, state: Any) -> None:
@@ -86,7 +82,11 @@ def _implementation(template: Any, args: Any, kws: Any) -> Any:
     inherited = flags and (str(flags.fastmath), flags.error_model, flags.nrt, flags.forceinline)
     key = template.context, tuple(given), tuple(kws.items()), inherited
     found = template._impl_cache.get(key)
-    return found if found is not None else template._build_impl(key, args, kws)
+    if found is None:
+        # Nobody takes its address: no wrapper for C.
+        template._jit_options = {**template._jit_options, "no_cfunc_wrapper": True}
+        found = template._build_impl(key, args, kws)
+    return found
 
 
 def _array_operator(template: Any, args: Any, kws: Any) -> Any:

@@ -22,6 +22,7 @@ from numba.core.typed_passes import NativeLowering
 
 from dirichlet_bandits.frontend import quick_frontend
 from dirichlet_bandits.lowering import LeanLower
+from dirichlet_bandits.values import whole_values
 
 # Numba's own types say less than what is used here.
 _Library: Any = JITCodeLibrary
@@ -149,7 +150,7 @@ def _linked_libraries() -> Iterator[None]:
         codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
         _Lowering.lowering_class = LeanLower
         try:
-            with quick_frontend():
+            with quick_frontend(), whole_values():
                 yield
         finally:
             del codegen._library_class
