@@ -23,6 +23,7 @@ from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
+from dirichlet_bandits.calling import WholeConvention
 from dirichlet_bandits.linking import LinkedDispatcher
 
 P = ParamSpec("P")
@@ -120,7 +121,7 @@ class _Shared:
         return f"{self.py_func.__module__}.{self.py_func.__qualname__}.{digest}"
 
     def _call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = context.call_conv.get_function_type(signature.return_type, signature.args)
+        kind = WholeConvention(context).get_function_type(signature.return_type, signature.args)
         callee = cgutils.get_or_insert_function(builder.module, kind, self._symbol(signature.args))
         status, result = context.call_conv.call_function(builder, callee, signature.return_type, signature.args, args)
         with cgutils.if_unlikely(builder, status.is_error):

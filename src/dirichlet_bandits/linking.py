@@ -20,6 +20,7 @@ from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typed_passes import NativeLowering
 
+from dirichlet_bandits.calling import whole_arguments
 from dirichlet_bandits.frontend import quick_frontend
 from dirichlet_bandits.lowering import LeanLower
 from dirichlet_bandits.values import whole_values
@@ -150,7 +151,7 @@ def _linked_libraries() -> Iterator[None]:
         codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
         _Lowering.lowering_class = LeanLower
         try:
-            with quick_frontend(), whole_values():
+            with quick_frontend(), whole_values(), whole_arguments():
                 yield
         finally:
             del codegen._library_class

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.runtime.context import NRTContext
 
@@ -16,6 +17,7 @@ from dirichlet_bandits.patches import replaced
 
 _Context: Any = NRTContext
 _Boolean: Any = models.BooleanModel
+_Proxy: Any = cgutils._StructProxy
 _STRUCTS: list[Any] = [models.StructModel, models.UniTupleModel]
 _CONVERSIONS = ("as_data", "from_data", "as_return", "from_return")
 
@@ -26,10 +28,28 @@ def whole_values() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(replaced(_Context, "get_meminfos", _owners))
         stack.enter_context(replaced(_Boolean, "from_data", _truth))
+        stack.enter_context(replaced(_Proxy, "__init__", _in_memory(_Proxy.__init__)))
         for model in _STRUCTS:
             for name in _CONVERSIONS:
                 stack.enter_context(replaced(model, name, _unless_equal(getattr(model, name))))
         yield
+
+
+def place_for(builder: Any, kind: Any) -> Any:
+    """Memory for a value that is written before it is read: Numba fills it with zeros first, twice."""
+    with builder.goto_entry_block():
+        return builder.alloca(kind)
+
+
+def _in_memory(proxy: Any) -> Any:
+    """A structure in memory, to look at its fields."""
+
+    def made(self: Any, context: Any, builder: Any, value: Any = None, ref: Any = None) -> None:
+        if value is not None and ref is None:
+            ref = place_for(builder, value.type)
+        proxy(self, context, builder, value, ref)
+
+    return made
 
 
 def _owners(runtime: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
