@@ -42,12 +42,13 @@ def whole_arguments() -> Iterator[None]:
 
 def _name(context: Any, name: str, kinds: Any, **details: Any) -> str:
     """The symbol of a function, short: it stands at every call."""
-    full = _mangled(context, name, kinds, **details)
     flags = ConfigStack.top_or_none()
     # What Numba runs in parallel or hands over as an address is called by code that knows Numba's convention only.
     if flags is None or not flags.no_cfunc_wrapper or flags.noalias:
-        return str(full)
-    return f"{full[:_READABLE]}.{hashlib.blake2b(full.encode(), digest_size=16).hexdigest()}{_TAG}"
+        return str(_mangled(context, name, kinds, **details))
+    spelt = f"{name} {details} {' '.join(map(str, kinds))}"
+    digest = hashlib.blake2b(spelt.encode(), digest_size=16).hexdigest()
+    return f"{_mangled(context, name, ())[:_READABLE]}.{digest}{_TAG}"
 
 
 class WholeConvention(_Convention):  # type: ignore[misc]
