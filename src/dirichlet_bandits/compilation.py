@@ -24,7 +24,6 @@ from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
-from dirichlet_bandits.calling import WholeConvention
 from dirichlet_bandits.linking import LinkedDispatcher
 
 P = ParamSpec("P")
@@ -119,7 +118,7 @@ class _Shared:
         return f"{self.py_func.__module__}.{self.py_func.__qualname__}.{digest}"
 
     def _call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = WholeConvention(context).get_function_type(signature.return_type, signature.args)
+        kind = context.call_conv.get_function_type(signature.return_type, signature.args)
         callee = cgutils.get_or_insert_function(builder.module, kind, self._symbol(signature.args))
         result = _called(context, builder, callee, signature.return_type, signature.args, args)
         # Before a caller is loaded from its cache, the callee must have its name.
@@ -163,7 +162,7 @@ def by_address(*kinds: Any) -> Callable[..., None]:
             return Signature(types.none, (types.intp, *kinds), None) if len(args) == len(kinds) + 1 else None
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = WholeConvention(context).get_function_type(types.none, kinds)
+        kind = context.call_conv.get_function_type(types.none, kinds)
         callee = builder.inttoptr(args[0], kind.as_pointer())
         return _called(context, builder, callee, types.none, kinds, args[1:])
 
