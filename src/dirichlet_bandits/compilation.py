@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
-import numpy as np
 from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
@@ -144,6 +143,7 @@ def by_address(*kinds: Any) -> Callable[..., None]:
     >>> @entry_point
     ... def double(x):
     ...     x[0] *= 2.0
+    >>> import numpy as np
     >>> numbers = types.Array(types.float64, 1, "C")
     >>> change = by_address(numbers)
     >>> x = np.ones(1)

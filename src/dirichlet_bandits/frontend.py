@@ -83,9 +83,9 @@ def _variables_before(code: Any, block: Any) -> Any:
         return code.block_entry_vars[block]
     [offset] = [offset for offset, other in code.blocks.items() if other is block]
     lives = code.variable_lifetime
-    return analysis.compute_live_variables(
-        lives.cfg, code.blocks, lives.usedefs.defmap, lives.deadmaps.combined
-    )[offset]
+    return analysis.compute_live_variables(lives.cfg, code.blocks, lives.usedefs.defmap, lives.deadmaps.combined)[
+        offset
+    ]
 
 
 def _variables_of(inst: Any, value: Any) -> list[Any]:

@@ -91,7 +91,7 @@ def _remembered_call_type(function: Any, context: Any, args: Any, kws: Any) -> A
 
 def _remembered_order() -> Callable[..., Any]:
     known: dict[Any, Any] = {}
-    order = utils.order_by_target_specificity
+    order: Any = utils.order_by_target_specificity
 
     def ordered(target: Any, found: Any, fnkey: Any = "") -> Any:
         """The meanings of a function that there are for a target, the most specific one first."""
