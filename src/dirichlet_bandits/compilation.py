@@ -110,11 +110,8 @@ class _Shared:
         if kinds not in self._known:
             symbol = self._symbol(kinds)
             compiled: Any = named_entry_point(self.py_func, symbol.rpartition(".")[2], *_classes(kinds))
-            compiled.compile(kinds)
-            made = compiled.overloads[kinds]
-            address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-            llvmlite.binding.add_symbol(symbol, address)
-            self._known[kinds] = made.signature
+            llvmlite.binding.add_symbol(symbol, address_of(compiled, kinds))
+            self._known[kinds] = compiled.overloads[kinds].signature
         return self._known[kinds]
 
     def _symbol(self, kinds: Any) -> str:
@@ -125,13 +122,64 @@ class _Shared:
     def _call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = context.call_conv.get_function_type(signature.return_type, signature.args)
         callee = cgutils.get_or_insert_function(builder.module, kind, self._symbol(signature.args))
-        status, result = context.call_conv.call_function(builder, callee, signature.return_type, signature.args, args)
-        with cgutils.if_unlikely(builder, status.is_error):
-            context.call_conv.return_status_propagate(builder, status)
+        result = _called(context, builder, callee, signature.return_type, signature.args, args)
         # Before a caller is loaded from its cache, the callee must have its name.
         load = functools.partial(_provide, self.py_func.__module__, self.py_func.__qualname__, signature.args)
         context.active_code_library._reload_init.add(load)
         return result
+
+
+def address_of(function: Callable[..., Any], kinds: tuple[Any, ...]) -> int:
+    """Where the machine code of an entry point for arguments of these types begins, compiled or loaded if need be."""
+    dispatcher: Any = function
+    dispatcher.compile(kinds)
+    made = dispatcher.overloads[kinds]
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+
+
+def by_address(*kinds: Any) -> Callable[..., None]:
+    """A function for compiled code that calls an entry point by its address.
+
+    It takes the address, and then arguments of these types; it answers nothing. For what is chosen when the code runs,
+    not when it is compiled.
+
+    >>> @entry_point
+    ... def double(x):
+    ...     x[0] *= 2.0
+    >>> import numpy as np
+    >>> numbers = types.Array(types.float64, 1, "C")
+    >>> change = by_address(numbers)
+    >>> x = np.ones(1)
+    >>> jit(lambda address, x: change(address, x))(address_of(double, (numbers,)), x)
+    >>> x
+    array([2.])
+    """
+
+    def call(address: int, *args: Any) -> None:
+        raise TypeError("this is called by compiled code only")
+
+    class Template(AbstractTemplate):
+        key = call
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return Signature(types.none, (types.intp, *kinds), None) if len(args) == len(kinds) + 1 else None
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.call_conv.get_function_type(types.none, kinds)
+        callee = builder.inttoptr(args[0], kind.as_pointer())
+        return _called(context, builder, callee, types.none, kinds, args[1:])
+
+    infer_global(call, types.Function(Template))
+    lower_builtin(call, types.VarArg(types.Any))(lower)
+    return call
+
+
+def _called(context: Any, builder: Any, callee: Any, restype: Any, kinds: Any, args: Any) -> Any:
+    """What a function answers, or else its error goes up to the caller."""
+    status, result = context.call_conv.call_function(builder, callee, restype, kinds, args)
+    with cgutils.if_unlikely(builder, status.is_error):
+        context.call_conv.return_status_propagate(builder, status)
+    return result
 
 
 def _provide(module: str, name: str, kinds: Any) -> None:

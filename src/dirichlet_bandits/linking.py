@@ -20,8 +20,11 @@ from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typed_passes import NativeLowering
 
+from dirichlet_bandits.calling import lean_calls
 from dirichlet_bandits.frontend import quick_frontend
 from dirichlet_bandits.lowering import LeanLower
+from dirichlet_bandits.resolution import quick_resolution
+from dirichlet_bandits.values import whole_values
 
 # Numba's own types say less than what is used here.
 _Library: Any = JITCodeLibrary
@@ -149,7 +152,7 @@ def _linked_libraries() -> Iterator[None]:
         codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
         _Lowering.lowering_class = LeanLower
         try:
-            with quick_frontend():
+            with quick_frontend(), quick_resolution(), whole_values(), lean_calls():
                 yield
         finally:
             del codegen._library_class

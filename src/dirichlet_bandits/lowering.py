@@ -10,11 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import ir, types
+from llvmlite.ir import Constant
+from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks, must_use_alloca
 from numba.core.lowering import Lower
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.unsafe import eh
+from numba.np.arrayobj import load_item, store_item
+
+from dirichlet_bandits.values import is_counted, place_for
 
 _Lower: Any = Lower
 _PARTS = types.BaseTuple | types.Array | NumPyRandomGeneratorType
@@ -26,7 +30,9 @@ class LeanLower(_Lower):  # type: ignore[misc]
     def _find_singly_assigned_variable(self) -> None:
         super()._find_singly_assigned_variable()
         self._uncounted: set[str] = set()
-        if self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks) or self._disable_sroa_like_opt:
+        catches = self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks)
+        self._may_catch = catches
+        if catches or self._disable_sroa_like_opt:
             return
         assigned = [inst for block in self.blocks.values() for inst in block.find_insts(ir.Assign)]
         self._uncounted = self._borrowed(assigned)
@@ -36,7 +42,7 @@ class LeanLower(_Lower):  # type: ignore[misc]
         self._singly_assigned_vars |= once - set(_used_early(self.blocks, once))
 
     def _is_counted(self, name: str) -> bool:
-        return bool(self.context.data_model_manager[self.typeof(name)].contains_nrt_meminfo())
+        return is_counted(self.context.data_model_manager[self.typeof(name)])
 
     def _borrowed(self, assigned: list[Any]) -> set[str]:
         """Variables that hold nothing but what the arguments hold."""
@@ -75,6 +81,15 @@ class LeanLower(_Lower):  # type: ignore[misc]
             return False
         return bool(parts) and all(part.name in borrowed or not self._is_counted(part.name) for part in parts)
 
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.builder.may_catch = self._may_catch
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        if name in self._uncounted:
+            return place_for(self.builder, lltype)
+        return super().alloca_lltype(name, lltype, datamodel)
+
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         if inst.target.name not in self._uncounted or not self._is_counted(inst.target.name):
             return super().lower_assign(ty, inst)
@@ -85,6 +100,53 @@ class LeanLower(_Lower):  # type: ignore[misc]
         finally:
             self.context.enable_nrt = counting
 
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        kind = self.typeof(value.name)
+        place = self._element(value.name, index.name, signature.args[1]) if resty == _dtype(kind) else None
+        if place is None:
+            return super().lower_getitem(resty, expr, value, index, signature)
+        return load_item(self.context, self.builder, kind, place)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        place = self._element(target_var.name, index_var.name, signature.args[1])
+        if place is None:
+            return super().lower_setitem(target_var, index_var, value_var, signature)
+        value, given, kind = self.loadvar(value_var.name), self.typeof(value_var.name), self.typeof(target_var.name)
+        for wanted in (signature.args[2], kind.dtype):
+            value, given = self.context.cast(self.builder, value, given, wanted), wanted
+        return store_item(self.context, self.builder, kind, value, place)
+
+    def _element(self, array: str, index: str, wanted: Any) -> Any:
+        """Where one element of an array of numbers stands; None if it is not that simple."""
+        kind, builder = self.typeof(array), self.builder
+        indices: Any = wanted if isinstance(wanted, types.BaseTuple) else (wanted,)
+        if (
+            not isinstance(kind, types.Array)
+            or not isinstance(kind.dtype, types.Number | types.Boolean)
+            or len(indices) != kind.ndim
+            or not all(isinstance(part, types.Integer) for part in indices)
+            or self.context.enable_boundscheck
+        ):
+            return None
+        value = self.context.cast(builder, self.loadvar(index), self.typeof(index), wanted)
+        values = cgutils.unpack_tuple(builder, value) if isinstance(wanted, types.BaseTuple) else [value]
+        model, whole = self.context.data_model_manager[kind], self.loadvar(array)
+
+        def numbers(field: str) -> list[Any]:
+            return [builder.extract_value(whole, [model.get_field_position(field), axis]) for axis in range(kind.ndim)]
+
+        shape, places = numbers("shape"), []
+        for part, place, size in zip(indices, values, shape, strict=True):
+            place = self.context.cast(builder, place, part, types.intp if part.signed else types.uintp)
+            if part.signed and not (isinstance(place, Constant) and place.constant >= 0):
+                negative = builder.icmp_signed("<", place, place.type(0))
+                place = builder.select(negative, builder.add(place, size), place)
+            places.append(place)
+        data = model.get(builder, whole, "data")
+        if kind.ndim == 1 and kind.layout == "C":
+            return builder.gep(data, places)
+        return cgutils.get_item_pointer2(self.context, builder, data, shape, numbers("strides"), kind.layout, places)
+
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         if name in self._uncounted and name not in self._singly_assigned_vars:
             self.builder.store(value, self.getvar(name))
@@ -94,6 +156,10 @@ class LeanLower(_Lower):  # type: ignore[misc]
     def delvar(self, name: str) -> None:
         if name not in self._uncounted:
             super().delvar(name)
+
+
+def _dtype(kind: Any) -> Any:
+    return kind.dtype if isinstance(kind, types.Array) else None
 
 
 def _is_view(index: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # its parts are imported when they are used
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.arms.sampler import N_PARAMETERS, Kind, fill_entry
+from dirichlet_bandits.arms.sampler import N_PARAMETERS, SAMPLERS, Kind
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_number
@@ -48,7 +48,7 @@ class Law:
     def rvs(self, size: int = 1, random_state: int | np.random.Generator | None = None) -> Floats:
         """A sample, as from a frozen ``scipy.stats`` law."""
         out = np.empty(size)
-        fill_entry(int(self.kind), self.row, self.data, np.random.default_rng(random_state), out)
+        SAMPLERS[self.kind](self.row, self.data, np.random.default_rng(random_state), out)
         return out
 
     def __repr__(self) -> str:

@@ -1,16 +1,18 @@
-"""One compiled sampler behind all built-in laws: a :class:`Kind` and a row of parameters for each arm.
+"""Compiled samplers of the built-in laws: a :class:`Kind` and a row of parameters for each arm.
 
 Because every bandit looks the same to the compiler, the simulation is compiled once for each policy and arms
 of different laws can stand in one bandit.
 """
 
-import math
+import functools
+from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numba.core import types
 
-from dirichlet_bandits.compilation import entry_point, shared
+from dirichlet_bandits.compilation import address_of, by_address, entry_point
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -45,47 +47,108 @@ class ArmTable(NamedTuple):
     data: Floats
 
 
-@shared
-def fill(kind: int, row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
-    """Rewards one after the other, so that block sizes leave no trace in the stream.
+_VALUES, _GENERATOR = types.Array(types.float64, 1, "C"), types.npy_rng
+_ARGUMENTS = (_VALUES, _VALUES, _GENERATOR, _VALUES)
 
-    ``data`` is the arm's own slice of the table. A loop for each law: what is known before a loop costs nothing in it.
-    """
-    a, b, low, high = row[0], row[1], row[2], row[3]
-    if kind == Kind.EMPIRICAL:
-        for i in range(out.size):
-            out[i] = data[int(rng.random() * data.size)]
-    elif kind == Kind.GAUSSIAN:
-        for i in range(out.size):
-            out[i] = a + b * rng.standard_normal()
-    elif kind == Kind.BERNOULLI:
-        for i in range(out.size):
-            out[i] = 1.0 if rng.random() < a else 0.0
-    elif kind == Kind.EXPONENTIAL:
-        for i in range(out.size):
-            out[i] = a * rng.standard_exponential()
-    elif kind == Kind.UNIFORM:
-        for i in range(out.size):
-            out[i] = a + (b - a) * rng.random()
-    elif kind == Kind.BETA:
-        for i in range(out.size):
-            out[i] = rng.beta(a, b)
-    elif kind == Kind.POISSON:
-        for i in range(out.size):
-            out[i] = rng.poisson(a)
-    elif kind == Kind.CLIPPED_GAUSSIAN:
-        for i in range(out.size):
-            out[i] = min(max(a + b * rng.standard_normal(), low), high)
-    elif kind == Kind.MIXTURE:  # data holds cumulative weights, then means, then standard deviations
-        n = data.size // 3
-        for i in range(out.size):
-            u, j = rng.random(), 0
-            while j < n - 1 and u >= data[j]:
-                j += 1
-            out[i] = data[n + j] + data[2 * n + j] * rng.standard_normal()
-    else:
-        for i in range(out.size):
-            out[i] = math.nan
+fill = by_address(*_ARGUMENTS)
+"""In compiled code: ``fill(address, row, data, rng, out)``, the address being that of one of the functions below.
+
+Each fills ``out`` with rewards one after the other, so that block sizes leave no trace in the stream; ``data`` is the
+arm's own slice of the table. A function for each law: only those are compiled that a bandit has.
+"""
 
 
-fill_entry = entry_point(fill)
+@entry_point
+def bernoulli_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    p = row[0]
+    for i in range(out.size):
+        out[i] = 1.0 if rng.random() < p else 0.0
+
+
+@entry_point
+def gaussian_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    mean, sigma = row[0], row[1]
+    for i in range(out.size):
+        out[i] = mean + sigma * rng.standard_normal()
+
+
+@entry_point
+def exponential_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    mean = row[0]
+    for i in range(out.size):
+        out[i] = mean * rng.standard_exponential()
+
+
+@entry_point
+def uniform_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    low, high = row[0], row[1]
+    for i in range(out.size):
+        out[i] = low + (high - low) * rng.random()
+
+
+@entry_point
+def beta_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    a, b = row[0], row[1]
+    for i in range(out.size):
+        out[i] = rng.beta(a, b)
+
+
+@entry_point
+def poisson_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    mean = row[0]
+    for i in range(out.size):
+        out[i] = rng.poisson(mean)
+
+
+@entry_point
+def clipped_gaussian_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    mean, sigma, low, high = row[0], row[1], row[2], row[3]
+    for i in range(out.size):
+        out[i] = min(max(mean + sigma * rng.standard_normal(), low), high)
+
+
+@entry_point
+def mixture_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    n = data.size // 3  # cumulative weights, then means, then standard deviations
+    for i in range(out.size):
+        u, j = rng.random(), 0
+        while j < n - 1 and u >= data[j]:
+            j += 1
+        out[i] = data[n + j] + data[2 * n + j] * rng.standard_normal()
+
+
+@entry_point
+def empirical_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
+    for i in range(out.size):
+        out[i] = data[int(rng.random() * data.size)]
+
+
+SAMPLERS: Final[dict[Kind, Callable[..., None]]] = {
+    Kind.BERNOULLI: bernoulli_rewards,
+    Kind.GAUSSIAN: gaussian_rewards,
+    Kind.EXPONENTIAL: exponential_rewards,
+    Kind.UNIFORM: uniform_rewards,
+    Kind.BETA: beta_rewards,
+    Kind.POISSON: poisson_rewards,
+    Kind.CLIPPED_GAUSSIAN: clipped_gaussian_rewards,
+    Kind.MIXTURE: mixture_rewards,
+    Kind.EMPIRICAL: empirical_rewards,
+}
+
+
+@functools.cache
+def sampler_address(kind: Kind) -> int:
+    """Where the compiled sampler of a law begins in this process; 0 for a foreign one."""
+    return address_of(SAMPLERS[kind], _ARGUMENTS) if kind in SAMPLERS else 0
+
+
+def compiled(table: ArmTable) -> ArmTable:
+    """The table for compiled code: with the addresses of samplers in place of the kinds of laws."""
+    addresses = [sampler_address(Kind(kind)) for kind in table.kinds]
+    return table._replace(kinds=np.array(addresses, dtype=np.int64))
+
+
+def compile_samplers() -> None:
+    """Compile the samplers of all laws, or find them compiled."""
+    for kind in SAMPLERS:
+        sampler_address(kind)

@@ -44,6 +44,7 @@ def compile(
       NUMBA_CACHE_DIR=/opt/compiled dirichlet-bandits compile
     """
     from dirichlet_bandits.arms import Bandit, Bernoulli
+    from dirichlet_bandits.arms.sampler import compile_samplers
     from dirichlet_bandits.live.precompile import compile_live
     from dirichlet_bandits.policies import POLICIES
     from dirichlet_bandits.policies.registry import has_propensities
@@ -54,7 +55,7 @@ def compile(
             raise ArgumentError("POLICY", one_of(POLICIES), name)
     chosen = list(dict.fromkeys(policies or POLICIES))
     bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
-    jobs: list[partial[None]] = []
+    jobs: list[partial[None]] = [partial(compile_samplers)]
     for name in chosen:
         policy = sound_example(POLICIES[name])
         jobs.append(partial(compile_simulation, bandit, policy))

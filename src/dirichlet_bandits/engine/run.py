@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import ArmTable, Kind, fill
+from dirichlet_bandits.arms.sampler import ArmTable, fill
 from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     rng: np.random.Generator
     words: Words
     streams: Words
-    kinds: Ints
+    samplers: Ints
     rows: Floats
     first: Ints
     last: Ints
@@ -199,7 +199,7 @@ def refill(run: Run, arm: int) -> None:
     done = run.stock[_DRAWN, arm]
     n = min(max(done, _FIRST_BLOCK), BLOCK)
     block = run.buffer[arm, :n]
-    if run.kinds[arm] == Kind.FOREIGN:
+    if run.samplers[arm] == 0:  # a foreign law
         left = run.data[run.first[arm] + done : run.last[arm]]
         n = max(min(n, left.size), 1)
         if left.size == 0:
@@ -208,7 +208,7 @@ def refill(run: Run, arm: int) -> None:
             copy_into(block, left[:n])
     else:
         copy_into(run.words, run.streams[arm])
-        fill(run.kinds[arm], run.rows[arm], run.data[run.first[arm] : run.last[arm]], run.rng, block)
+        fill(run.samplers[arm], run.rows[arm], run.data[run.first[arm] : run.last[arm]], run.rng, block)
         copy_into(run.streams[arm], run.words)
     run.stock[_HEAD, arm] = 0
     run.stock[_FILLED, arm] = n

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import Kind, fill_entry
+from dirichlet_bandits.arms.sampler import SAMPLERS, Kind
 from dirichlet_bandits.engine.run import CANCEL, Setup
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.errors import ArgumentError
@@ -43,9 +43,9 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
     def built_in(arm: int) -> Iterator[float]:
         rng = generator(seeds[arm])
         data = table.data[table.first[arm] : table.last[arm]]
-        block = np.empty(256)
+        block, draw = np.empty(256), SAMPLERS[Kind(table.kinds[arm])]
         while True:
-            fill_entry(int(table.kinds[arm]), table.rows[arm], data, rng, block)
+            draw(table.rows[arm], data, rng, block)
             yield from block.tolist()
 
     def from_stock(arm: int) -> Iterator[float]:

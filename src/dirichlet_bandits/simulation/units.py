@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import ArmTable, Kind
+from dirichlet_bandits.arms.sampler import ArmTable, Kind, compiled
 from dirichlet_bandits.engine.loop import runner
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Setup
 from dirichlet_bandits.errors import FormatError, RewardError
@@ -97,7 +97,7 @@ class Unit:
         """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
         rewards, decisions = new_stream(), new_stream()
         status = runner(type(policy.params), self.plan.takes_shortcut(policy))(
-            policy.params, self._setup(policy), table, seeds, *rewards, *decisions, self.control, outcome
+            policy.params, self._setup(policy), compiled(table), seeds, *rewards, *decisions, self.control, outcome
         )
         if status == BAD_REWARD:
             arm, reward = self.plan.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])

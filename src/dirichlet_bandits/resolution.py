@@ -1,0 +1,137 @@
+"""How Numba finds out what a call means, without looking again for what it has found before.
+
+For every `a + b` on two numbers Numba tries some fifty meanings of `+`, and writes down why each does not fit; before
+every function it asks sixty registries for news; and it compiles the implementation of a method of its own again for
+every set of options of a caller, and once more because its default arguments are spelt out the second time.
+"""
+
+import contextlib
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba.core import base, types, utils
+from numba.core.cpu import CPUContext
+from numba.core.targetconfig import ConfigStack
+from numba.core.types.functions import BaseFunction
+from numba.core.typing import context as typing_context
+from numba.core.typing import npydecl, templates
+
+from dirichlet_bandits.patches import replaced
+
+_Overload: Any = templates._OverloadFunctionTemplate
+_Operator: Any = npydecl.NumpyRulesArrayOperator
+_Function: Any = BaseFunction
+_Typing: Any = typing_context.BaseContext
+_Context: Any = CPUContext
+_base: Any = base
+_array_operation, _call_type, _takes_place = _Operator.generic, _Function.get_call_type, _base._has_loc
+_PLAIN = types.Number | types.Boolean | types.Array
+_OPERATIONS = {
+    function for module in (operator, math) for function in vars(module).values() if callable(function)
+}  # their types depend on those of numbers and arrays alone
+
+
+@contextlib.contextmanager
+def quick_resolution() -> Iterator[None]:
+    """Let Numba remember which functions and types belong together."""
+    ordered = _remembered_order()
+    with contextlib.ExitStack() as stack:
+        for owner, name, ours in [
+            (_Overload, "_get_impl", _implementation),
+            (_Operator, "generic", _array_operator),
+            (_Function, "get_call_type", _remembered_call_type),
+            (utils, "order_by_target_specificity", ordered),
+            (typing_context, "order_by_target_specificity", ordered),
+            (_base, "_has_loc", _has_place),
+            (_Typing, "refresh", _if_new(_Typing.refresh)),
+            (_Context, "refresh", _with_types(_if_new(_Context.refresh))),
+        ]:
+            stack.enter_context(replaced(owner, name, ours))
+        yield
+
+
+def _implementation(template: Any, args: Any, kws: Any) -> Any:
+    """The implementation of an overloaded function for arguments of these types, compiled once.
+
+    It depends on those options of its caller alone that it inherits.
+    """
+    flags = ConfigStack.top_or_none()
+    given = list(args)
+    while given and isinstance(given[-1], types.Omitted):
+        given.pop()
+    inherited = flags and (str(flags.fastmath), flags.error_model, flags.nrt, flags.forceinline)
+    key = template.context, tuple(given), tuple(kws.items()), inherited
+    found = template._impl_cache.get(key)
+    if found is None:
+        # Nobody takes its address: no wrapper for C.
+        template._jit_options = {**template._jit_options, "no_cfunc_wrapper": True}
+        found = template._build_impl(key, args, kws)
+    return found
+
+
+def _array_operator(template: Any, args: Any, kws: Any) -> Any:
+    """The type of an operation on arrays, which is looked for at every operation on numbers too."""
+    if any(isinstance(kind, types.ArrayCompatible | types.Optional) for kind in args):
+        return _array_operation(template, args, kws)
+    return None
+
+
+def _remembered_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """The types of a call; operations on numbers and elements of arrays are looked up once."""
+    if kws or function.typing_key not in _OPERATIONS or not all(isinstance(kind, _PLAIN) for kind in args):
+        return _call_type(function, context, args, kws)
+    known = vars(function).setdefault("_known_calls", {})
+    key = context, tuple(args)
+    if key not in known:
+        known[key] = _call_type(function, context, args, kws)
+    return known[key]
+
+
+def _remembered_order() -> Callable[..., Any]:
+    known: dict[Any, Any] = {}
+    order: Any = utils.order_by_target_specificity
+
+    def ordered(target: Any, found: Any, fnkey: Any = "") -> Any:
+        """The meanings of a function that there are for a target, the most specific one first."""
+        key = target, tuple(found)
+        if key not in known:
+            known[key] = order(target, found, fnkey)
+        return known[key]
+
+    return ordered
+
+
+def _has_place(function: Any) -> bool:
+    """Whether an implementation wants to know the line of the source."""
+    code = getattr(function, "__code__", None)
+    if code is None or hasattr(function, "__wrapped__"):
+        return bool(_takes_place(function))
+    return "loc" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _if_new(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
+    def refreshed(context: Any) -> None:
+        """Take note of what has been registered since the last time, if anything has."""
+        if vars(context).get("_registered") != _registered(context):
+            refresh(context)
+            context._registered = _registered(context)
+
+    return refreshed
+
+
+def _with_types(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
+    def refreshed(context: Any) -> None:
+        refresh(context)
+        context.typing_context.refresh()
+
+    return refreshed
+
+
+def _registered(context: Any) -> int:
+    return sum(
+        len(getattr(registry, name))
+        for registry, loader in list(context._registries.items())
+        for name in loader.registry_items
+    )

@@ -1,0 +1,88 @@
+"""How Numba writes arrays and tuples down for LLVM: whole, not member by member.
+
+An array is seven numbers and pointers, a replication under way more than a hundred. Numba takes all of them apart
+wherever it counts a reference, returns a value or passes it on, and puts them together again, for LLVM to find out that
+nothing has changed. Here only what is needed is taken out. What a function computes is the same.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.core.runtime.context import NRTContext
+
+from dirichlet_bandits.patches import replaced
+
+_Context: Any = NRTContext
+_Boolean: Any = models.BooleanModel
+_Proxy: Any = cgutils._StructProxy
+_STRUCTS: list[Any] = [models.StructModel, models.UniTupleModel]
+_CONVERSIONS = ("as_data", "from_data", "as_return", "from_return")
+
+
+@contextlib.contextmanager
+def whole_values() -> Iterator[None]:
+    """Let Numba leave arrays and tuples whole where nothing is done to their members."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced(_Context, "get_meminfos", _owners))
+        stack.enter_context(replaced(_Boolean, "from_data", _truth))
+        stack.enter_context(replaced(_Proxy, "__init__", _in_memory(_Proxy.__init__)))
+        for model in _STRUCTS:
+            for name in _CONVERSIONS:
+                stack.enter_context(replaced(model, name, _unless_equal(getattr(model, name))))
+        yield
+
+
+def place_for(builder: Any, kind: Any) -> Any:
+    """Memory for a value that is written before it is read: Numba fills it with zeros first, twice."""
+    with builder.goto_entry_block():
+        return builder.alloca(kind)
+
+
+def _in_memory(proxy: Any) -> Any:
+    """A structure in memory, to look at its fields."""
+
+    def made(self: Any, context: Any, builder: Any, value: Any = None, ref: Any = None) -> None:
+        if value is not None and ref is None:
+            ref = place_for(builder, value.type)
+        proxy(self, context, builder, value, ref)
+
+    return made
+
+
+def _owners(runtime: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
+    """Type and owner of all memory inside a value; members without any are not taken out."""
+    manager = runtime._context.data_model_manager
+    model = manager[kind]
+    found = [(kind, model.get_nrt_meminfo(builder, value))] if model.has_nrt_meminfo() else []
+    for member, take in model.traverse(builder):
+        if is_counted(manager[member]):
+            found += _owners(runtime, builder, member, take(value))
+    return found
+
+
+def is_counted(model: Any) -> bool:
+    """Whether a value of this kind holds memory whose references are counted."""
+    known = vars(model).get("_is_counted")
+    if known is None:
+        known = model._is_counted = bool(model.contains_nrt_meminfo())
+    return bool(known)
+
+
+def _truth(model: Any, builder: Any, value: Any) -> Any:
+    """A boolean from the byte in which it is stored."""
+    return builder.icmp_unsigned("!=", value, value.type(0))
+
+
+def _unless_equal(convert: Any) -> Any:
+    """A conversion between a value in registers and in memory, if the two differ: if there is a boolean inside."""
+
+    def converted(model: Any, builder: Any, value: Any) -> Any:
+        equal = vars(model).get("_is_stored_as_it_is")
+        if equal is None:
+            equal = model._is_stored_as_it_is = model.get_value_type() == model.get_data_type()
+        return value if equal else convert(model, builder, value)
+
+    return converted
