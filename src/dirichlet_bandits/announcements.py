@@ -57,7 +57,9 @@ def _package(function: Any) -> str:
 def _name(dispatcher: Any, args: Any, return_type: Any) -> str:
     """The policy that the function is compiled for, or the function itself."""
     policy = getattr(args[0], "instance_class", None) if args else None
-    return str(dispatcher.py_func.__name__ if policy is None else policy.__name__.removesuffix("Params"))
+    return str(
+        dispatcher.py_func.__name__.replace("_", " ") if policy is None else policy.__name__.removesuffix("Params")
+    )
 
 
 _announcer = _Announcer()
