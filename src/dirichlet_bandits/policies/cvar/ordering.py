@@ -4,6 +4,10 @@ A draw wants the n + 1 smallest values, n binomial. So the rewards of an arm are
 nearly always take part, in any order; those among which the n + 1 smallest nearly always end, in ascending order; and
 the rest. A new reward costs a few moves instead of a place among all. The low ones enter a draw together, by the law
 of their reweighted mean (``numerics/resampling.py``). Where a draw wants more than is known, all are sorted.
+
+Of the others, which lie close to each other, one draws first what they weigh in all. Then the index lies between the
+two numbers that it would be if all of them were as small as the smallest, or as large as the largest. Only where that
+leaves open what one wants to know, each of them gets its own weight: given their sum, the shares are as they always are.
 """
 
 import math
@@ -20,7 +24,8 @@ from dirichlet_bandits.policies.cvar.rule import BCVTSParams, mean_excess
 from dirichlet_bandits.types import Floats, Ints
 
 _BEFORE, _BEYOND = 3.5, 5.0  # standard deviations of n around its mean that are kept in order
-_MORE = 1.25  # as many times the rewards are sorted anew
+_FEW = 12  # values that are drawn one by one without asking whether they can matter
+_MORE = 1.5  # as many times the rewards are sorted anew
 
 # Rows of the marks, a column an arm: how many are low, where the ordered ones end, how many rewards have their place,
 # and from how many on all are sorted again.
@@ -124,26 +129,87 @@ def in_order(policy: BCVTSParams, state: History, samples: Samples, arm: int, n:
 
 
 @shared
-def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
-    """The index of an arm, with the law that ``rule.py`` gives it."""
-    return drawn_index(policy, state, samples, arm, rng)
+def draw_index(
+    policy: BCVTSParams, state: History, samples: Samples, arm: int, low: float, high: float, rng: np.random.Generator
+) -> float:
+    """The index of an arm, with the law that ``rule.py`` gives it, or a number on the same side of low and of high
+    where these are not NaN."""
+    n, together, weights, excess = begin_index(policy, state, samples, arm, rng)
+    others, lower, upper = index_bounds(policy, state, arm, n, together, weights, excess, -math.inf, rng)
+    if lower == upper or lower > high or upper < low or low < lower <= upper < high:
+        return lower
+    return finish_index(policy, state, arm, n, together, weights, excess, others, rng)
+
+
+@jit
+def index_bounds(
+    policy: BCVTSParams,
+    state: History,
+    arm: int,
+    n: int,
+    low: int,
+    weights: float,
+    excess: float,
+    enough: float,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """After :func:`begin_index`: what the values that are not low weigh, 0 if that was not asked, and two numbers
+    between which the index lies; equal ones if it is known, or known to be below ``enough``."""
+    x, least, others = rewards(state, arm), state.lows[arm], 0.0
+    top = value_at(x, policy.upper, n)
+    if top < enough:
+        lower = upper = top
+    elif low > 0 and n - low > _FEW:
+        others = rng.standard_gamma(n + 1.0 - low)
+        lower = least + (excess + others * (x[low] - least)) / (weights + others)
+        upper = least + (excess + others * (top - least)) / (weights + others)
+    else:
+        lower = upper = finish_index(policy, state, arm, n, low, weights, excess, 0.0, rng)
+    return others, lower, upper
+
+
+@jit
+def value_at(x: Floats, upper: float, i: int) -> float:
+    """The i-th value: the bound comes after the rewards."""
+    return x[i] if i < x.size else upper
 
 
 @jit_inline
-def drawn_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
-    """See :func:`draw_index`. To hand over all these arrays would take longer than a draw of a few rewards."""
+def begin_index(
+    policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator
+) -> tuple[int, int, float, float]:
+    """n; how many low rewards were drawn together; their weights and weighted excesses over the least reward."""
     if samples.marks[_KNOWN, arm] != state.pulls[arm]:
         catch_up(policy, state, samples, arm)
-    x, least, groups = rewards(state, arm), state.lows[arm], samples.groups
-    n = rng.binomial(x.size, policy.level)
+    x, groups = rewards(state, arm), samples.groups
+    n, weights, excess = rng.binomial(x.size, policy.level), 0.0, 0.0
     in_order(policy, state, samples, arm, n + 1)
-    low, weights, excess = min(samples.marks[LOW, arm], n + 1), 0.0, 0.0
-    if low == samples.marks[LOW, arm] > 0:
+    low = samples.marks[LOW, arm]
+    if 0 < low <= n + 1:
         mean = mean_of(x[:low]) if groups.paid[arm] >= LAW_COST else 0.0
-        excess, weights = weighted_sum(groups, arm, x[:low], mean, least, rng)
+        excess, weights = weighted_sum(groups, arm, x[:low], mean, state.lows[arm], rng)
     else:
         low = 0
-    return least + mean_excess(x, low, n, policy.upper, least, weights, excess, rng)
+    return n, low, weights, excess
+
+
+@jit
+def finish_index(
+    policy: BCVTSParams,
+    state: History,
+    arm: int,
+    n: int,
+    low: int,
+    weights: float,
+    excess: float,
+    others: float,
+    rng: np.random.Generator,
+) -> float:
+    """The index, after :func:`begin_index`; ``others`` is what the other values weigh in all, 0 if nobody has asked."""
+    least = state.lows[arm]
+    before, sum_before = (weights, excess) if others == 0.0 else (0.0, 0.0)
+    mean = mean_excess(rewards(state, arm), low, n, policy.upper, least, before, sum_before, rng)
+    return least + (mean if others == 0.0 else (excess + others * mean) / (weights + others))
 
 
 @jit
