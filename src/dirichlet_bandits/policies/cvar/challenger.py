@@ -34,7 +34,6 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.numerics.tolerances import MIXTURE_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.ordering import END, LOW, Samples, catch_up, draw_index, in_order, value_at
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
@@ -43,7 +42,7 @@ _TABLE, _WIDEST = 1024, 48  # entries of the largest table of probabilities, and
 _BLOCKS, _FEW_BLOCKS = 6, 2  # of n, each with its tilt; and where a pass over the values takes long
 _MANY = 128  # values
 _NARROWEST = 2  # numbers in a block
-_BEYOND = 5.0  # n is tilted up to so many standard deviations above its mean
+_BEYOND = 4.2  # n counts with its own bound up to so many standard deviations above its mean
 _NEGLIGIBLE = 9.0  # n so many deviations below it do not count: exp(-40) of all
 _STEPS = 4  # of Newton's method at most: every lam gives a ceiling
 _GAIN = 0.1  # in the logarithm of the ceiling: less is not worth another step
@@ -83,25 +82,19 @@ def part_binomial(policy: BCVTSParams, samples: Samples, arm: int, size: int, nu
     lowest = max(int(centre - _NEGLIGIBLE * deviation), 0)
     first = max(lowest, low)
     last = max(min(int(centre + _BEYOND * deviation) + 2, size if end == size else end - 1), first)
-    log_p = (
-        math.lgamma(size + 1.0)
-        - math.lgamma(first + 1.0)
-        - math.lgamma(size - first + 1.0)
-        + first * math.log(level)
-        + (size - first) * math.log1p(-level)
-    )
+    log_p = first * math.log(level) + (size - first) * math.log1p(-level)
+    if first > 0:
+        log_p += math.lgamma(size + 1.0) - math.lgamma(first + 1.0) - math.lgamma(size - first + 1.0)
     p, below = math.exp(log_p), 0.0
     for n in range(first, lowest, -1):
         p *= n / ((size - n + 1.0) * odds)
         below += p
-    p, above = math.exp(log_p), 0.0
-    for n in range(first, size):
+    p, inside = math.exp(log_p), 0.0
+    for n in range(first, last + 1):
+        inside += p
         p *= (size - n) * odds / (n + 1.0)
-        if n >= last:
-            above += p
-            if p < MIXTURE_NEGLIGIBLE * above:
-                break
-    numbers[_FIRST], numbers[_LAST], numbers[_BELOW], numbers[_ABOVE] = first, last, below, above
+    numbers[_FIRST], numbers[_LAST], numbers[_BELOW] = first, last, below
+    numbers[_ABOVE] = max(1.0 - below - inside, 0.0) if last < size else 0.0
     numbers[_LOG], numbers[_WHOLE] = log_p, low == 0
 
 
@@ -136,8 +129,7 @@ def index_by_table(
     i = vertices = 0
     while i < start:
         value = value_at(x, policy.upper, start + j)
-        share = (value - q) / (value - x[i])
-        if j == 0 or rng.random() * table[i * width + j] < share * table[(i + 1) * width + j]:
+        if j == 0 or rng.random() * table[i * width + j] * (value - x[i]) < (value - q) * table[(i + 1) * width + j]:
             i += 1
         else:
             j -= 1
@@ -247,19 +239,20 @@ def set_ceiling(policy: BCVTSParams, x: Floats, numbers: Floats, row: Floats, q:
 
 @shared
 def set_tilts(
-    policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, arm: int, thresholds: Floats
+    policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, arm: int, thresholds: Floats, begin: int
 ) -> None:
-    """A ceiling for each of the thresholds, in descending order; below the last of them there is one more cell."""
-    catch_up(policy, state, samples, arm)
+    """A ceiling for each of the thresholds, in descending order, from the one called ``begin`` on, if the arm has not
+    been pulled since those before were set; below the last of them there is one more cell."""
     x, numbers, rows = rewards(state, arm), tilts.numbers[arm], tilts.rows[arm]
-    part_binomial(policy, samples, arm, x.size, numbers)
-    in_order(policy, state, samples, arm, int(numbers[_LAST]) + 1)
-    for cell in range(thresholds.size):
+    if begin == 0:
+        catch_up(policy, state, samples, arm)
+        part_binomial(policy, samples, arm, x.size, numbers)
+        in_order(policy, state, samples, arm, int(numbers[_LAST]) + 1)
+    for cell in range(begin, thresholds.size):
+        rows[cell, CEILING] = 1.0  # plain draws
         if thresholds[cell] > state.lows[arm]:
             set_ceiling(policy, x, numbers, rows[cell], thresholds[cell], tilts.table)
             rows[cell, CEILING] = min(rows[cell, CEILING], 1.0)
-        else:
-            rows[cell, CEILING] = 1.0  # plain draws
     rows[thresholds.size, CEILING] = 1.0
 
 
@@ -321,7 +314,7 @@ def index_above(
     """One draw for the ceiling of this cell: the arm's index if it is kept, else NaN."""
     row = tilts.rows[arm, cell]
     if row[CEILING] == 1.0:
-        v = draw_index(policy, state, samples, arm, math.nan, math.nan, rng)
+        v = draw_index(policy, state, samples, arm, rng)
         return v if v >= q else math.nan
     x, least, numbers = rewards(state, arm), state.lows[arm], tilts.numbers[arm]
     rare, u, lam = numbers[_BELOW] + numbers[_ABOVE], rng.random() * row[CEILING], 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
-from dirichlet_bandits.engine.history import History, append
+from dirichlet_bandits.engine.history import History, append, rewards
 from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
@@ -78,7 +78,7 @@ def watch_from(
     """Let an arm come forward when its index reaches the threshold, if that is seldom."""
     numbers, distant.steps[arm] = distant.numbers, -1
     numbers[_THRESHOLD, arm], numbers[_PULLS, arm] = threshold, state.pulls[arm]
-    set_tilts(policy, state, samples, distant.tilts, arm, numbers[_THRESHOLD, arm : arm + 1])
+    set_tilts(policy, state, samples, distant.tilts, arm, numbers[_THRESHOLD, arm : arm + 1], 0)
     if distant.tilts.rows[arm, 0, CEILING] < _SELDOM:
         wind(policy, state, samples, distant, arm, rng)
 
@@ -133,21 +133,23 @@ def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Dist
                 continue
         while True:
             n, low, weights, excess = begin_index(policy, state, samples, arm, rng)
-            others, lower, upper = index_bounds(policy, state, arm, n, low, weights, excess, least, rng)
+            x, origin = rewards(state, arm), state.lows[arm]
+            others, lower, upper = index_bounds(x, origin, policy.upper, n, low, weights, excess, least, rng)
             if lower < limit <= upper:
-                lower = upper = finish_index(policy, state, arm, n, low, weights, excess, others, rng)
+                lower = upper = finish_index(x, origin, policy.upper, n, low, weights, excess, others, rng)
             if upper < limit:
                 break
         if lower > most:
             best, least, most, ties = arm, lower, upper, 1
             best_n, best_low, best_weights, best_excess, best_others = n, low, weights, excess, others
         elif upper >= least:
-            if least < most:
-                least = most = finish_index(
-                    policy, state, best, best_n, best_low, best_weights, best_excess, best_others, rng
-                )
             if lower < upper:
-                lower = finish_index(policy, state, arm, n, low, weights, excess, others, rng)
+                lower = finish_index(x, origin, policy.upper, n, low, weights, excess, others, rng)
+            if least < most:
+                x, origin = rewards(state, best), state.lows[best]
+                least = most = finish_index(
+                    x, origin, policy.upper, best_n, best_low, best_weights, best_excess, best_others, rng
+                )
             best, least, ties = larger(best, least, ties, arm, lower, rng)
             most = least
     for arm in range(n_arms):

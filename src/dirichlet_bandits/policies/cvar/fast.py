@@ -50,7 +50,7 @@ from dirichlet_bandits.policies.cvar.leader import (
     set_ceilings,
     shortfalls,
 )
-from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, new_samples
+from dirichlet_bandits.policies.cvar.ordering import Samples, drawn_index, new_samples
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
@@ -89,12 +89,12 @@ def certify_all(
     """Tilts and a rate for everybody; False as soon as together they are too high to wait."""
     for k in range(rates.size):
         rates[k] = 0.0
-    for n_thresholds in (1, N_CELLS - 1):  # the first one alone may say so
+    for begin, end in ((0, 1), (1, N_CELLS - 1)):  # the first threshold alone may say so
         for k in range(rates.size):
             if k != first:
-                set_tilts(policy, state, samples, tilts, k, leader.cells[AT, :n_thresholds])
+                set_tilts(policy, state, samples, tilts, k, leader.cells[AT, :end], begin)
                 rates[k] = tilts.rows[k, 0, CEILING]
-                if n_thresholds > 1:
+                if begin > 0:
                     set_rate(tilts, leader.cells, rates, k)
                 if not worth_waiting(policy, state, tilts, rates, first):
                     return False
@@ -163,7 +163,7 @@ def beats_all(
         k = first if turn == 0 else turn - 1 if turn <= first else turn  # the leader comes first
         if not wins or k == arm or (k == first and cell > 0):
             continue
-        other = draw_index(policy, state, samples, k, foot if k == first else v, v, rng)
+        other = drawn_index(policy, state, samples, k, foot if k == first else v, v, rng)
         wins = other <= v and (k != first or other >= foot)
         ties += other == v
     return wins and (ties == 1 or rng.random() * ties < 1.0)
@@ -210,7 +210,7 @@ def wait_by_clock(
         if beats_all(policy, state, samples, leader, first, arm, cell, v, rng):
             lost = 0
             state = pull_and_tell(state, run, arm)
-            set_tilts(policy, state, samples, tilts, arm, cells[AT])
+            set_tilts(policy, state, samples, tilts, arm, cells[AT], 0)
             set_rate(tilts, cells, rates, arm)
             if not worth_waiting(policy, state, tilts, rates, first):
                 return state

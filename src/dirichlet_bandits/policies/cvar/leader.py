@@ -23,7 +23,7 @@ from dirichlet_bandits.policies.cvar.ordering import LOW, Samples, catch_up, in_
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
-THRESHOLDS = (2.2, 3.4, 5.0, 7.5)  # below the mean of the y_i, in standard deviations of the index
+THRESHOLDS = (2.2, 3.6, 5.6)  # below the mean of the y_i, in standard deviations of the index
 N_CELLS = len(THRESHOLDS) + 1  # above the first threshold, between two of them, below the last
 _ROOM = 0.1  # by how many deviations the mean may fall before ceilings are raised,
 _WASTE = 0.25  # and rise before they are lowered
@@ -45,17 +45,13 @@ class Leader(NamedTuple):
 
 @jit
 def factors(
-    policy: BCVTSParams, x: Floats, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
+    policy: BCVTSParams, x: Floats, above: int, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
 ) -> None:
-    """log G for each threshold to ``row``; its slope and curvature in mu."""
-    above = 1
+    """log G for each threshold to ``row``; its slope and curvature in mu. ``above`` values of at least b are left out."""
     product = np.ones(len(THRESHOLDS))
     for j in range(len(THRESHOLDS)):
         row[j] = slopes[j] = curves[j] = 0.0
     for i in range(x.size):
-        if x[i] >= b:
-            above += 1
-            continue
         y = b - (b - x[i]) / policy.level
         for j in range(len(THRESHOLDS)):
             left = 1.0 - cells[MU, j] * (cells[AT, j] - y)
@@ -85,13 +81,19 @@ def distances(x: Floats, b: float) -> tuple[float, float]:
     return total, squares
 
 
+@jit
+def rank_of_quantile(policy: BCVTSParams, n: int) -> int:
+    """How many of n rewards lie before b."""
+    return min(int(policy.level * n), n - 1)
+
+
 @shared
 def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float, float, float]:
     """b, a quantile of the rewards; mean, variance and maximum of the b - y_i. b less the mean is the CVaR."""
     catch_up(policy, state, samples, arm)
     x = rewards(state, arm)
     n = x.size
-    rank = min(int(policy.level * n), n - 1)
+    rank = rank_of_quantile(policy, n)
     in_order(policy, state, samples, arm, rank + 1)
     b = x[rank]
     total, squares = distances(x[:rank], b)
@@ -119,14 +121,16 @@ def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Lea
 @shared
 def set_bounds(policy: BCVTSParams, state: History, leader: Leader, arm: int) -> None:
     """A better mu for each threshold, G, and the ceilings."""
-    x, b, cells = rewards(state, arm), leader.b, leader.cells
+    b, cells, n = leader.b, leader.cells, state.pulls[arm]
+    rank = rank_of_quantile(policy, n)
+    x = rewards(state, arm)[:rank]  # all others are at least b
     lowest = (b - state.lows[arm]) / policy.level
     slopes, curves = np.empty(len(THRESHOLDS)), np.empty(len(THRESHOLDS))
-    factors(policy, x, b, cells, cells[_NOW], slopes, curves)
+    factors(policy, x, n + 1 - rank, b, cells, cells[_NOW], slopes, curves)
     for j in range(len(THRESHOLDS)):
         most = 0.95 / (cells[AT, j] - b + max(lowest, 1e-300)) if cells[AT, j] - b + lowest > 0.0 else math.inf
         cells[MU, j] = min(max(cells[MU, j] - slopes[j] / curves[j], 0.3 * cells[MU, j]), 3.0 * cells[MU, j], most)
-    factors(policy, x, b, cells, cells[_NOW], slopes, curves)
+    factors(policy, x, n + 1 - rank, b, cells, cells[_NOW], slopes, curves)
     for j in range(len(THRESHOLDS)):
         cells[_NOW, j] = math.exp(cells[_NOW, j])
         cells[_ONCE, j] = cells[_NOW, j]
