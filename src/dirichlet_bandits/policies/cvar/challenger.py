@@ -38,7 +38,10 @@ from dirichlet_bandits.policies.cvar.ordering import END, LOW, Samples, catch_up
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
-_TABLE, _WIDEST = 1024, 48  # entries of the largest table of probabilities, and of a row: more take longer than they spare
+_TABLE, _WIDEST = (
+    1024,
+    48,
+)  # entries of the largest table of probabilities, and of a row: more take longer than they spare
 _BLOCKS, _FEW_BLOCKS = 6, 2  # of n, each with its tilt; and where a pass over the values takes long
 _MANY = 128  # values
 _NARROWEST = 2  # numbers in a block
@@ -48,7 +51,7 @@ _STEPS = 4  # of Newton's method at most: every lam gives a ceiling
 _GAIN = 0.1  # in the logarithm of the ceiling: less is not worth another step
 _NEAR_POLE = 0.98  # the largest lam, in units of 1/max a_i
 
-# The n whose values are in order, P(n < first), P(n > last), log P(first), and whether that is all values up to the last.
+# The n whose values are in order, P(n < first), P(n > last), log P(first); and whether all values up to the last are.
 _FIRST, _LAST, _BELOW, _ABOVE, _LOG, _WHOLE = range(6)
 # Of a threshold: its ceiling, the first n that can reach it, how many make a block, 0 where there is a table; three
 # numbers for each block: lam, its part of the ceiling, and its terms' sum in units of the first; or the table's terms.

@@ -47,7 +47,7 @@ class Leader(NamedTuple):
 def factors(
     policy: BCVTSParams, x: Floats, above: int, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
 ) -> None:
-    """log G for each threshold to ``row``; its slope and curvature in mu. ``above`` values of at least b are left out."""
+    """log G for each threshold to ``row``; its slope and curvature in mu. ``above`` values are not in x: at least b."""
     product = np.ones(len(THRESHOLDS))
     for j in range(len(THRESHOLDS)):
         row[j] = slopes[j] = curves[j] = 0.0

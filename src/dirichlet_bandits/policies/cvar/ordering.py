@@ -7,7 +7,7 @@ of their reweighted mean (``numerics/resampling.py``). Where a draw wants more t
 
 Of the others, which lie close to each other, one draws first what they weigh in all. Then the index lies between the
 two numbers that it would be if all of them were as small as the smallest, or as large as the largest. Only where that
-leaves open what one wants to know, each of them gets its own weight: given their sum, the shares are as they always are.
+leaves open what one wants to know, each of them gets its own weight: given their sum, the shares are as always.
 """
 
 import math
