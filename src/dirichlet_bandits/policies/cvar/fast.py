@@ -6,14 +6,14 @@ one.
 
     P(k is pulled) <= P(V_k >= V_0) <= sum over j of P(V_0 in cell j) P(V_k >= q_j) <= sum over j of L_j U_kj =: r_k.
 
-* U_kj is Chernoff's bound for the challenger's mixture (``challenger.py``), 1 in the last cell. It holds until the
-  arm is pulled.
+* U_kj is the probability itself, or Chernoff's bound of it (``challenger.py``), 1 in the last cell. It holds until
+  the arm is pulled.
 * L_0 = 1, and L_j is at least Chernoff's bound G_{j-1} of P(V_0 < q_{j-1}) (``leader.py``), which follows the
   leader's rewards one by one: it holds while G stays below it.
 
 One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k
-is drawn under the tilted law, and kept with the probability that makes it a draw given V_k >= q_j; V_0 is drawn in
-the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
+is drawn given V_k >= q_j; where U_kj is Chernoff's bound, under the tilted law, and kept with the probability that
+makes it such a draw. V_0 is drawn in the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
 larger, arm k is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
 
 So each k is pulled with its own probability in each step, whatever the L_j and U_kj are, and no probability is
