@@ -13,8 +13,9 @@ one.
 
 One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k
 is drawn given V_k >= q_j; where U_kj is Chernoff's bound, under the tilted law, and kept with the probability that
-makes it such a draw. V_0 is drawn in the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
-larger, arm k is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
+makes it such a draw. V_0 is drawn in the same way given that it is in cell j. If V_k >= V_0, and no other arm's
+index, drawn as in the plain loop, is larger, arm k is pulled; arms that tie are chosen from at random. In all other
+cases the leader is pulled.
 
 So each k is pulled with its own probability in each step, whatever the L_j and U_kj are, and no probability is
 computed by quadrature. Why it may be waited for, and when a wait may end: steps 1 to 5 in the head of
