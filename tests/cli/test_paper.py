@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import SHIPPED
+from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import paper
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
@@ -117,6 +118,16 @@ def test_a_report_on_risk_says_at_which_level(folder):
     np.testing.assert_allclose(frame["value"], db.crops.maize_planting("spring", objective=db.CVaR(0.2)).values)
     assert list(pd.read_csv(folder / "report/tables/multinomial-10.csv")["policy"])[-1] == "M-CVTS"
     assert not (folder / "report/tables/multinomial-10-arms.csv").exists()  # of which problem?
+
+
+def test_random_problems_are_kept_when_they_are_done(folder, monkeypatch):
+    words = ("--which", "cvar", "--only", "multinomial-10", "--quiet")
+    assert call(*words).exit_code == 0
+    table = (folder / "report/tables/multinomial-10.csv").read_bytes()
+    monkeypatch.setattr(RandomArms, "run", None)
+    assert call(*words).exit_code == 0
+    assert (folder / "report/tables/multinomial-10.csv").read_bytes() == table
+    assert call(*words, "--seed", "5").exit_code != 0  # other problems: they would have to be run
 
 
 def test_python_does_what_the_command_does(folder):

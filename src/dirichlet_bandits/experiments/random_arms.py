@@ -1,5 +1,6 @@
 """Bandits whose arms are themselves drawn at random: one run of every policy on each of many problems."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,13 +9,14 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
+from dirichlet_bandits.compilation import source_stamp
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.progress import bars
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
-from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.simulation import python_loop, simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import finite_array, whole_number
 
@@ -102,6 +104,13 @@ class RandomArms:
         whole_number("seed", self.seed, at_least=0)
         self.experiment()  # which checks the rest
 
+    @property
+    def identity(self) -> str:
+        """JSON of what the numbers depend on, sources included: who has kept a result knows whether it is this one."""
+        names = ("law", "n_arms", "objective", "policies", "horizon", "problems", "seed")
+        parts = {name: repr(getattr(self, name)) for name in names}
+        return json.dumps({**parts, "version of the sources": source_stamp(python_loop.__file__)})
+
     def bandit(self, problem: int) -> Bandit:
         """The arms of one problem."""
         rng = generator(stream_seeds(root_sequence(self.seed), problem, 1)[0])
@@ -142,5 +151,5 @@ class RandomArms:
                 shown.show(self.title, problem + 1)
         joined = xr.concat(found, "replication", combine_attrs="override", join="override")
         joined.attrs.pop("lower_bound", None)  # that of the first problem
-        joined.attrs["seed"] = found[0].attrs["seed"]
+        joined.attrs |= {"seed": found[0].attrs["seed"], "identity": self.identity}
         return Result(joined)

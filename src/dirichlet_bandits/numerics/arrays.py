@@ -88,7 +88,7 @@ def min_of(values: Floats) -> float:
 
 
 @jit
-def argmax_of(values: Floats) -> int:
+def argmax_of(values: Any) -> int:
     """Where the first of the largest values stands.
 
     >>> argmax_of(np.array([0.25, 0.5, 0.5]))

@@ -1,5 +1,6 @@
 """``reproduce``: every experiment of a paper, run or resumed, and one report of them."""
 
+import contextlib
 import dataclasses
 import shutil
 import time
@@ -10,7 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dirichlet_bandits.errors import ArgumentError, one_of
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments import Experiment, KinfStudy, QDSStudy, shipped
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.experiments.random_arms import RandomArms
@@ -18,12 +21,13 @@ from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter
 from dirichlet_bandits.report.facts import duration
 from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.report.writing import Making, write
-from dirichlet_bandits.results import Result
+from dirichlet_bandits.results import Result, load
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.executors import Workers
 from dirichlet_bandits.simulation.precompile import compile_ahead, is_compiled
 from dirichlet_bandits.validation import whole_number
 
+_SECONDS = "seconds"  # attribute of a result that is kept: its processor time
 QUICK = 200  # replications of a quick run; a paper may ask for fewer
 
 
@@ -158,11 +162,13 @@ def _chapter(
         result = _resumed(task, store, tell, **options)
         seconds = dict(zip(result.policies, Store(store).seconds().tolist(), strict=True))
         return dataclasses.replace(regret_chapter(name, task, result, quick=is_quick), seconds=seconds)
-    started = time.process_time()
     if isinstance(task, RandomArms):
         task = dataclasses.replace(task, problems=quick or task.problems)
-        chapter = random_chapter(name, task, _uninterrupted(task.run, **options), quick=is_quick)
-    elif isinstance(task, KinfStudy):
+        result = _kept(task, data / f"{name}.zarr", **options)
+        chapter = random_chapter(name, task, result, quick=is_quick)
+        return dataclasses.replace(chapter, seconds={"": float(result.data.attrs[_SECONDS])})
+    started = time.process_time()
+    if isinstance(task, KinfStudy):
         task = dataclasses.replace(task, samples=quick or task.samples)
         chapter = kinf_chapter(name, task, task.run(progress=options["progress"]), quick=is_quick)
     else:
@@ -180,6 +186,20 @@ def _resumed(task: Experiment, store: Path, tell: Callable[[str], object], **opt
         tell(f"{store} is of another version or seed of this experiment: made anew")
         shutil.rmtree(store)
         return _uninterrupted(task.run, store=str(store), **options)
+
+
+def _kept(task: RandomArms, place: Path, **options: Any) -> Result:
+    """The result of random problems, which is kept when all of them are done; from an earlier run if it is the same."""
+    with contextlib.suppress(FileNotFoundError, FormatError):
+        found = load(place).data.drop_vars("mean")
+        if found.attrs.get("identity") == task.identity and _SECONDS in found.attrs:
+            return Result(found)
+    started = time.process_time()
+    result = _uninterrupted(task.run, **options)
+    result.data.attrs[_SECONDS] = time.process_time() - started
+    # On disk every result has means; those of the arms of many problems are left open.
+    Result(result.data.assign(mean=("arm", np.full(result.data.sizes["arm"], np.nan)))).save(place)
+    return result
 
 
 def _uninterrupted(run: Callable[..., Result], **options: Any) -> Result:

@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
-from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.history import History, append, rewards
+from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
-from dirichlet_bandits.policies.cvar.ordering import Samples, drawn_index
+from dirichlet_bandits.policies.cvar.ordering import Samples, begin_index, finish_index, index_bounds
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats, Ints
@@ -45,7 +47,7 @@ def new_distant(n_arms: int) -> Distant:
     return Distant(np.full(n_arms, -1), np.zeros((3, n_arms)), new_tilts(n_arms, 2))
 
 
-@jit
+@shared
 def wind(
     policy: BCVTSParams, state: History, samples: Samples, distant: Distant, arm: int, rng: np.random.Generator
 ) -> None:
@@ -61,6 +63,24 @@ def wind(
             numbers[_INDEX, arm] = v
             break
     distant.steps[arm] = steps - 1
+
+
+@shared
+def watch_from(
+    policy: BCVTSParams,
+    state: History,
+    samples: Samples,
+    distant: Distant,
+    arm: int,
+    threshold: float,
+    rng: np.random.Generator,
+) -> None:
+    """Let an arm come forward when its index reaches the threshold, if that is seldom."""
+    numbers, distant.steps[arm] = distant.numbers, -1
+    numbers[_THRESHOLD, arm], numbers[_PULLS, arm] = threshold, state.pulls[arm]
+    set_tilts(policy, state, samples, distant.tilts, arm, numbers[_THRESHOLD, arm : arm + 1], 0)
+    if distant.tilts.rows[arm, 0, CEILING] < _SELDOM:
+        wind(policy, state, samples, distant, arm, rng)
 
 
 @shared
@@ -83,39 +103,83 @@ def watch(
         if distant.steps[arm] < 0 and arm != best:
             q = values[best] - _BELOW * deviation
             if q - values[arm] > _CLOSE * math.sqrt(variances[arm]):
-                distant.numbers[_THRESHOLD, arm], distant.numbers[_PULLS, arm] = q, state.pulls[arm]
-                set_tilts(policy, state, samples, distant.tilts, arm, distant.numbers[_THRESHOLD, arm : arm + 1])
-                if distant.tilts.rows[arm, 0, CEILING] < _SELDOM:
-                    wind(policy, state, samples, distant, arm, rng)
+                watch_from(policy, state, samples, distant, arm, q, rng)
 
 
-@shared
+@jit_inline
 def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator) -> int:
     """The arm with the largest index, ties at random."""
-    steps, numbers = distant.steps, distant.numbers
-    best, largest, ties = 0, -math.inf, 0
-    for arm in range(steps.size):
+    steps, numbers, n_arms = distant.steps, distant.numbers, distant.steps.size
+    best, least, most, ties = 0, -math.inf, -math.inf, 0  # the best index so far lies between least and most
+    best_n, best_low, best_weights, best_excess, best_others = 0, 0, 0.0, 0.0, 0.0
+    for arm in range(n_arms):
         if steps[arm] >= 0 and state.pulls[arm] != numbers[_PULLS, arm]:
-            steps[arm] = -1
-        elif steps[arm] == 0:
-            best, largest, ties = larger(best, largest, ties, arm, numbers[_INDEX, arm], rng)
-    for distance in range(2):  # those that are close come first
-        for arm in range(steps.size):
-            limit = math.inf
-            if distance == 0:
-                if steps[arm] >= 0:
-                    continue
-            else:
-                if steps[arm] <= 0 or largest >= numbers[_THRESHOLD, arm]:
-                    continue
-                limit = numbers[_THRESHOLD, arm]
-            value = math.inf
-            while not value < limit:
-                value = drawn_index(policy, state, samples, arm, rng)
-            best, largest, ties = larger(best, largest, ties, arm, value, rng)
-    for arm in range(steps.size):
+            watch_from(policy, state, samples, distant, arm, numbers[_THRESHOLD, arm], rng)
+        if steps[arm] == 0:
+            best, least, ties = larger(best, least, ties, arm, numbers[_INDEX, arm], rng)
+            most = least
+    first = argmax_of(state.pulls)
+    for turn in range(2 * n_arms):  # those that are close come first, and of them the one that is pulled most
+        distance, arm = turn // n_arms, turn % n_arms
+        if arm == 0 or arm == first:
+            arm = first - arm
+        limit = math.inf
+        if distance == 0:
+            if steps[arm] >= 0:
+                continue
+        else:
+            limit = numbers[_THRESHOLD, arm]
+            if steps[arm] <= 0 or least >= limit:
+                continue
+        while True:
+            n, low, weights, excess = begin_index(policy, state, samples, arm, rng)
+            x, origin = rewards(state, arm), state.lows[arm]
+            others, lower, upper = index_bounds(x, origin, policy.upper, n, low, weights, excess, least, rng)
+            if lower < limit <= upper:
+                lower = upper = finish_index(x, origin, policy.upper, n, low, weights, excess, others, rng)
+            if upper < limit:
+                break
+        if lower > most:
+            best, least, most, ties = arm, lower, upper, 1
+            best_n, best_low, best_weights, best_excess, best_others = n, low, weights, excess, others
+        elif upper >= least:
+            if lower < upper:
+                lower = finish_index(x, origin, policy.upper, n, low, weights, excess, others, rng)
+            if least < most:
+                x, origin = rewards(state, best), state.lows[best]
+                least = most = finish_index(
+                    x, origin, policy.upper, best_n, best_low, best_weights, best_excess, best_others, rng
+                )
+            best, least, ties = larger(best, least, ties, arm, lower, rng)
+            most = least
+    for arm in range(n_arms):
         if steps[arm] > 0:
             steps[arm] -= 1
         elif steps[arm] == 0:
             wind(policy, state, samples, distant, arm, rng)
     return best
+
+
+@shared
+def plain_steps(
+    policy: BCVTSParams,
+    state: History,
+    run: Run,
+    samples: Samples,
+    distant: Distant,
+    limit: int,
+    rng: np.random.Generator,
+) -> History:
+    """So many plain steps, if the horizon is as far away."""
+    for _ in range(limit):
+        state = pull_and_tell(state, run, contest(policy, state, samples, distant, rng))
+        if over(run):
+            break
+    return state
+
+
+@jit_inline
+def pull_and_tell(state: History, run: Run, arm: int) -> History:
+    """One pull outside of a stretch; the reward waits for its place."""
+    reward = pull(run, arm)
+    return state if over(run) else append(state, arm, reward, reward)

@@ -6,15 +6,16 @@ one.
 
     P(k is pulled) <= P(V_k >= V_0) <= sum over j of P(V_0 in cell j) P(V_k >= q_j) <= sum over j of L_j U_kj =: r_k.
 
-* U_kj is Chernoff's bound for the challenger's mixture (``challenger.py``), 1 in the last cell. It holds until the
-  arm is pulled.
+* U_kj is the probability itself, or Chernoff's bound of it (``challenger.py``), 1 in the last cell. It holds until
+  the arm is pulled.
 * L_0 = 1, and L_j is at least Chernoff's bound G_{j-1} of P(V_0 < q_{j-1}) (``leader.py``), which follows the
   leader's rewards one by one: it holds while G stays below it.
 
 One clock waits with the rate r = sum of all r_k. When it rings, (k, j) is chosen in proportion to L_j U_kj. Then V_k
-is drawn under the tilted law, and kept with the probability that makes it a draw given V_k >= q_j; V_0 is drawn in
-the same way given that it is in cell j. If V_k >= V_0, and no other arm's index, drawn as in the plain loop, is
-larger, arm k is pulled; arms that tie are chosen from at random. In all other cases the leader is pulled.
+is drawn given V_k >= q_j; where U_kj is Chernoff's bound, under the tilted law, and kept with the probability that
+makes it such a draw. V_0 is drawn in the same way given that it is in cell j. If V_k >= V_0, and no other arm's
+index, drawn as in the plain loop, is larger, arm k is pulled; arms that tie are chosen from at random. In all other
+cases the leader is pulled.
 
 So each k is pulled with its own probability in each step, whatever the L_j and U_kj are, and no probability is
 computed by quadrature. Why it may be waited for, and when a wait may end: steps 1 to 5 in the head of
@@ -29,13 +30,13 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
-from dirichlet_bandits.engine.history import History, append
-from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
+from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.run import Run, left, over, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
+from dirichlet_bandits.numerics.arrays import argmax_of, max_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
-from dirichlet_bandits.policies.cvar.contest import Distant, contest, new_distant, watch
+from dirichlet_bandits.policies.cvar.contest import Distant, new_distant, plain_steps, pull_and_tell, watch
 from dirichlet_bandits.policies.cvar.leader import (
     AT,
     MOST,
@@ -46,15 +47,17 @@ from dirichlet_bandits.policies.cvar.leader import (
     lead,
     outgrown,
     pulls_below,
+    set_bounds,
     set_ceilings,
     shortfalls,
 )
-from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, new_samples
+from dirichlet_bandits.policies.cvar.ordering import Samples, drawn_index, new_samples
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
-_RATE_MOST = 0.9  # rings a step up to which waiting is cheaper than drawing all indices
-_NEAR = 1.3  # a challenger that is so few standard deviations below the leader would ring too often
+_RATE_MOST = 0.9  # rings a step up to which one may wait
+_RING_COST, _STEP_COST = 60, 200  # of a ring, besides the values that it draws one by one, and of a plain step
+_NEAR = 0.8  # a challenger that is so few standard deviations below the leader would ring too often
 _LEADER_LEAST = 16  # rewards of a leader before anybody waits
 _PATIENCE, _SHARE = 24, 64  # plain steps at most between two tries to wait: so many, or this share of all pulls
 
@@ -68,23 +71,42 @@ def set_rate(tilts: Tilts, cells: Floats, rates: Floats, arm: int) -> None:
         rates[arm] += cells[MOST, j - 1] * row[j]
 
 
+@jit
+def worth_waiting(policy: BCVTSParams, state: History, tilts: Tilts, rates: Floats, first: int) -> bool:
+    """Whether the clock rings seldom enough, and rings cost less than plain steps."""
+    together = cost = 0.0
+    for k in range(rates.size):
+        together += rates[k]
+        if k != first:
+            cost += rates[k] * (_RING_COST + policy.level * state.pulls[k])
+            cost += (rates[k] - tilts.rows[k, 0, CEILING]) * policy.level * state.pulls[first]
+    return together <= _RATE_MOST and cost <= _STEP_COST
+
+
 @shared
 def certify_all(
-    policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, rates: Floats, leader: Leader, arm: int
+    policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, rates: Floats, leader: Leader, first: int
 ) -> bool:
     """Tilts and a rate for everybody; False as soon as together they are too high to wait."""
-    rates[arm], together = 0.0, 0.0
     for k in range(rates.size):
-        if k != arm:
-            set_tilts(policy, state, samples, tilts, k, leader.cells[AT])
+        rates[k] = 0.0
+    for begin, end in ((0, 1), (1, N_CELLS - 1)):  # the first threshold alone may say so
+        for k in range(rates.size):
+            if k != first:
+                set_tilts(policy, state, samples, tilts, k, leader.cells[AT, :end], begin)
+                rates[k] = tilts.rows[k, 0, CEILING]
+                if begin > 0:
+                    set_rate(tilts, leader.cells, rates, k)
+                if not worth_waiting(policy, state, tilts, rates, first):
+                    return False
+    set_bounds(policy, state, leader, first)
+    for k in range(rates.size):
+        if k != first:
             set_rate(tilts, leader.cells, rates, k)
-            together += rates[k]
-            if not together <= _RATE_MOST:
-                return False
-    return True
+    return worth_waiting(policy, state, tilts, rates, first)
 
 
-@shared
+@jit_inline
 def next_ring(
     policy: BCVTSParams,
     state: History,
@@ -95,7 +117,7 @@ def next_ring(
     limit: int,
     rng: np.random.Generator,
 ) -> tuple[int, int, int, float]:
-    """The step, counted from the next one, in which the index of a challenger is kept, at most ``limit``; the arm, the
+    """How many steps, at most ``limit``, come before the one in which the index of a challenger is kept; the arm, the
     cell and the index."""
     total, step = 0.0, 0
     for k in range(rates.size):
@@ -104,7 +126,8 @@ def next_ring(
     while True:
         step += geometric(log_total, rng)
         if step > limit:
-            return limit + 1, 0, 0, math.nan
+            arm, cell, v, step = 0, 0, math.nan, limit + 1
+            break
         arm = ringing_arm(rates, total, rng)
         row = tilts.rows[arm, :, CEILING]
         u, cell = rng.random() * rates[arm] - row[0], 0
@@ -114,10 +137,11 @@ def next_ring(
         q = cells[AT, cell] if cell < N_CELLS - 1 else -math.inf
         v = index_above(policy, state, samples, tilts, arm, cell, q, rng)
         if not math.isnan(v):
-            return step, arm, cell, v
+            break
+    return step - 1, arm, cell, v
 
 
-@shared
+@jit_inline
 def beats_all(
     policy: BCVTSParams,
     state: History,
@@ -130,33 +154,20 @@ def beats_all(
     rng: np.random.Generator,
 ) -> bool:
     """Whether the index v of an arm is the largest, with the leader's in this cell; those that tie share."""
-    cells = leader.cells
-    if cell == 0:
-        top = draw_index(policy, state, samples, first, rng)
-        if top < cells[AT, 0]:
-            return False
-    else:
+    cells, ties, wins = leader.cells, 1, True
+    foot = cells[AT, cell] if cell < N_CELLS - 1 else -math.inf
+    if cell > 0:
         top = index_below(policy, state, samples, leader, first, cell, rng)
-        if not top < cells[AT, cell - 1] or (cell < N_CELLS - 1 and top < cells[AT, cell]):
-            return False
-    if top > v:
-        return False
-    ties = 2 if top == v else 1
-    for k in range(state.pulls.size):
-        if k != first and k != arm:
-            other = draw_index(policy, state, samples, k, rng)
-            if other > v:
-                return False
-            if other == v:
-                ties += 1
-    return ties == 1 or rng.random() * ties < 1.0
-
-
-@jit_inline
-def pull_and_tell(state: History, run: Run, arm: int) -> History:
-    """One pull outside of a stretch; the reward waits for its place."""
-    reward = pull(run, arm)
-    return state if over(run) else append(state, arm, reward, reward)
+        wins = top < cells[AT, cell - 1] and foot <= top <= v
+        ties += top == v
+    for turn in range(state.pulls.size):
+        k = first if turn == 0 else turn - 1 if turn <= first else turn  # the leader comes first
+        if not wins or k == arm or (k == first and cell > 0):
+            continue
+        other = drawn_index(policy, state, samples, k, foot if k == first else v, v, rng)
+        wins = other <= v and (k != first or other >= foot)
+        ties += other == v
+    return wins and (ties == 1 or rng.random() * ties < 1.0)
 
 
 @shared
@@ -175,8 +186,7 @@ def wait_by_clock(
     cells = leader.cells
     if not certify_all(policy, state, samples, tilts, rates, leader, first):
         return state
-    step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
-    quiet = step - 1
+    quiet, arm, cell, v, rung, lost = 0, 0, 0, math.nan, True, 0
     while not over(run):
         if not holds(cells):
             if outgrown(leader, state.pulls[first]):
@@ -185,25 +195,26 @@ def wait_by_clock(
             for k in range(rates.size):
                 if k != first:
                     set_rate(tilts, cells, rates, k)
-            if not sum_of(rates) <= _RATE_MOST:
+            if not worth_waiting(policy, state, tilts, rates, first):
                 return state
-            step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
-            quiet = step - 1
+            rung, lost = True, 0
+        if rung:
+            quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
+            quiet, rung = quiet + lost, False
         if quiet > 0:
             state = with_room(state, first)
             block = upcoming(run, first)
             calm = pulls_below(policy, leader, block[: min(quiet, left(run))])
             quiet -= stretch(run, state, first, -math.inf, math.inf, calm)
             continue
-        wins = beats_all(policy, state, samples, leader, first, arm, cell, v, rng)
-        if wins:
+        rung, lost = True, 1  # if nobody wins, the leader is pulled in this step too
+        if beats_all(policy, state, samples, leader, first, arm, cell, v, rng):
+            lost = 0
             state = pull_and_tell(state, run, arm)
-            set_tilts(policy, state, samples, tilts, arm, cells[AT])
+            set_tilts(policy, state, samples, tilts, arm, cells[AT], 0)
             set_rate(tilts, cells, rates, arm)
-            if not sum_of(rates) <= _RATE_MOST:
+            if not worth_waiting(policy, state, tilts, rates, first):
                 return state
-        step, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
-        quiet = step - 1 if wins else step  # if it did not win, the leader is pulled in this step too
     return state
 
 
@@ -228,18 +239,17 @@ def play_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
-    patience, wait = _PATIENCE, 0
+    patience = _PATIENCE
     while not over(run):
-        if wait == 0 and max_of(state.pulls) >= _LEADER_LEAST:
+        steps = 1
+        if max_of(state.pulls) >= _LEADER_LEAST:
             before, first = left(run), clear_leader(policy, state, samples, distant, rng)
             if first >= 0:
                 state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
             most = max(_PATIENCE, state.pulls.sum() // _SHARE)
-            patience = 1 if left(run) < before - 8 else min(2 * patience, most)
-            wait = patience
-        else:
-            wait = max(wait - 1, 0)
-            state = pull_and_tell(state, run, contest(policy, state, samples, distant, rng))
+            patience = steps = 1 if left(run) < before - 8 else min(2 * patience, most)
+        if not over(run):
+            state = plain_steps(policy, state, run, samples, distant, steps, rng)
 
 
 @shared

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compilation import jit, jit_sum, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import LOW, Samples, catch_up, in_order
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
-THRESHOLDS = (1.7, 3.0, 4.7, 7.5)  # below the mean of the y_i, in standard deviations of the index
+THRESHOLDS = (2.2, 3.6, 5.6)  # below the mean of the y_i, in standard deviations of the index
 N_CELLS = len(THRESHOLDS) + 1  # above the first threshold, between two of them, below the last
 _ROOM = 0.1  # by how many deviations the mean may fall before ceilings are raised,
 _WASTE = 0.25  # and rise before they are lowered
@@ -45,19 +45,15 @@ class Leader(NamedTuple):
 
 @jit
 def factors(
-    policy: BCVTSParams, x: Floats, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
+    policy: BCVTSParams, x: Floats, above: int, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
 ) -> None:
-    """log G for each threshold to ``row``; its slope and curvature in mu."""
-    n_cells, above = cells.shape[1], 1
-    product = np.ones(n_cells)
-    for j in range(n_cells):
+    """log G for each threshold to ``row``; its slope and curvature in mu. ``above`` values are not in x: at least b."""
+    product = np.ones(len(THRESHOLDS))
+    for j in range(len(THRESHOLDS)):
         row[j] = slopes[j] = curves[j] = 0.0
     for i in range(x.size):
-        if x[i] >= b:
-            above += 1
-            continue
         y = b - (b - x[i]) / policy.level
-        for j in range(n_cells):
+        for j in range(len(THRESHOLDS)):
             left = 1.0 - cells[MU, j] * (cells[AT, j] - y)
             share = (cells[AT, j] - y) / left
             product[j] *= left
@@ -66,7 +62,7 @@ def factors(
             if not 1e-100 < product[j] < 1e100:
                 row[j] -= math.log(product[j])
                 product[j] = 1.0
-    for j in range(n_cells):
+    for j in range(len(THRESHOLDS)):
         left = 1.0 - cells[MU, j] * (cells[AT, j] - b)
         share = (cells[AT, j] - b) / left
         row[j] -= math.log(product[j]) + above * math.log(left)
@@ -75,20 +71,33 @@ def factors(
         cells[_CALM, j] = 1.0 / left
 
 
+@jit_sum
+def distances(x: Floats, b: float) -> tuple[float, float]:
+    """Sum of the distances from b, and of their squares."""
+    total = squares = 0.0
+    for i in range(x.size):
+        total += b - x[i]
+        squares += (b - x[i]) * (b - x[i])
+    return total, squares
+
+
+@jit
+def rank_of_quantile(policy: BCVTSParams, n: int) -> int:
+    """How many of n rewards lie before b."""
+    return min(int(policy.level * n), n - 1)
+
+
 @shared
 def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float, float, float]:
     """b, a quantile of the rewards; mean, variance and maximum of the b - y_i. b less the mean is the CVaR."""
     catch_up(policy, state, samples, arm)
     x = rewards(state, arm)
     n = x.size
-    rank = min(int(policy.level * n), n - 1)
+    rank = rank_of_quantile(policy, n)
     in_order(policy, state, samples, arm, rank + 1)
-    b, total, squares, lowest = x[rank], 0.0, 0.0, 0.0
-    for i in range(rank):
-        short = (b - x[i]) / policy.level
-        total += short
-        squares += short * short
-        lowest = max(lowest, short)
+    b = x[rank]
+    total, squares = distances(x[:rank], b)
+    total, squares, lowest = total / policy.level, squares / policy.level**2, (b - state.lows[arm]) / policy.level
     # The index of equal rewards moves too, by the bound's share.
     spread = max(squares / n - (total / n) ** 2, ((policy.upper - state.lows[arm]) / n) ** 2)
     return b, total / n, spread, lowest
@@ -96,33 +105,42 @@ def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) 
 
 @shared
 def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Leader:
-    """Thresholds and ceilings for an arm as it is now."""
+    """Thresholds for an arm as it is now, and guessed ceilings: :func:`set_bounds` finds those that hold."""
     b, mean, spread, lowest = shortfalls(policy, state, samples, arm)
-    x = rewards(state, arm)
-    n = x.size
+    n = state.pulls[arm]
     deviation = math.sqrt(spread / n)
     cells = np.zeros((7, len(THRESHOLDS)))
     for j in range(len(THRESHOLDS)):
         z = THRESHOLDS[j] * deviation
         cells[AT, j] = b - mean - z
         cells[MU, j] = z / (spread + max(lowest - mean, 0.0) * z)  # Bernstein's
+        cells[MOST, j] = math.exp(-0.5 * THRESHOLDS[j] ** 2)  # a guess
+    return Leader(b, int(_MORE * n) + 8, cells)
+
+
+@shared
+def set_bounds(policy: BCVTSParams, state: History, leader: Leader, arm: int) -> None:
+    """A better mu for each threshold, G, and the ceilings."""
+    b, cells, n = leader.b, leader.cells, state.pulls[arm]
+    rank = rank_of_quantile(policy, n)
+    x = rewards(state, arm)[:rank]  # all others are at least b
+    lowest = (b - state.lows[arm]) / policy.level
     slopes, curves = np.empty(len(THRESHOLDS)), np.empty(len(THRESHOLDS))
-    factors(policy, x, b, cells, cells[_NOW], slopes, curves)
+    factors(policy, x, n + 1 - rank, b, cells, cells[_NOW], slopes, curves)
     for j in range(len(THRESHOLDS)):
         most = 0.95 / (cells[AT, j] - b + max(lowest, 1e-300)) if cells[AT, j] - b + lowest > 0.0 else math.inf
         cells[MU, j] = min(max(cells[MU, j] - slopes[j] / curves[j], 0.3 * cells[MU, j]), 3.0 * cells[MU, j], most)
-    factors(policy, x, b, cells, cells[_NOW], slopes, curves)
+    factors(policy, x, n + 1 - rank, b, cells, cells[_NOW], slopes, curves)
     for j in range(len(THRESHOLDS)):
         cells[_NOW, j] = math.exp(cells[_NOW, j])
         cells[_ONCE, j] = cells[_NOW, j]
     set_ceilings(cells)
-    return Leader(b, int(_MORE * n) + 8, cells)
 
 
 @jit
 def set_ceilings(cells: Floats) -> None:
     """What the G may be from now on: a mean that moves by z deviations moves log G by about the threshold times z."""
-    for j in range(cells.shape[1]):
+    for j in range(len(THRESHOLDS)):
         cells[MOST, j] = cells[_NOW, j] * math.exp(_ROOM * THRESHOLDS[j])
         cells[_LEAST, j] = cells[_NOW, j] * math.exp(-_WASTE * THRESHOLDS[j])
 
@@ -131,7 +149,7 @@ def set_ceilings(cells: Floats) -> None:
 def holds(cells: Floats) -> bool:
     """Whether the ceilings are good for the leader as it is now."""
     good = True
-    for j in range(cells.shape[1]):
+    for j in range(len(THRESHOLDS)):
         good &= cells[_LEAST, j] <= cells[_NOW, j] <= cells[MOST, j]
     return good
 
@@ -150,11 +168,11 @@ def pulls_below(policy: BCVTSParams, leader: Leader, block: Floats) -> int:
     cells, b, level = leader.cells, leader.b, policy.level
     for i in range(block.size):
         if block[i] >= b:
-            for j in range(cells.shape[1]):
+            for j in range(len(THRESHOLDS)):
                 cells[_NOW, j] *= cells[_CALM, j]
         else:
             y = b - (b - block[i]) / level
-            for j in range(cells.shape[1]):
+            for j in range(len(THRESHOLDS)):
                 left = 1.0 - cells[MU, j] * (cells[AT, j] - y)
                 cells[_NOW, j] = cells[_NOW, j] / left if left > 0.0 else math.inf
         if not holds(cells):
