@@ -42,6 +42,15 @@ TAIL_COST: Final = 3
 TAIL_OVERHEAD: Final = 80
 """See TAIL_COST."""
 
+EXPANSION_LEAST: Final = 80
+"""Rewards below which bounds of a crossing probability from power sums are too wide to decide many duels."""
+
+EXPANDED_DUEL_COST: Final = 90
+"""A duel that such bounds decide, beside a certificate from such bounds, with the rounds that these take."""
+
+CEILING_ERROR: Final = 0.02
+"""The ceiling of a clock may come from such bounds if they are no farther apart than this share of the probability."""
+
 OFTEN: Final = 0.4
 """An arm that wins as often as this in a round is better off without a certificate."""
 

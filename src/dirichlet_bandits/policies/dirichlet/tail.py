@@ -1,4 +1,4 @@
-"""The upper tail of an arm of QDS, kept as rewards come: where it begins, and its mean.
+"""The upper tail of an arm of QDS, kept as rewards come: where it begins, its mean, and power sums of the others.
 
 With one more reward the tail begins one value higher or lower at most. So the values next to that place are kept in
 order, a few on each side, and the sum of the tail: a reward costs a step among them. The place wanders as slowly as a
@@ -11,20 +11,24 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics import contour
+from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.numerics.expansion import moved_sums
 from dirichlet_bandits.policies.dirichlet.rule import rank_of_tail, split_tail
 from dirichlet_bandits.types import Floats
 
 _ROOM = 64  # values that are kept in order
 # After them: how many rewards are known (NaN: the others are worth nothing), how many values are in order, how many of
-# these are below the tail; the tail's sum, what rounding left out of it, its mean as the contour has it.
-_KNOWN, ORDERED, BELOW, _SUM, _REST, MEAN = range(_ROOM, _ROOM + 6)
+# these are below the tail; the tail's sum, what rounding left out of it, its mean as the contour has it; then a number
+# about which powers of the rewards below the tail are summed, these four sums, and a bound of the error with which they
+# give a probability, as ``numerics/expansion.py`` holds it.
+_KNOWN, ORDERED, BELOW, _SUM, _REST, MEAN, _ORIGIN, _P1, _P2, _P3, _P4, HELD = range(_ROOM, _ROOM + 12)
 
 
 @jit
 def make_borders(n_arms: int) -> Floats:
     """Nothing is known of the tails of so many arms."""
-    return np.full((n_arms, _ROOM + 6), np.nan)
+    return np.full((n_arms, _ROOM + 15), np.nan)
 
 
 @jit
@@ -38,7 +42,10 @@ def find_border(border: Floats, x: Floats, alpha: float) -> None:
     """Look at all rewards x; the mean of their tail is left as it is."""
     below, tail = split_tail(x, alpha)
     n_below = 0
+    border[_ORIGIN] = sum_of(below) / below.size if below.size > 0 else 0.0
+    set_all(border[_P1 : _P4 + 1], 0.0)
     for value in below:
+        _raise(border, value, 1)
         if n_below == _ROOM // 2:
             if value <= border[0]:
                 continue
@@ -64,6 +71,17 @@ def _add(border: Floats, value: float) -> None:
     """To the sum of the tail."""
     border[_SUM], carry = two_sum(border[_SUM], value)
     border[_REST] += carry
+
+
+@jit
+def _raise(border: Floats, value: float, weight: int) -> None:
+    """One value more, or less, below the tail: the sums of powers."""
+    d = value - border[_ORIGIN]
+    square = d * d
+    border[_P1] += weight * d
+    border[_P2] += weight * square
+    border[_P3] += weight * (square * d)
+    border[_P4] += weight * (square * square)
 
 
 @jit
@@ -101,9 +119,17 @@ def _insert(border: Floats, value: float) -> None:
     _put(border, n, value)
 
 
+@jit
+def _tell(border: Floats, kept: Floats, value: float, weight: int) -> None:
+    """The sums of powers and the contour of one value more, or less, below the tail."""
+    _raise(border, value, weight)
+    if kept.size > 0:
+        contour.append(kept, value, weight)
+
+
 @shared
 def follow_tail(border: Floats, kept: Floats, x: Floats, known: int, alpha: float) -> None:
-    """Bring a kept contour that knows so many of the rewards x up to date with all of them."""
+    """Bring what is known of the tail, and a kept contour (if not empty), from so many of the rewards x to all."""
     if border[_KNOWN] != known:
         find_border(border, x[:known], alpha)
         border[MEAN] = (border[_SUM] + border[_REST]) / (known + 1 - rank_of_tail(known, alpha))
@@ -117,14 +143,14 @@ def follow_tail(border: Floats, kept: Floats, x: Floats, known: int, alpha: floa
         reward, least = x[n], border[split]
         enters = False  # the reward, into the tail
         if rank_of_tail(n + 1, alpha) - 1 > n_below:  # the tail stays as large as it is
-            contour.append(kept, min(reward, least), 1)
+            _tell(border, kept, min(reward, least), 1)
             if reward > least:
                 enters = True
                 border[BELOW] += 1
                 _add(border, -least)
         elif n_below > 0 and reward < border[split - 1]:
-            contour.append(kept, reward, 1)
-            contour.append(kept, border[split - 1], -1)
+            _tell(border, kept, reward, 1)
+            _tell(border, kept, border[split - 1], -1)
             border[BELOW] -= 1
             _add(border, border[split - 1])
             moved = True
@@ -139,8 +165,25 @@ def follow_tail(border: Floats, kept: Floats, x: Floats, known: int, alpha: floa
             border[BELOW] += 1
             _insert(border, reward)
         border[_KNOWN] = n + 1
-    if moved:
+    if moved and kept.size > 0:
         contour.append(kept, border[MEAN], -size)
         size = x.size + 1 - rank_of_tail(x.size, alpha)
         border[MEAN] = (border[_SUM] + border[_REST]) / size
         contour.append(kept, border[MEAN], size)
+
+
+@jit
+def truncated_sums(
+    border: Floats, nothing: Floats, x: Floats, m: float, alpha: float
+) -> tuple[float, float, float, float, float]:
+    """S_k, k = 1 ... 4, of the offsets from m of the rewards below the tail and of its mean, as often as it counts; the
+    mean of the tail. The border follows the rewards x by itself, without a contour."""
+    n = x.size
+    if border[_KNOWN] != n:
+        lagging = 4.0 * (n - border[_KNOWN]) < n  # NaN, too, is looked at anew
+        follow_tail(border, nothing, x, int(border[_KNOWN]) if lagging else n, alpha)
+    size = n + 1 - rank_of_tail(n, alpha)
+    s1, s2, s3, s4 = moved_sums(n - size, border[_P1], border[_P2], border[_P3], border[_P4], m - border[_ORIGIN])
+    top = (border[_SUM] + border[_REST]) / size
+    a = top - m
+    return s1 + size * a, s2 + size * a * a, s3 + size * a * a * a, s4 + size * a * a * a * a, top
