@@ -34,7 +34,7 @@ from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, left, over, upcoming
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.arrays import argmax_of, max_of
+from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
 from dirichlet_bandits.policies.cvar.contest import Distant, new_distant, plain_steps, pull_and_tell, watch
 from dirichlet_bandits.policies.cvar.leader import (
@@ -246,7 +246,7 @@ def play_by_clock(
             before, first = left(run), clear_leader(policy, state, samples, distant, rng)
             if first >= 0:
                 state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
-            most = max(_PATIENCE, state.pulls.sum() // _SHARE)
+            most = max(_PATIENCE, int(sum_of(state.pulls)) // _SHARE)
             patience = steps = 1 if left(run) < before - 8 else min(2 * patience, most)
         if not over(run):
             state = plain_steps(policy, state, run, samples, distant, steps, rng)

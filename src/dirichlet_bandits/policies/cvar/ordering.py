@@ -169,7 +169,7 @@ def drawn_index(
     return lower
 
 
-@jit_inline
+@shared
 def begin_index(
     policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator
 ) -> tuple[int, int, float, float]:
