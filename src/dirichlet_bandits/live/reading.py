@@ -6,14 +6,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
-from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
+from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar, checked_bounds, estimate_cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Storage
 
@@ -164,12 +163,11 @@ class ReadableStudy(Following):
         ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
         policy was told, or ``bounds``.
         """
-        if objective is None or isinstance(objective, Mean):
+        goal = asked_cvar(objective)
+        if goal is None:
             return estimate(self._events(), choice, self.seed, self.direction)
-        if not isinstance(objective, CVaR):
-            raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
         limits = checked_bounds(bounds, self.policy, self._read().told_rewards)
-        return estimate_cvar(self._events(), choice, self.seed, objective, limits, confidence, self.direction)
+        return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Decide everything again from the stored events and compare with what was recorded.

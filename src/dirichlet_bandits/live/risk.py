@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for, mirrored
@@ -78,6 +78,19 @@ class Sums(NamedTuple):
 
     first: Floats
     second: Floats
+
+
+def asked_cvar(objective: object) -> CVaR | None:
+    """The CVaR that an estimate is to be of; None for the mean.
+
+    >>> asked_cvar(None), asked_cvar(CVaR(0.2))
+    (None, CVaR(level=0.2))
+    """
+    if objective is None or isinstance(objective, Mean):
+        return None
+    if not isinstance(objective, CVaR):
+        raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
+    return objective
 
 
 def checked_bounds(bounds: object, policy: Policy, rewards: Sequence[float]) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from dirichlet_bandits.live.description import as_policy, checked_arms, checked_
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
+from dirichlet_bandits.live.risk import asked_cvar
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
@@ -308,10 +309,9 @@ class RemoteStudy:
             body = {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
         else:
             body = {"arm": checked_name("choice", choice)}
-        if objective is not None and not isinstance(objective, Mean):
-            if not isinstance(objective, CVaR):
-                raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
-            body |= {"level": objective.level, "confidence": number_between("confidence", confidence, 0, 1)}
+        goal = asked_cvar(objective)
+        if goal is not None:
+            body |= {"level": goal.level, "confidence": number_between("confidence", confidence, 0, 1)}
             if bounds is not None:
                 body["bounds"] = _two_numbers(bounds)
         said = self._post("estimate", **body)

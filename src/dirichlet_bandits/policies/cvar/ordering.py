@@ -17,6 +17,7 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.numerics import draws
 from dirichlet_bandits.numerics.arrays import partition
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
@@ -192,7 +193,7 @@ def begin_index(
 def binomial(m: int, level: float, none: float, rng: np.random.Generator) -> int:
     """By inversion if ``none``, the probability of no success of the rarer kind, is positive."""
     if none == 0.0:
-        return rng.binomial(m, level)
+        return draws.binomial(m, level, rng)
     rare = min(level, 1.0 - level)
     u, p, n, odds = rng.random(), none, 0, rare / (1.0 - rare)
     while u >= p and n < m:
