@@ -130,7 +130,7 @@ class Workers:
 
     def pool(self) -> AbstractContextManager[Executor]:
         """Where to submit units; the user's executor stays open."""
-        return nullcontext(self.executor) if self.threads is None else _threads(self.threads)
+        return _threads(self.threads or 1) if self.executor is None else nullcontext(self.executor)
 
     def check_picklable(self, plan: Plan) -> None:
         """Name the policy or the law that cannot be sent to the executor's workers."""
