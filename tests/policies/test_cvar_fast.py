@@ -3,6 +3,8 @@
 Seeds are fixed; a correct program with other seeds would fail one comparison in a million.
 """
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -29,7 +31,7 @@ def told(policy, state, arm, x):
 @jit
 def indices(policy, state, samples, arm, rng, out):
     for i in range(out.size):
-        out[i] = draw_index(policy, state, samples, arm, rng)
+        out[i] = draw_index(policy, state, samples, arm, math.nan, math.nan, rng)
 
 
 @jit

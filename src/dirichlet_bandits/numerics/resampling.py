@@ -76,7 +76,7 @@ def weighted_sum(
         regroup(groups, arm, x, mean)
     old, total, weights = groups.old[arm], 0.0, 0.0
     if old > 0:
-        weights = rng.standard_gamma(old + groups.bonus.size)
+        weights = rng.standard_gamma(float(old + groups.bonus.size))
         total = weights * (draw(groups.envelopes[arm], groups.laws[arm], rng) - origin)
     else:
         for value in groups.bonus:

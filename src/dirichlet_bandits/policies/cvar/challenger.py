@@ -53,23 +53,25 @@ _NEAR_POLE = 0.98  # the largest lam, in units of 1/max a_i
 
 # The n whose values are in order, P(n < first), P(n > last), log P(first); and whether all values up to the last are.
 _FIRST, _LAST, _BELOW, _ABOVE, _LOG, _WHOLE = range(6)
-# Of a threshold: its ceiling, the first n that can reach it, how many make a block, 0 where there is a table; three
-# numbers for each block: lam, its part of the ceiling, and its terms' sum in units of the first; or the table's terms.
+# Of a threshold: its ceiling, the first n that can reach it, how many make a block, or minus the width of its table;
+# three numbers for each block: lam, its part of the ceiling, and its terms' sum in units of the first; or the table's
+# terms.
 CEILING, _START, _WIDTH, _TILT, _PART, _TOTAL, _TERMS = 0, 1, 2, 3, 3 + _BLOCKS, 3 + 2 * _BLOCKS, 3 + 3 * _BLOCKS
 
 
 class Tilts(NamedTuple):
-    """For each arm, what is known of its n; for each arm and threshold, the ceiling and how it is made; and a table."""
+    """For each arm, what is known of its n; for each arm and threshold, the ceiling and how it is made, and a table."""
 
     numbers: Floats
     rows: Floats
-    table: Floats
+    tables: Floats
 
 
-@shared
-def new_tilts(n_arms: int, n_thresholds: int) -> Tilts:
+@jit
+def new_tilts(n_arms: int, n_cells: int) -> Tilts:
     """No tilts yet."""
-    return Tilts(np.zeros((n_arms, 6)), np.zeros((n_arms, n_thresholds, _TERMS + _WIDEST)), np.empty(_TABLE))
+    rows = np.zeros((n_arms, n_cells, _TERMS + _WIDEST))
+    return Tilts(np.zeros((n_arms, 6)), rows, np.empty((n_arms, n_cells, _TABLE)))
 
 
 @jit
@@ -121,14 +123,12 @@ def index_by_table(
     policy: BCVTSParams, x: Floats, row: Floats, q: float, u: float, table: Floats, rng: np.random.Generator
 ) -> float:
     """The index given that it reaches q; u is a number below the sum of all terms."""
-    start, j = int(row[_START]), 0
-    for k in range(_WIDEST):
+    start, width, j = int(row[_START]), int(-row[_WIDTH]), 0
+    for k in range(width):
         if row[_TERMS + k] > 0.0:
             u, j = u - row[_TERMS + k], k
             if u < 0.0:
                 break
-    width = j + 1
-    fill_table(x, policy.upper, q, start, start + j, table)
     i = vertices = 0
     while i < start:
         value = value_at(x, policy.upper, start + j)
@@ -190,9 +190,9 @@ def set_ceiling(policy: BCVTSParams, x: Floats, numbers: Floats, row: Floats, q:
         start += 1
     width = last - start + 1
     if numbers[_WHOLE] > 0.0 and width <= _WIDEST and (start + 1) * width <= table.size:
-        row[_START], row[_WIDTH] = start, 0.0
+        row[_START], row[_WIDTH] = start, -width
         fill_table(x, upper, q, start, last, table)
-        for j in range(_WIDEST):
+        for j in range(width):
             row[_TERMS + j] = 0.0
         p = math.exp(numbers[_LOG])
         for n in range(first, last + 1):
@@ -254,7 +254,7 @@ def set_tilts(
     for cell in range(begin, thresholds.size):
         rows[cell, CEILING] = 1.0  # plain draws
         if thresholds[cell] > state.lows[arm]:
-            set_ceiling(policy, x, numbers, rows[cell], thresholds[cell], tilts.table)
+            set_ceiling(policy, x, numbers, rows[cell], thresholds[cell], tilts.tables[arm, cell])
             rows[cell, CEILING] = min(rows[cell, CEILING], 1.0)
     rows[thresholds.size, CEILING] = 1.0
 
@@ -317,15 +317,15 @@ def index_above(
     """One draw for the ceiling of this cell: the arm's index if it is kept, else NaN."""
     row = tilts.rows[arm, cell]
     if row[CEILING] == 1.0:
-        v = draw_index(policy, state, samples, arm, rng)
+        v = draw_index(policy, state, samples, arm, math.nan, math.nan, rng)
         return v if v >= q else math.nan
     x, least, numbers = rewards(state, arm), state.lows[arm], tilts.numbers[arm]
     rare, u, lam = numbers[_BELOW] + numbers[_ABOVE], rng.random() * row[CEILING], 0.0
     if u < rare:
         n = rare_number(policy, x, numbers, u)
         in_order(policy, state, samples, arm, n + 1)
-    elif row[_WIDTH] == 0.0:
-        return index_by_table(policy, x, row, q, u - rare, tilts.table, rng)
+    elif row[_WIDTH] <= 0.0:
+        return index_by_table(policy, x, row, q, u - rare, tilts.tables[arm, cell], rng)
     else:
         n, lam = tilted_number(policy, x, numbers, row, q, u - rare)
     weights = excess = 0.0

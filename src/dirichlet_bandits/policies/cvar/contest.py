@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit_inline, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
-from dirichlet_bandits.engine.history import History, append, rewards
+from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
 from dirichlet_bandits.policies.cvar.ordering import Samples, begin_index, finish_index, index_bounds
@@ -41,7 +42,7 @@ class Distant(NamedTuple):
     tilts: Tilts
 
 
-@shared
+@jit
 def new_distant(n_arms: int) -> Distant:
     """Nobody is far below."""
     return Distant(np.full(n_arms, -1), np.zeros((3, n_arms)), new_tilts(n_arms, 2))
@@ -83,7 +84,7 @@ def watch_from(
         wind(policy, state, samples, distant, arm, rng)
 
 
-@shared
+@jit
 def watch(
     policy: BCVTSParams,
     state: History,
@@ -106,7 +107,7 @@ def watch(
                 watch_from(policy, state, samples, distant, arm, q, rng)
 
 
-@jit_inline
+@jit
 def contest(policy: BCVTSParams, state: History, samples: Samples, distant: Distant, rng: np.random.Generator) -> int:
     """The arm with the largest index, ties at random."""
     steps, numbers, n_arms = distant.steps, distant.numbers, distant.steps.size
@@ -169,17 +170,19 @@ def plain_steps(
     distant: Distant,
     limit: int,
     rng: np.random.Generator,
-) -> History:
-    """So many plain steps, if the horizon is as far away."""
+) -> None:
+    """So many plain steps, if the horizon is as far away, and there is room for the rewards."""
     for _ in range(limit):
-        state = pull_and_tell(state, run, contest(policy, state, samples, distant, rng))
-        if over(run):
+        if not pull_and_tell(state, run, contest(policy, state, samples, distant, rng)):
             break
-    return state
 
 
-@jit_inline
-def pull_and_tell(state: History, run: Run, arm: int) -> History:
-    """One pull outside of a stretch; the reward waits for its place."""
+@shared
+def pull_and_tell(state: History, run: Run, arm: int) -> bool:
+    """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
     reward = pull(run, arm)
-    return state if over(run) else append(state, arm, reward, reward)
+    if over(run):
+        return False
+    state.pool[state.start[arm] + state.pulls[arm]] = reward
+    count(state, arm, reward)
+    return state.pulls[arm] < state.room[arm]

@@ -28,11 +28,11 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
-from dirichlet_bandits.engine.history import History
-from dirichlet_bandits.engine.run import Run, left, over, upcoming
-from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.engine.run import BLOCK, Run, left, over, upcoming
+from dirichlet_bandits.engine.stretch import stretch
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
@@ -51,7 +51,7 @@ from dirichlet_bandits.policies.cvar.leader import (
     set_ceilings,
     shortfalls,
 )
-from dirichlet_bandits.policies.cvar.ordering import Samples, drawn_index, new_samples
+from dirichlet_bandits.policies.cvar.ordering import Samples, draw_index, new_samples
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
@@ -83,7 +83,7 @@ def worth_waiting(policy: BCVTSParams, state: History, tilts: Tilts, rates: Floa
     return together <= _RATE_MOST and cost <= _STEP_COST
 
 
-@shared
+@jit
 def certify_all(
     policy: BCVTSParams, state: History, samples: Samples, tilts: Tilts, rates: Floats, leader: Leader, first: int
 ) -> bool:
@@ -106,7 +106,7 @@ def certify_all(
     return worth_waiting(policy, state, tilts, rates, first)
 
 
-@jit_inline
+@jit
 def next_ring(
     policy: BCVTSParams,
     state: History,
@@ -141,7 +141,7 @@ def next_ring(
     return step - 1, arm, cell, v
 
 
-@jit_inline
+@jit
 def beats_all(
     policy: BCVTSParams,
     state: History,
@@ -164,7 +164,7 @@ def beats_all(
         k = first if turn == 0 else turn - 1 if turn <= first else turn  # the leader comes first
         if not wins or k == arm or (k == first and cell > 0):
             continue
-        other = drawn_index(policy, state, samples, k, foot if k == first else v, v, rng)
+        other = draw_index(policy, state, samples, k, foot if k == first else v, v, rng)
         wins = other <= v and (k != first or other >= foot)
         ties += other == v
     return wins and (ties == 1 or rng.random() * ties < 1.0)
@@ -180,42 +180,42 @@ def wait_by_clock(
     rates: Floats,
     first: int,
     rng: np.random.Generator,
-) -> History:
-    """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
+) -> None:
+    """Pull the leader, and whoever beats it, while the clock rings seldom enough and there is room for rewards."""
     leader = lead(policy, state, samples, first)
     cells = leader.cells
     if not certify_all(policy, state, samples, tilts, rates, leader, first):
-        return state
+        return
     quiet, arm, cell, v, rung, lost = 0, 0, 0, math.nan, True, 0
-    while not over(run):
+    while not over(run) and state.pulls[first] < state.room[first]:
         if not holds(cells):
             if outgrown(leader, state.pulls[first]):
-                return state
+                return
             set_ceilings(cells)
             for k in range(rates.size):
                 if k != first:
                     set_rate(tilts, cells, rates, k)
             if not worth_waiting(policy, state, tilts, rates, first):
-                return state
+                return
             rung, lost = True, 0
         if rung:
             quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
             quiet, rung = quiet + lost, False
         if quiet > 0:
-            state = with_room(state, first)
             block = upcoming(run, first)
-            calm = pulls_below(policy, leader, block[: min(quiet, left(run))])
+            limit = min(quiet, left(run), state.room[first] - state.pulls[first])
+            calm = pulls_below(policy, leader, block[:limit])
             quiet -= stretch(run, state, first, -math.inf, math.inf, calm)
             continue
         rung, lost = True, 1  # if nobody wins, the leader is pulled in this step too
         if beats_all(policy, state, samples, leader, first, arm, cell, v, rng):
             lost = 0
-            state = pull_and_tell(state, run, arm)
+            if not pull_and_tell(state, run, arm):
+                return
             set_tilts(policy, state, samples, tilts, arm, cells[AT], 0)
             set_rate(tilts, cells, rates, arm)
             if not worth_waiting(policy, state, tilts, rates, first):
-                return state
-    return state
+                return
 
 
 @shortcut(BCVTSParams)
@@ -239,17 +239,32 @@ def play_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
-    patience = _PATIENCE
+    patience, steps, first = _PATIENCE, 1, -1
     while not over(run):
-        steps = 1
-        if max_of(state.pulls) >= _LEADER_LEAST:
-            before, first = left(run), clear_leader(policy, state, samples, distant, rng)
-            if first >= 0:
-                state = wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
-            most = max(_PATIENCE, int(sum_of(state.pulls)) // _SHARE)
+        state = with_places(state, first)
+        most = max(_PATIENCE, int(sum_of(state.pulls)) // _SHARE)
+        if first >= 0:
+            before = left(run)
+            wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
             patience = steps = 1 if left(run) < before - 8 else min(2 * patience, most)
-        if not over(run):
-            state = plain_steps(policy, state, run, samples, distant, steps, rng)
+            first = -1
+        else:
+            plain_steps(policy, state, run, samples, distant, steps, rng)
+            steps = 1
+            if max_of(state.pulls) >= _LEADER_LEAST:
+                first = clear_leader(policy, state, samples, distant, rng)
+                if first < 0:
+                    patience = steps = min(2 * patience, most)
+
+
+@shared
+def with_places(state: History, leader: int) -> History:
+    """Room for a reward of each arm, and for a block of the leader's, if there is one."""
+    for arm in range(state.pulls.size):
+        more = BLOCK if arm == leader else 1
+        if state.room[arm] - state.pulls[arm] < more:
+            state = reserve(state, arm, 2 * more)
+    return state
 
 
 @shared

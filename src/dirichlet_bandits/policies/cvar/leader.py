@@ -48,9 +48,9 @@ def factors(
     policy: BCVTSParams, x: Floats, above: int, b: float, cells: Floats, row: Floats, slopes: Floats, curves: Floats
 ) -> None:
     """log G for each threshold to ``row``; its slope and curvature in mu. ``above`` values are not in x: at least b."""
-    product = np.ones(len(THRESHOLDS))
+    product = np.empty(len(THRESHOLDS))
     for j in range(len(THRESHOLDS)):
-        row[j] = slopes[j] = curves[j] = 0.0
+        product[j], row[j], slopes[j], curves[j] = 1.0, 0.0, 0.0, 0.0
     for i in range(x.size):
         y = b - (b - x[i]) / policy.level
         for j in range(len(THRESHOLDS)):
@@ -97,13 +97,17 @@ def shortfalls(policy: BCVTSParams, state: History, samples: Samples, arm: int) 
     in_order(policy, state, samples, arm, rank + 1)
     b = x[rank]
     total, squares = distances(x[:rank], b)
-    total, squares, lowest = total / policy.level, squares / policy.level**2, (b - state.lows[arm]) / policy.level
+    total, squares, lowest = (
+        total / policy.level,
+        squares / policy.level**2,
+        (b - state.lows[arm]) / policy.level,
+    )
     # The index of equal rewards moves too, by the bound's share.
     spread = max(squares / n - (total / n) ** 2, ((policy.upper - state.lows[arm]) / n) ** 2)
     return b, total / n, spread, lowest
 
 
-@shared
+@jit
 def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Leader:
     """Thresholds for an arm as it is now, and guessed ceilings: :func:`set_bounds` finds those that hold."""
     b, mean, spread, lowest = shortfalls(policy, state, samples, arm)
@@ -118,7 +122,7 @@ def lead(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> Lea
     return Leader(b, int(_MORE * n) + 8, cells)
 
 
-@shared
+@jit
 def set_bounds(policy: BCVTSParams, state: History, leader: Leader, arm: int) -> None:
     """A better mu for each threshold, G, and the ceilings."""
     b, cells, n = leader.b, leader.cells, state.pulls[arm]
@@ -200,7 +204,7 @@ def index_below(
         excess += low[i] * (x[i] - least)
         score += low[i] * (q - y)
     others = x.size + 1 - count
-    left = rng.standard_gamma(others) / (1.0 - mu * (q - b))
+    left = rng.standard_gamma(float(others)) / (1.0 - mu * (q - b))
     score += left * (q - b)
     if rng.random() * cells[MOST, threshold] >= cells[_NOW, threshold] * math.exp(-mu * score):
         return math.nan

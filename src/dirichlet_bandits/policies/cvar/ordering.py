@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.numerics import draws
 from dirichlet_bandits.numerics.arrays import partition
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
@@ -25,7 +24,7 @@ from dirichlet_bandits.policies.cvar.rule import BCVTSParams, mean_excess
 from dirichlet_bandits.types import Floats, Ints
 
 _BEFORE, _BEYOND = 3.5, 5.0  # standard deviations of n around its mean that are kept in order
-_SUCCESSES = 30.0  # expected ones of a binomial number up to which it is drawn by inversion
+_SUCCESSES = 10.0  # expected ones of a binomial number up to which it is drawn by inversion
 _FEW = 12  # values that are drawn one by one without asking whether they can matter
 _MORE = 1.3  # as many times the rewards are parted anew
 
@@ -44,7 +43,7 @@ class Samples(NamedTuple):
     limits: Floats
 
 
-@shared
+@jit
 def new_samples(n_arms: int) -> Samples:
     """Nothing is in order."""
     return Samples(make_groups(n_arms, np.empty(0)), np.zeros((4, n_arms), np.int64), np.zeros((3, n_arms)))
@@ -152,16 +151,11 @@ def in_order(policy: BCVTSParams, state: History, samples: Samples, arm: int, n:
 
 
 @shared
-def draw_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
-    """The index of an arm, with the law that ``rule.py`` gives it."""
-    return drawn_index(policy, state, samples, arm, math.nan, math.nan, rng)
-
-
-@jit_inline
-def drawn_index(
+def draw_index(
     policy: BCVTSParams, state: History, samples: Samples, arm: int, low: float, high: float, rng: np.random.Generator
 ) -> float:
-    """See :func:`draw_index`; or a number on the same side of low and of high, where these are not NaN."""
+    """The index of an arm, with the law that ``rule.py`` gives it; or a number on the same side of low and of high,
+    where these are not NaN."""
     n, together, weights, excess = begin_index(policy, state, samples, arm, rng)
     x, least = rewards(state, arm), state.lows[arm]
     others, lower, upper = index_bounds(x, least, policy.upper, n, together, weights, excess, -math.inf, rng)
@@ -191,15 +185,16 @@ def begin_index(
 
 @jit
 def binomial(m: int, level: float, none: float, rng: np.random.Generator) -> int:
-    """By inversion if ``none``, the probability of no success of the rarer kind, is positive."""
-    if none == 0.0:
-        return draws.binomial(m, level, rng)
+    """By inversion if ``none``, the probability of no success of the rarer kind, is positive; else by rejection."""
     rare = min(level, 1.0 - level)
-    u, p, n, odds = rng.random(), none, 0, rare / (1.0 - rare)
-    while u >= p and n < m:
-        u -= p
-        p *= (m - n) * odds / (n + 1.0)
-        n += 1
+    if none > 0.0:
+        u, p, n, odds = rng.random(), none, 0, rare / (1.0 - rare)
+        while u >= p and n < m:
+            u -= p
+            p *= (m - n) * odds / (n + 1.0)
+            n += 1
+    else:
+        n = many_successes(m, rare, rng)
     return n if level <= 0.5 else m - n
 
 
@@ -208,6 +203,30 @@ def no_success(m: int, level: float) -> float:
     """What :func:`binomial` wants to know; 0 where many successes are expected."""
     rare = min(level, 1.0 - level)
     return math.exp(m * math.log1p(-rare)) if rare * m < _SUCCESSES else 0.0
+
+
+@jit
+def many_successes(m: int, p: float, rng: np.random.Generator) -> int:
+    """A binomial number, of mean 10 or more and p at most 1/2, by transformed rejection: Numba's takes long to compile.
+
+    Reference: Hoermann, The generation of binomial random variates, Journal of Statistical Computation and Simulation
+    46, 1993, algorithm BTRS.
+    """
+    deviation = math.sqrt(m * p * (1.0 - p))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    while True:
+        u, v = rng.random() - 0.5, rng.random()
+        edge = 0.5 - abs(u)
+        n = np.floor((2.0 * a / edge + b) * u + m * p + 0.5)
+        if edge >= 0.07 and v <= 0.92 - 4.2 / b:
+            return int(n)
+        if 0.0 <= n <= m:
+            mode = np.floor((m + 1.0) * p)
+            height = math.lgamma(mode + 1.0) + math.lgamma(m - mode + 1.0) + (n - mode) * math.log(p / (1.0 - p))
+            v *= (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b)
+            if math.log(v) <= height - math.lgamma(n + 1.0) - math.lgamma(m - n + 1.0):
+                return int(n)
 
 
 @jit
