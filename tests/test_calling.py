@@ -75,6 +75,23 @@ def test_elements_are_those_of_numpy(order, step, i):
         np.testing.assert_array_equal(a, b)
 
 
+@jit
+def windows(x, y, i, j):
+    """Parts of arrays of one and two dimensions, as far as they go."""
+    return x[i:j], x[:j], x[i:], y[i % 3], y[i % 3, :j], y[i:j, 1], y[i:, :j], y[i:j]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_windows_are_those_of_numpy(order, step):
+    x, y = np.arange(6.0)[::step], np.arange(12.0).reshape(3, 4, order=order)
+    for i in range(-8, 9):
+        for j in range(-8, 9):
+            for ours, theirs in zip(windows(x, y, i, j), windows.py_func(x, y, i, j), strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+                assert ours.strides == theirs.strides or ours.size == 0
+
+
 def test_an_unsigned_index_is_not_taken_from_the_end():
     assert jit(lambda x, i: x[i])(np.arange(3.0), np.uint64(2)) == 2.0
 

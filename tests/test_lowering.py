@@ -17,48 +17,111 @@ from dirichlet_bandits.compilation import jit
 class Pair(NamedTuple):
     first: np.ndarray
     second: np.ndarray
+    numbers: np.ndarray
 
 
-@jit
-def part(pair):
-    return pair.second[1:]
+class Ours(NamedTuple):
+    """As if it were defined in the package: functions get its address."""
+
+    first: np.ndarray
+    second: np.ndarray
+    numbers: np.ndarray
 
 
-@jit
-def grown(pair, n):
-    if n > pair.first.size:
-        longer = np.zeros(n)
-        for i in range(pair.first.size):
-            longer[i] = pair.first[i]
-        pair = Pair(longer, pair.second)
-    return pair
+Ours.__module__ = "dirichlet_bandits.ours"
 
 
-@jit
-def grow_and_keep_old(pair, turns):
-    """The argument's variable comes to own new arrays while windows on old ones live on."""
-    total = 0.0
-    for i in range(turns):
-        old = pair.first[:1]
-        pair = grown(pair, pair.first.size + i)
-        pair.first[-1] += 1.0
-        mixed = Pair(old, pair.first)
-        for x in mixed.second:
+def functions(kind):
+    """Functions of one kind of tuples."""
+
+    @jit
+    def part(pair):
+        return pair.second[1:]
+
+    @jit
+    def grown(pair, n):
+        if n > pair.first.size:
+            longer = np.zeros(n)
+            for i in range(pair.first.size):
+                longer[i] = pair.first[i]
+            pair = kind(longer, pair.second, pair.numbers)
+        return pair
+
+    @jit
+    def grow_and_keep_old(pair, turns):
+        """The argument's variable comes to own new arrays while windows on old ones live on."""
+        total = 0.0
+        for i in range(turns):
+            old = pair.first[:1]
+            pair = grown(pair, pair.first.size + i)
+            pair.first[-1] += 1.0
+            mixed = kind(old, pair.first, pair.numbers)
+            for x in mixed.second:
+                total += x
+            total += mixed.first[0]
+        return total, pair
+
+    @jit
+    def before_and_after(pair, turns):
+        """Old tuples, given to functions after new ones have taken their variable."""
+        total = 0.0
+        for i in range(turns):
+            old = pair
+            pair = grown(old, old.first.size + i)
+            both = grown(old, 1), grown(pair, 1)
+            total += part(old)[0] + both[0].first.size + 10.0 * both[1].first.size + of_numba(old) - of_numba(pair)
+        return total, grown(pair, 2 * turns)
+
+    @jit
+    def last_use(pair, n):
+        """A variable that is given up before a function gets what it held."""
+        longer = grown(pair, n)
+        total = 0.0
+        for i in range(n):
+            total += longer.first[i]
+        same = longer
+        return total + size(same)
+
+    @jit
+    def size(pair):
+        return pair.first.size + pair.second.size
+
+    @numba.njit
+    def of_numba(pair):
+        return part(pair).sum() + grown(pair, pair.first.size + 1).first.size
+
+    @jit
+    def sums(pair, which):
+        """Windows, iterators and tuples of what the caller owns."""
+        a, b, _ = pair
+        chosen = a if which else b
+        both = (chosen[::2], a)
+        total = 0.0
+        for x in both[0]:
             total += x
-        total += mixed.first[0]
-    return total, pair
+        return total + both[1].sum() + len(both)
 
+    @jit
+    def swap(pair, turns):
+        """Borrowed variables that change places."""
+        a, b = pair.first, pair.second
+        for _ in range(turns):
+            a, b = b, a
+        return kind(a, b, pair.numbers)
 
-@jit
-def sums(pair, which):
-    """Windows, iterators and tuples of what the caller owns."""
-    a, b = pair
-    chosen = a if which else b
-    both = (chosen[::2], a)
-    total = 0.0
-    for x in both[0]:
-        total += x
-    return total + both[1].sum() + len(both)
+    def pair():
+        return kind(np.arange(4.0), np.arange(10.0, 14.0), np.arange(3))
+
+    return {
+        "part": (part, lambda: (pair(),)),
+        "grown": (grown, lambda: (pair(), 9)),
+        "not grown": (grown, lambda: (pair(), 2)),
+        "grow_and_keep_old": (grow_and_keep_old, lambda: (pair(), 7)),
+        "before_and_after": (before_and_after, lambda: (pair(), 4)),
+        "last_use": (last_use, lambda: (pair(), 9)),
+        "sums": (sums, lambda: (pair(), True)),
+        "swap": (swap, lambda: (pair(), 3)),
+    }
 
 
 @jit
@@ -72,27 +135,10 @@ def late(x, n):
     return x
 
 
-@jit
-def swap(pair, turns):
-    """Borrowed variables that change places."""
-    a, b = pair.first, pair.second
-    for _ in range(turns):
-        a, b = b, a
-    return Pair(a, b)
-
-
-def pair():
-    return Pair(np.arange(4.0), np.arange(10.0, 14.0))
-
-
 CALLS = {
-    "part": (part, lambda: (pair(),)),
-    "grown": (grown, lambda: (pair(), 9)),
-    "not grown": (grown, lambda: (pair(), 2)),
-    "grow_and_keep_old": (grow_and_keep_old, lambda: (pair(), 7)),
-    "sums": (sums, lambda: (pair(), True)),
+    **functions(Pair),
+    **{f"{name}, by address": call for name, call in functions(Ours).items()},
     "late": (late, lambda: (np.arange(5.0), 5)),
-    "swap": (swap, lambda: (pair(), 3)),
 }
 
 

@@ -1,8 +1,9 @@
 """How compiled functions call each other, with less written around every call.
 
-Numba fills the place of a result with zeros, twice, and asks after an error whether the caller is inside a ``try``: our
-functions have none. And the name of a function spells out the types of its arguments, which takes a page for a
-replication under way, at every call.
+Numba fills the place of a result with zeros, twice, looks for six kinds of answers after every call, and asks after an
+error whether the caller is inside a ``try``: our functions have none, so an error goes where the caller's own would go.
+And the name of a function spells out the types of its arguments, which takes a page for a replication under way, at
+every call.
 """
 
 import contextlib
@@ -10,7 +11,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core.callconv import CPUCallConv
+from numba.core import types
+from numba.core.callconv import CPUCallConv, Status
 from numba.core.cpu import CPUContext
 
 from dirichlet_bandits.patches import replaced
@@ -19,6 +21,7 @@ from dirichlet_bandits.values import place_for
 _Context: Any = CPUContext
 _Convention: Any = CPUCallConv
 _call, _propagate, _mangled = _Convention.call_function, _Convention.return_status_propagate, _Context.mangler
+_STATUS = Status(*[None] * len(Status._fields))
 _READABLE = 80  # characters of a name
 
 
@@ -45,12 +48,17 @@ def _call_directly(
     """Call a function; nobody reads its result after an error, where no error is caught."""
     if attrs or may_catch(builder):
         return _call(convention, builder, callee, resty, argtys, args, attrs)
-    kinds = callee.function_type.args
-    result, error = place_for(builder, kinds[0].pointee), place_for(builder, kinds[1].pointee)
+    result = place_for(builder, callee.function_type.args[0].pointee)
+    error = convention._get_excinfo_argument(builder.function)  # where the caller's own would go
     given = convention.context.get_arg_packer(argtys).as_arguments(builder, args)
     code = builder.call(callee, [result, error, *given])
-    status = convention._get_return_status(builder, code, builder.load(error))
-    return status, convention.context.get_returned_value(builder, resty, builder.load(result))
+    if isinstance(resty, types.Optional) or any(isinstance(kind, types.Generator) for kind in argtys):
+        status = convention._get_return_status(builder, code, builder.load(error))
+    else:
+        status = _STATUS._replace(code=code, is_error=builder.icmp_signed("!=", code, code.type(0)))
+    value = builder.load(result)
+    value.place = result  # it holds this value until the call is made again
+    return status, convention.context.get_returned_value(builder, resty, value)
 
 
 def _return_error(convention: Any, builder: Any, status: Any) -> None:
@@ -58,7 +66,6 @@ def _return_error(convention: Any, builder: Any, status: Any) -> None:
     if may_catch(builder):
         _propagate(convention, builder, status)
     else:
-        builder.store(status.excinfoptr, convention._get_excinfo_argument(builder.function))
         builder.ret(status.code)
 
 

@@ -3,14 +3,15 @@
 Numba counts a reference for every array in every tuple that a variable holds, and keeps every variable that lives
 longer than one basic block in memory. Most arrays of our functions come from their arguments, which the caller owns
 until the function returns: they need no counting (a *borrowed* variable). And a variable that is assigned once, before
-all its uses, is a value, not a place in memory. What a function computes is the same.
+all its uses, is a value, not a place in memory. Of a tuple that a function gets by its address only what is used is
+read. What a function computes is the same.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from llvmlite.ir import Constant
+from llvmlite.ir import Argument
 from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks, must_use_alloca
 from numba.core.lowering import Lower
@@ -18,6 +19,7 @@ from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.unsafe import eh
 from numba.np.arrayobj import load_item, store_item
 
+from dirichlet_bandits.indexing import element, is_plain, parts_of, window
 from dirichlet_bandits.values import is_counted, place_for
 
 _Lower: Any = Lower
@@ -30,6 +32,9 @@ class LeanLower(_Lower):  # type: ignore[misc]
     def _find_singly_assigned_variable(self) -> None:
         super()._find_singly_assigned_variable()
         self._uncounted: set[str] = set()
+        self._in_memory: set[str] = set()  # variables that own what they hold, assigned once
+        self._members: dict[tuple[str, str], Any] = {}
+        self._standing: dict[str, list[Any]] = {}
         catches = self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks)
         self._may_catch = catches
         if catches or self._disable_sroa_like_opt:
@@ -37,9 +42,10 @@ class LeanLower(_Lower):  # type: ignore[misc]
         assigned = [inst for block in self.blocks.values() for inst in block.find_insts(ir.Assign)]
         self._uncounted = self._borrowed(assigned)
         self._uncounted |= {inst.target.name for inst in assigned if not self._is_counted(inst.target.name)}
-        once = {name for name, times in Counter(inst.target.name for inst in assigned).items() if times == 1}
-        once = (once & self._uncounted) - must_use_alloca(self.blocks)
+        assigned_once = {name for name, times in Counter(inst.target.name for inst in assigned).items() if times == 1}
+        once = (assigned_once & self._uncounted) - must_use_alloca(self.blocks)
         self._singly_assigned_vars |= once - set(_used_early(self.blocks, once))
+        self._in_memory = assigned_once - self._uncounted - self._singly_assigned_vars
 
     def _is_counted(self, name: str) -> bool:
         return is_counted(self.context.data_model_manager[self.typeof(name)])
@@ -100,8 +106,32 @@ class LeanLower(_Lower):  # type: ignore[misc]
         finally:
             self.context.enable_nrt = counting
 
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        if expr.op == "getattr" and isinstance(self.typeof(expr.value.name), types.BaseNamedTuple):
+            member = self._member(self.typeof(expr.value.name), expr.value.name, expr.attr)
+            if member is not None:
+                if self.context.enable_nrt:
+                    self.context.nrt.incref(self.builder, resty, member)
+                return member
+        return super().lower_expr(resty, expr)
+
+    def _member(self, kind: Any, name: str, field: str) -> Any:
+        """A field of a tuple that the function got by its address, read when the function begins; else None."""
+        place = getattr(self.loadvar(name), "place", None)
+        if not isinstance(place, Argument) or field not in kind.fields:
+            return None
+        key = place.name, field
+        if key not in self._members:
+            with self.builder.goto_entry_block():
+                address = cgutils.gep_inbounds(self.builder, place, 0, kind.fields.index(field))
+                self._members[key] = self.builder.load(address)
+        return self._members[key]
+
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        kind = self.typeof(value.name)
+        kind, wanted = self.typeof(value.name), self.typeof(index.name)
+        if self._is_simple(kind) and isinstance(resty, types.Array) and is_plain(wanted, kind.ndim):
+            array, where = self.loadvar(value.name), self.loadvar(index.name)
+            return window(self.context, self.builder, kind, array, wanted, where, resty)
         place = self._element(value.name, index.name, signature.args[1]) if resty == _dtype(kind) else None
         if place is None:
             return super().lower_getitem(resty, expr, value, index, signature)
@@ -118,42 +148,41 @@ class LeanLower(_Lower):  # type: ignore[misc]
 
     def _element(self, array: str, index: str, wanted: Any) -> Any:
         """Where one element of an array of numbers stands; None if it is not that simple."""
-        kind, builder = self.typeof(array), self.builder
-        indices: Any = wanted if isinstance(wanted, types.BaseTuple) else (wanted,)
-        if (
-            not isinstance(kind, types.Array)
-            or not isinstance(kind.dtype, types.Number | types.Boolean)
-            or len(indices) != kind.ndim
-            or not all(isinstance(part, types.Integer) for part in indices)
-            or self.context.enable_boundscheck
-        ):
+        kind, parts = self.typeof(array), parts_of(wanted)
+        if not self._is_simple(kind) or len(parts) != kind.ndim:
             return None
-        value = self.context.cast(builder, self.loadvar(index), self.typeof(index), wanted)
-        values = cgutils.unpack_tuple(builder, value) if isinstance(wanted, types.BaseTuple) else [value]
-        model, whole = self.context.data_model_manager[kind], self.loadvar(array)
+        if not all(isinstance(part, types.Integer) for part in parts):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(index), self.typeof(index), wanted)
+        return element(self.context, self.builder, kind, self.loadvar(array), wanted, value)
 
-        def numbers(field: str) -> list[Any]:
-            return [builder.extract_value(whole, [model.get_field_position(field), axis]) for axis in range(kind.ndim)]
+    def _is_simple(self, kind: Any) -> bool:
+        """Whether these are arrays of numbers, and nobody wants indices to be checked."""
+        if not isinstance(kind, types.Array) or self.context.enable_boundscheck:
+            return False
+        return isinstance(kind.dtype, types.Number | types.Boolean)
 
-        shape, places = numbers("shape"), []
-        for part, place, size in zip(indices, values, shape, strict=True):
-            place = self.context.cast(builder, place, part, types.intp if part.signed else types.uintp)
-            if part.signed and not (isinstance(place, Constant) and place.constant >= 0):
-                negative = builder.icmp_signed("<", place, place.type(0))
-                place = builder.select(negative, builder.add(place, size), place)
-            places.append(place)
-        data = model.get(builder, whole, "data")
-        if kind.ndim == 1 and kind.layout == "C":
-            return builder.gep(data, places)
-        return cgutils.get_item_pointer2(self.context, builder, data, shape, numbers("strides"), kind.layout, places)
+    def loadvar(self, name: str) -> Any:
+        value = super().loadvar(name)
+        if name in self._in_memory:
+            value.place = self.getvar(name)
+            self._standing.setdefault(name, []).append(value)
+        return value
+
+    def _overwritten(self, name: str) -> None:
+        """The place of a variable no longer holds what was read there."""
+        for value in self._standing.pop(name, ()):
+            value.place = None
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        self._overwritten(name)
         if name in self._uncounted and name not in self._singly_assigned_vars:
             self.builder.store(value, self.getvar(name))
         else:
             super().storevar(value, name, argidx)
 
     def delvar(self, name: str) -> None:
+        self._overwritten(name)
         if name not in self._uncounted:
             super().delvar(name)
 

@@ -3,6 +3,10 @@
 An array is seven numbers and pointers, a replication under way more than a hundred. Numba takes all of them apart
 wherever it counts a reference, returns a value or passes it on, and puts them together again, for LLVM to find out that
 nothing has changed. Here only what is needed is taken out. What a function computes is the same.
+
+And a function gets the address of a tuple of arrays, not its members one by one, if the tuple is one of this package;
+other packages' functions are called as they expect it. A value remembers where it stands in memory (``place``), if that
+place holds it as long as it lives: then it is not written there again.
 """
 
 import contextlib
@@ -19,6 +23,9 @@ _Context: Any = NRTContext
 _Boolean: Any = models.BooleanModel
 _Proxy: Any = cgutils._StructProxy
 _STRUCTS: list[Any] = [models.StructModel, models.UniTupleModel]
+_Tuple: Any = models.TupleModel
+_flat_type, _as_flat, _from_flat = _Tuple.get_argument_type, _Tuple.as_argument, _Tuple.from_argument
+_PACKAGE = __name__.partition(".")[0]
 _CONVERSIONS = ("as_data", "from_data", "as_return", "from_return")
 
 
@@ -86,3 +93,38 @@ def _unless_equal(convert: Any) -> Any:
         return value if equal else convert(model, builder, value)
 
     return converted
+
+
+def _is_passed_in_memory(model: Any) -> bool:
+    """Whether a function gets the address of such a tuple, not its members: if it is one of ours and holds arrays."""
+    kind = getattr(model.fe_type, "instance_class", None)
+    return getattr(kind, "__module__", "").partition(".")[0] == _PACKAGE and is_counted(model)
+
+
+def _argument_type(model: Any) -> Any:
+    """What a function gets."""
+    return model.get_value_type().as_pointer() if _is_passed_in_memory(model) else _flat_type(model)
+
+
+def _as_argument(model: Any, builder: Any, value: Any) -> Any:
+    """The address of a tuple: of the caller's own argument, or of a place for it."""
+    if not _is_passed_in_memory(model):
+        return _as_flat(model, builder, value)
+    place = getattr(value, "place", None)
+    if place is None:
+        place = place_for(builder, value.type)
+        builder.store(value, place)
+    return place
+
+
+def _from_argument(model: Any, builder: Any, value: Any) -> Any:
+    """The tuple at an address."""
+    if not _is_passed_in_memory(model):
+        return _from_flat(model, builder, value)
+    loaded = builder.load(value)
+    loaded.place = value
+    return loaded
+
+
+# For good, not only while we compile: whoever calls one of our functions has to know.
+_Tuple.get_argument_type, _Tuple.as_argument, _Tuple.from_argument = _argument_type, _as_argument, _from_argument
