@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
-from dirichlet_bandits.engine.history import History, append, rewards
-from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.characteristic import below
@@ -100,10 +99,3 @@ def index_below(
         if v <= inside and u >= p:
             return False
     return u < -math.expm1(log_crossing(shifted(with_last(x, policy.upper), -v), np.empty(0)))
-
-
-@jit_inline
-def pull_and_tell(state: History, run: Run, arm: int) -> History:
-    """One pull outside of a stretch."""
-    reward = pull(run, arm)
-    return state if over(run) else append(state, arm, reward, reward)  # what `update` does for this policy

@@ -34,7 +34,7 @@ from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, left, over, upcoming
-from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import argmax_of, set_all, shifted, sum_of, with_last
@@ -62,7 +62,6 @@ from dirichlet_bandits.policies.npts.challengers import (
     log_density_of,
     log_tangent,
     new_challengers,
-    pull_and_tell,
 )
 from dirichlet_bandits.policies.npts.frames import add_rewards, fit_frame, learn_frame, make_window, pulls_within
 from dirichlet_bandits.policies.npts.pairs import (
@@ -268,8 +267,8 @@ def watch(policy: NPTSParams, state: History, frames: Floats, leader: int) -> No
 @shared
 def wait_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, leader: int, rng: np.random.Generator
-) -> History:
-    """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
+) -> None:
+    """Pull the leader, and whoever beats it, while the clock rings seldom enough and there is room for rewards."""
     pulls, means, lows, tangents, frames = (
         state.pulls,
         state.means,
@@ -286,10 +285,10 @@ def wait_by_clock(
     watch(policy, state, frames, leader)
     for arm in range(pulls.size):
         if arm != leader and not certify(policy, state, challengers, ceiling, arm):
-            return state
+            return
     pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
     quiet = geometric(math.log(total), rng) - 1
-    while not over(run):
+    while not over(run) and pulls[leader] < state.room[leader]:
         n, block = pulls[leader], upcoming(run, leader)
         held = holds(ceiling, n, means[leader], lows[leader], squares)
         within = pulls_within(frames[-1], frames[leader], block[:quiet], lows[leader], upper) if pairs else quiet
@@ -301,17 +300,17 @@ def wait_by_clock(
             for arm in range(pulls.size):
                 if tangents[PAIRED, arm] > 0.0:
                     if not pair_rate(frames, tangents, arm):
-                        return state
+                        return
                 elif arm != leader and not held:
                     set_rate(tangents, ceiling, arm)
             if not worth_waiting(pulls, tangents):
-                return state
+                return
             total = sum_of(tangents[RATE])
             quiet = geometric(math.log(total), rng) - 1
             continue
         if quiet > 0:
-            state = with_room(state, leader)
-            calm, after = pulls_below(ceiling, block[:within], n, squares, centre)
+            limit = min(within, state.room[leader] - n)
+            calm, after = pulls_below(ceiling, block[:limit], n, squares, centre)
             done = stretch(run, state, leader, ceiling.mean, ceiling.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             if pairs:
@@ -331,17 +330,18 @@ def wait_by_clock(
             wins = no_rival(tangents, arm, leader, below, u) or not rival_above(
                 policy, state, challengers, draws, arm, leader, below, u, rng
             )
-        if wins:
-            state = pull_and_tell(state, run, arm)
+        if wins and not pull_into_place(state, run, arm):
+            return
         if wins or (tangents[PAIRED, arm] == 0.0 and tangents[AT, arm] != ceiling.mean):
             if not pairs:
                 watch(policy, state, frames, leader)
             if not certify(policy, state, challengers, ceiling, arm):
-                return state if wins else pull_and_tell(state, run, leader)
+                if not wins:
+                    pull_into_place(state, run, leader)
+                return
             pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
         # If it did not win, the leader is pulled in this step too.
         quiet = geometric(math.log(total), rng) - (1 if wins else 0)
-    return state
 
 
 @shortcut(NPTSParams)
@@ -359,10 +359,14 @@ def play_by_clock(
     while not over(run):
         leader = argmax_of(state.means)
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
-            before = left(run)
-            state = wait_by_clock(policy, state, run, challengers, leader, rng)
+            before, state = left(run), with_places(state, leader)
+            wait_by_clock(policy, state, run, challengers, leader, rng)
             patience = 1 if left(run) < before - 8 else min(2 * patience, PLAIN_STEPS_MOST)
             wait = patience
         else:
-            wait = max(wait - 1, 0)
-            state = pull_and_tell(state, run, select_by_groups(policy, state, challengers.groups, rng))
+            state = with_places(state, -1)
+            while not over(run):
+                wait = max(wait - 1, 0)
+                arm = select_by_groups(policy, state, challengers.groups, rng)
+                if not pull_into_place(state, run, arm) or wait == 0:
+                    break

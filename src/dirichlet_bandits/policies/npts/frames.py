@@ -87,9 +87,15 @@ def learn_sums(frames: Floats, arm: int, x: Floats, upper: float) -> bool:
 @jit
 def chance_below(frame: Floats, v: float, lowest: float, upper: float) -> tuple[float, float]:
     """P(index < v), and a bound of the error, from the sums in the frame; no offsets here."""
-    d = v - frame[_ORIGIN]
-    s1, s2, s3, s4 = moved_sums(frame[_KNOWN] + 1.0, frame[_P1], frame[_P2], frame[_P3], frame[_P4], d)
+    n, d = frame[_KNOWN] + 1.0, v - frame[_ORIGIN]
+    s1, s2, s3, s4 = moved_sums(n, frame[_P1], frame[_P2], frame[_P3], frame[_P4], d)
     p, error = expanded_crossing(s1, s2, s3, s4, max(upper - v, v - lowest), frame[_HELD_AT:])
+    # Bernstein's inequality (``ceiling.py``), on either side of the mean.
+    distance = s1 / n
+    span = v + distance - lowest if distance > 0.0 else upper - v - distance
+    tail = math.exp(-0.5 * s1 * s1 / (s2 - s1 * distance + span * abs(s1)))
+    if tail < error:
+        p, error = (1.0 - 0.5 * tail, 0.5 * tail) if distance > 0.0 else (0.5 * tail, 0.5 * tail)
     return 1.0 - p, error
 
 
