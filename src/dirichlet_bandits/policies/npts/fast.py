@@ -8,6 +8,9 @@ exclude each other, so one clock waits for all of them; its ceiling is the sum o
 * t_k is a tangent of the density f_k in logarithmic scale, which is concave: it holds until the arm is pulled.
 * c is the ceiling of the leader's distribution function: it holds while the leader does well enough.
 
+Where an arm is nearly tied with the leader, r_k is the probability of a half-plane instead (``pairs.py``): the argument
+below is the same.
+
 When the clock rings, an arm is chosen in proportion to r_k and a v in proportion to t_k(v) c(v). The arm is pulled
 with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challengers staying below v; else the leader.
 

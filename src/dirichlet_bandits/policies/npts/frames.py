@@ -2,14 +2,17 @@
 
 With a standard normal z the index V = F^(-1)(Phi(z)) has the law F. Cornish and Fisher's polynomial of z, from the
 first four moments of the law, is close to it. How close follows from ``numerics/expansion.py``: its expansion of F is
-wrong by at most e, and at the polynomial it differs from Phi(z) by at most e/2 (it is an explicit function of z and
-three numbers; a test looks everywhere). So F at the polynomial of z + t is at least Phi(z + t) - 1.5 e, which is at
-least Phi(z) if
+wrong by at most e, and at the polynomial it differs from Phi(z) by less than e (it is an explicit function of z and
+three numbers; a test finds at most e/2 wherever it looks). So F at the polynomial of z + t is at least
+Phi(z + t) - 2 e, which is at least Phi(z) if
 
-    t = 1.45 * 1.5 e sqrt(2 pi) exp(z^2/2) <= 0.1,
+    t = 1.45 * 2 e sqrt(2 pi) exp(z^2/2) <= 0.1,
 
 and V lies no farther from the polynomial than t times its largest slope. Beyond the z for which t is 0.1 we only know
-that V is farther out. And for |z| up to a ``box`` the polynomial lies between two straight lines.
+that V is farther out. For |z| up to a ``box`` the polynomial lies between two straight lines.
+
+A leader's rewards come too often to fit its polynomial each time. Its ``window`` says how far its number of rewards and
+their first four moments may go; as long as they do, its index lies above one straight line.
 """
 
 import math
@@ -27,14 +30,14 @@ _FARTHEST: Final = 3.5  # largest z at which the polynomial is used
 _NEAREST: Final = 1.5  # with less it is not worth while
 WIDEST_BOX: Final = 3.0  # largest z up to which straight lines are used
 _STEEPEST: Final = 1.2  # largest slope of the polynomial, in deviations, up to a z of 3.6
-_SHARE: Final = 1.5  # of the expansion's error, with that of the polynomial
+_SHARE: Final = 2.0  # of the expansion's error, with that of the polynomial
 _LEAST_BELL: Final = math.exp(-0.5 * _FARTHEST**2)
 _BOX_BELL: Final = math.exp(-0.5 * WIDEST_BOX**2)
 _MARGIN: Final = 1.45 * math.sqrt(2.0 * math.pi)
 
 # Columns of a frame, a row for each arm: rewards counted, number about which powers are summed, the sums, held numbers
-# of two bounds of the error; the index's mean less the bound and its deviation, the polynomial, the error at z = 0 and the
-# largest one, and how far the polynomial is used (0: not at all); the box, and where the line above it begins.
+# of two bounds of the error; the index's mean less the bound and its deviation, the polynomial, the error at z = 0 and
+# the largest one, and how far the polynomial is used (0: not at all); the box, and where the line above it begins.
 _KNOWN, _ORIGIN, _P1, _P2, _P3, _P4, _HELD = range(7)
 _HELD_AT = _HELD + 4
 MEAN, DEVIATION, _A0, _A1, _A2, _A3, _BLUR, _WIDEST, REACH, BOX, TOP, _WIDTH = range(_HELD + 8, _HELD + 20)

@@ -1,13 +1,14 @@
 """An arm and the leader that are nearly tied: how often a clock rings for the arm, and whether it wins when it does.
 
 Each of the two indices is known roughly from a normal variable (``frames.py``). For z_k and z_0 in a box, the arm's
-index lies below the line TOP + DEVIATION z_k and the leader's above FLOOR + UNIT z_0, for as long as the leader's window
-holds. So the arm can win only if (z_k, z_0) lies in the half-plane
+index lies below the line TOP + DEVIATION z_k and the leader's above FLOOR + UNIT z_0, for as long as the leader's
+window holds. So the arm can win only if (z_k, z_0) lies in the half-plane
 
     DEVIATION z_k - UNIT z_0 > FLOOR - TOP
 
-or outside of the box. The probabilities of these three regions together are the rate of the clock. When it rings, a
-pair is drawn from one of them; one that lies in two or three of them counts only every second or third time.
+or outside of the box. The probabilities of these regions together are the rate of the clock. When it rings, a pair is
+drawn from one of them; a pair that lies in m of them counts once in m times. Nearly always the bounds of the two
+indices tell which is larger; if not, a number between them is sought with their distribution functions.
 """
 
 import math
