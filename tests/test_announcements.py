@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,7 +85,7 @@ def test_a_package_that_cannot_be_written_has_its_code_in_the_users_cache(tmp_pa
     shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     for room in (package, *(folder for folder in package.rglob("*") if folder.is_dir())):
         (room / "__pycache__").write_text("no folder")  # nobody can write there, not even root
-    user = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
+    user = {"NUMBA_CACHE_DIR": "", "HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
     (tmp_path / "home").mkdir()
     assert init(LOG, path=tmp_path, **user) == SAID
     assert list((tmp_path / "home" / "cache").rglob("*.nbc"))
@@ -97,7 +99,7 @@ from dirichlet_bandits.announcements import compiling
 
 class Press(logging.Handler):
     def emit(self, record):
-        if record.getMessage() == "compiling UCB1, once":
+        if record.getMessage() == "compiling RDS, once":
             os.kill(os.getpid(), signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -108,9 +110,9 @@ logging.getLogger("dirichlet_bandits").setLevel(logging.INFO)
 SIMULATION = """
 warnings.simplefilter("ignore")
 bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
-result = db.simulate(bandit, db.UCB1(sigma=0.5), horizon=100, replications=20, seed=0)
-print(result.undone, compiling(), flush=True)
-os._exit(0)
+result = db.simulate(bandit, db.RDS(), horizon=100, replications=20, seed=0)
+print(result.undone, compiling())
+raise SystemExit(7)
 """
 COMMAND = """
 import sys
@@ -129,8 +131,7 @@ p = 0.4
 law = "Bernoulli"
 p = 0.6
 [[policies]]
-policy = "UCB1"
-sigma = 0.5
+policy = "RDS"
 """
 
 
@@ -141,9 +142,15 @@ def interrupted(folder, work):
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_ctrl_c_does_not_wait_for_a_compilation(tmp_path):
-    assert interrupted(tmp_path, SIMULATION).stdout == "20 True\n"
+def compiled(folder):
+    return list(folder.rglob("*play_chunk*.nbc"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs signals, and a C library that ends a process at once")
+def test_neither_ctrl_c_nor_the_end_of_a_script_waits_for_a_compilation(tmp_path):
+    done = interrupted(tmp_path, SIMULATION)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "20 True\n", "")
+    assert not compiled(tmp_path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -152,7 +159,21 @@ def test_ctrl_c_ends_a_command_that_compiles(tmp_path):
     done = interrupted(tmp_path, COMMAND)
     assert done.returncode == 130
     assert done.stderr == "interrupted before the first replication was done: nothing saved\n"
-    assert not list(tmp_path.rglob("*play_chunk*.nbc")), "it ended after the compilation"
+    assert not compiled(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_ends_processes_that_compile(tmp_path):
+    """Also where it reaches their parent alone."""
+    command = [sys.executable, "-m", "dirichlet_bandits", "compile", "RDS", "--workers", "1"]
+    parent = subprocess.Popen(command, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, stderr=subprocess.PIPE)
+    while not list(tmp_path.rglob("*.nbc")):  # the first of many functions
+        time.sleep(0.1)
+        assert parent.poll() is None
+    parent.send_signal(signal.SIGINT)
+    assert parent.communicate()[1] == b""
+    assert parent.returncode == 130
+    assert not compiled(tmp_path)
 
 
 def test_functions_from_nowhere_are_none_of_ours(tmp_path):

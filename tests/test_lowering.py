@@ -144,10 +144,12 @@ CALLS = {
 
 @pytest.fixture
 def counted_allocations():
-    """Let Numba's memory system count."""
+    """Let Numba's memory system count; garbage of before stays, a second's look for it too."""
     was_on = _nrt.memsys_stats_enabled()
     _nrt.memsys_enable_stats()
+    gc.freeze()
     yield
+    gc.unfreeze()
     if not was_on:
         _nrt.memsys_disable_stats()
 

@@ -80,4 +80,4 @@ def page_of(home: str) -> str:
 
 def entry(path: str) -> list[str]:
     """One name, with its docstring and signature."""
-    return [f"::: {path}", *(INHERITING if path.endswith(".Study") else []), ""]
+    return [f"::: {path}", *(INHERITING if path.endswith((".Study", ".RemoteStudy")) else []), ""]

@@ -3,6 +3,10 @@
 Numba says by itself when it begins and ends to compile a function, and says nothing when it finds one in its cache.
 """
 
+import atexit
+import ctypes
+import gc
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +16,7 @@ from numba.core import event
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import busy
 
+_POLL_SECONDS = 0.1
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -74,3 +79,23 @@ def compiling() -> bool:
 def hush() -> None:
     """End the spinner of a compilation that nobody waits for any more."""
     _announcer.hush()
+
+
+@atexit.register
+def _leave_compiling() -> None:
+    """Python ends at once while something is compiled, with its exit status and without what would go wrong.
+
+    LLVM's own end must not come while another thread is in it: the C library, where it can, ends the process before.
+    Elsewhere Python waits. Nothing is lost with a compilation: Numba names a file of its cache when it is whole.
+    """
+    if not compiling():
+        return
+    hush()
+    gc.freeze()  # to look for garbage a last time would take half a second
+    if os.name == "posix":
+        library = ctypes.CDLL(None)
+        if hasattr(library, "on_exit"):
+            library.on_exit(library._exit, None)  # is handed the status
+        else:
+            while compiling():
+                time.sleep(_POLL_SECONDS)

@@ -10,9 +10,12 @@ serves any number of arms, with NumPy's own distributions.
 """
 
 import ctypes
-from typing import NamedTuple
+import functools
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dirichlet_bandits.compilation import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
@@ -22,6 +25,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 SEED_WORDS = 3  # SFC64 is seeded by three words; its fourth is a counter
 STATE_WORDS = 5
+_POOL_WORDS = 4  # of a SeedSequence
 _WARM_UP = 12  # draws that NumPy discards after seeding SFC64
 
 
@@ -54,6 +58,50 @@ def stream_seeds(root: np.random.SeedSequence, replication: int, n_streams: int)
     child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, replication))
     words = child.generate_state(n_streams * SEED_WORDS, np.uint64)
     return words.astype(np.uint64).reshape(n_streams, SEED_WORDS)
+
+
+def replication_seeds(root: np.random.SeedSequence, first: int, last: int, n_streams: int) -> Words:
+    """:func:`stream_seeds` of the replications ``first`` to ``last`` (exclusive), all at once.
+
+    One by one a SeedSequence costs 15 microseconds, more than many a short replication. Here its mixing goes on from
+    the pool of the root, with the numbers of all replications.
+
+    >>> root = root_sequence(7)
+    >>> bool((replication_seeds(root, 3, 5, 2)[1] == stream_seeds(root, 4, 2)).all())
+    True
+
+    Reference: O'Neill, Developing a seed_seq alternative (2015); :class:`numpy.random.SeedSequence`.
+    """
+    base = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key)
+    words = max(_POOL_WORDS, _count_words(root.entropy)) + _count_words(root.spawn_key)
+    numbers = np.arange(first, last, dtype=np.uint32)[:, None]
+    hashed = _hashed(numbers, _constants(0x43B0D7E5, 0x931E8875, _POOL_WORDS * words, _POOL_WORDS))
+    pool = base.pool * np.uint32(0xCA01F9DD) - hashed * np.uint32(0x4973F715)
+    pool ^= pool >> np.uint32(16)
+    count = 2 * n_streams * SEED_WORDS
+    columns = np.take(pool, np.arange(count) % _POOL_WORDS, axis=1)
+    halves = _hashed(columns, _constants(0x8B51F9DD, 0x58F38DED, 0, count))
+    seeds = halves[:, ::2] | halves[:, 1::2].astype(np.uint64) << np.uint64(32)
+    return seeds.reshape(last - first, n_streams, SEED_WORDS)
+
+
+def _count_words(entropy: object) -> int:
+    """How many words of 32 bits NumPy makes of an integer, or of several."""
+    if isinstance(entropy, int | np.integer):
+        return max(1, -(-int(entropy).bit_length() // 32))
+    return sum(map(_count_words, cast(Iterable[int], entropy)))
+
+
+@functools.cache
+def _constants(start: int, factor: int, skipped: int, count: int) -> NDArray[np.uint32]:
+    """A column of SeedSequence's hash is mixed with one of these, and with the next."""
+    powers = [start * pow(factor, k, 2**32) % 2**32 for k in range(skipped, skipped + count + 1)]
+    return np.array(powers, dtype=np.uint32)
+
+
+def _hashed(columns: NDArray[np.uint32], constants: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    mixed = (columns ^ constants[:-1]) * constants[1:]
+    return mixed ^ (mixed >> np.uint32(16))
 
 
 def new_stream() -> Stream:

@@ -27,7 +27,7 @@ study.ask()
 
 def test_what_was_compiled_is_found_by_simulations_and_live_studies(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "dirichlet_bandits", "compile", "UCB1", "--workers", "2"]
+    command = [sys.executable, "-m", "dirichlet_bandits", "compile", "UCB1", "--workers", "1"]
     made = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert made.stdout.startswith("compiled for simulations and live studies, in ")
     assert made.stdout.endswith(": UCB1\n")

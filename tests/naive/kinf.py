@@ -30,7 +30,7 @@ def kinf(values: Sequence[float], target: float, upper: float, weights: Sequence
                 low = trial
                 break
             high = trial
-        for _ in range(120):
+        for _ in range(90):
             middle = (low + high) / 2
             if slope(middle) > 0:
                 low = middle

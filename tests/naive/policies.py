@@ -11,6 +11,10 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 
+def average(x):
+    return math.fsum(x) / len(x)
+
+
 def pick(candidates, rng):
     """One of the candidates, uniformly."""
     return candidates[int(rng.integers(len(candidates)))]
@@ -21,10 +25,10 @@ def largest(indices, rng):
     return [pick([k for k, value in enumerate(indices) if value == best], rng)]
 
 
-def duels(histories, wins, rng, judge=np.mean):
+def duels(histories, wins, rng, judge=average):
     """One round of leader against challengers; ``judge`` says what decides between arms pulled equally often."""
     sizes = [len(h) for h in histories]
-    means = [float(judge(h)) for h in histories]
+    means = [judge(h) for h in histories]
     longest = [k for k, n in enumerate(sizes) if n == max(sizes)]
     top = max(means[k] for k in longest)
     leader = pick([k for k in longest if means[k] == top], rng)
@@ -34,13 +38,13 @@ def duels(histories, wins, rng, judge=np.mean):
 
 
 def bonus_of_excess(x, m, rho):
-    return m + rho * np.mean(np.maximum(m - np.asarray(x), 0.0))
+    return m + rho * average([max(m - value, 0.0) for value in x])
 
 
 def dirichlet_sampling(histories, rng, bonus, truncate=None):
     def wins(x, y):
-        m = float(np.mean(y))
-        if np.mean(x) >= m:
+        m = average(y)
+        if average(x) >= m:
             return True
         values, weights = (list(x), [1.0] * len(x)) if truncate is None else truncate(x)
         w = rng.dirichlet([*weights, 1.0])
@@ -73,7 +77,7 @@ def qds(histories, rng, rho, alpha):
         ordered = sorted(x)
         q = math.ceil(round(len(x) * (1 - alpha), 9))
         tail = ordered[q - 1 :]
-        return [*ordered[: q - 1], float(np.mean(tail))], [1.0] * (q - 1) + [float(len(tail))]
+        return [*ordered[: q - 1], average(tail)], [1.0] * (q - 1) + [float(len(tail))]
 
     return dirichlet_sampling(histories, rng, lambda x, m: bonus_of_excess(x, m, rho), truncate)
 
@@ -86,7 +90,7 @@ def subsampling(histories, rng, subsample, forced=None):
     r = 1 + sum(len(h) - 1 for h in histories)
 
     def wins(x, y):
-        return len(x) < GROWTH[forced](r) or np.mean(x) >= np.mean(subsample(len(x), y, r))
+        return len(x) < GROWTH[forced](r) or average(x) >= average(subsample(len(x), y, r))
 
     return duels(histories, wins, rng)
 
@@ -119,7 +123,7 @@ def limited_lbsda(histories, rng, forced=None):
     assert math.log(r) ** 2 <= 10
 
     def wins(x, y):
-        return len(x) < GROWTH[forced](r) or np.mean(x[-10:]) >= np.mean(y[-10:][-len(x) :])
+        return len(x) < GROWTH[forced](r) or average(x[-10:]) >= average(y[-10:][-len(x) :])
 
     return duels(histories, wins, rng)
 
@@ -135,7 +139,7 @@ def ldssda(histories, rng, forced=None):
 
 def ssmc(histories, rng, forced="sqrt-log"):
     def lowest(n, y, r):
-        return min((y[start : start + n] for start in range(len(y) - n + 1)), key=np.mean)
+        return min((y[start : start + n] for start in range(len(y) - n + 1)), key=average)
 
     return subsampling(histories, rng, lowest, forced)
 
@@ -143,7 +147,7 @@ def ssmc(histories, rng, forced="sqrt-log"):
 def besa(histories, rng, ties="fewer"):
     def better(a, b):
         n = min(len(histories[a]), len(histories[b]))
-        one, other = (np.mean(rng.choice(histories[k], n, replace=False)) for k in (a, b))
+        one, other = (average(rng.choice(histories[k], n, replace=False)) for k in (a, b))
         if one != other:
             return a if one > other else b
         fewest = [k for k in (a, b) if len(histories[k]) == n or ties == "random"]
@@ -223,13 +227,13 @@ def cvar_ucb(histories, rng, upper, level, horizon=None):
 
 def ucb1(histories, rng, sigma):
     t = sum(len(h) for h in histories)
-    return largest([np.mean(h) + sigma * math.sqrt(2 * math.log(t) / len(h)) for h in histories], rng)
+    return largest([average(h) + sigma * math.sqrt(2 * math.log(t) / len(h)) for h in histories], rng)
 
 
 def rucblt(histories, rng, f="log2", scale=1.0):
     t = sum(len(h) for h in histories)
     growth = {"log2": math.log(t) ** 2, "log": math.log(t), "sqrt-log": math.sqrt(math.log(t))}[f]
-    return largest([np.mean(h) + scale * math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
+    return largest([average(h) + scale * math.sqrt(growth * math.log(t) / len(h)) for h in histories], rng)
 
 
 def kl(family, sigma, x, y):
@@ -245,6 +249,7 @@ def kl(family, sigma, x, y):
     return y - x + xlog(x, y)
 
 
+@functools.cache  # small discrete problems meet the same few histories again and again
 def kl_upper(family, sigma, mean, level):
     """The largest q with kl(mean, q) <= level."""
     high = {"bernoulli": 1.0}.get(family, mean + 1.0)
@@ -259,7 +264,7 @@ def kl_upper(family, sigma, mean, level):
 
 def klucb(histories, rng, family, sigma=None):
     t = sum(len(h) for h in histories)
-    indices = [kl_upper(family, sigma, float(np.mean(h)), math.log(t) / len(h)) for h in histories]
+    indices = [kl_upper(family, sigma, average(h), math.log(t) / len(h)) for h in histories]
     return largest([round(index, 9) for index in indices], rng)
 
 
@@ -273,20 +278,19 @@ def phi(x):
 
 def klucb_plus_plus(histories, rng, horizon, family, sigma=None):
     share = horizon / len(histories)
-    indices = [kl_upper(family, sigma, float(np.mean(h)), phi(share / len(h)) / len(h)) for h in histories]
+    indices = [kl_upper(family, sigma, average(h), phi(share / len(h)) / len(h)) for h in histories]
     return largest([round(index, 9) for index in indices], rng)
 
 
-@functools.cache  # small discrete problems meet the same few histories again and again
+@functools.cache
 def kinf(values, target, upper):
-    x = np.asarray(values, dtype=float)
-    if x.mean() >= target:
+    if average(values) >= target:
         return 0.0
     if target >= upper:
         return math.inf
 
     def minus_dual(lam):
-        return -float(np.mean(np.log(np.maximum(1 - lam * (x - target), 1e-300))))
+        return -average([math.log(max(1 - lam * (x - target), 1e-300)) for x in values])
 
     found = minimize_scalar(minus_dual, bounds=(0.0, 1 / (upper - target)), method="bounded", options={"xatol": 1e-12})
     return max(-found.fun, -minus_dual(1 / (upper - target)))
@@ -294,7 +298,7 @@ def kinf(values, target, upper):
 
 @functools.cache
 def kinf_upper(values, level, upper):
-    low, high = float(np.mean(values)), upper
+    low, high = average(values), upper
     while high - low > 1e-10 * (1 + abs(low)):
         middle = (low + high) / 2
         low, high = (middle, high) if kinf(values, middle, upper) <= level else (low, middle)
@@ -314,25 +318,25 @@ def klucb_switch(histories, rng, upper, horizon=None):
         n = len(h)
         level = log_plus(share / n) if horizon else phi(share / n)
         few = n**5 <= share
-        moss = np.mean(h) + upper * math.sqrt(level / (2 * n))
+        moss = average(h) + upper * math.sqrt(level / (2 * n))
         indices.append(round(kinf_upper(tuple(sorted(h)), level / n, upper) if few else moss, 8))
     return largest(indices, rng)
 
 
 def imed(histories, rng, family, sigma=None):
-    means = [float(np.mean(h)) for h in histories]
+    means = [average(h) for h in histories]
     top = max(means)
     cost = [len(h) * kl(family, sigma, mean, top) + math.log(len(h)) for h, mean in zip(histories, means, strict=True)]
     return largest([-round(c, 9) for c in cost], rng)
 
 
 def empirical_imed(histories, rng, upper):
-    top = max(float(np.mean(h)) for h in histories)
+    top = max(average(h) for h in histories)
     return largest([-round(len(h) * kinf(tuple(sorted(h)), top, upper) + math.log(len(h)), 6) for h in histories], rng)
 
 
 def unimodal_imed(histories, rng, family, sigma=None):
-    means = [float(np.mean(h)) for h in histories]
+    means = [average(h) for h in histories]
     top = max(means)
     fewest = min(len(h) for h, mean in zip(histories, means, strict=True) if mean == top)
     leader = pick([k for k, h in enumerate(histories) if means[k] == top and len(h) == fewest], rng)
@@ -342,7 +346,7 @@ def unimodal_imed(histories, rng, family, sigma=None):
 
 def divergences(histories, family=None, sigma=None, upper=None):
     """Of each arm from the best mean."""
-    means = [float(np.mean(h)) for h in histories]
+    means = [average(h) for h in histories]
     if upper is None:
         return [kl(family, sigma, mean, max(means)) for mean in means]
     return [kinf(tuple(sorted(h)), max(means), upper) for h in histories]
@@ -377,7 +381,7 @@ class DMED:
 def thompson(histories, rng, family, sigma=None):
     draws = []
     for h in histories:
-        n, s = len(h), float(np.sum(h))
+        n, s = len(h), math.fsum(h)
         if family == "bernoulli":
             draws.append(rng.beta(1 + s, 1 + n - s))
         elif family == "gaussian":
@@ -405,7 +409,7 @@ def phe(histories, rng, a=1.1):
 def reboot(histories, rng, sigma):
     indices = []
     for h in histories:
-        n, mean = len(h), float(np.mean(h))
+        n, mean = len(h), average(h)
         pseudo = sigma * math.sqrt(n + 2)
         residuals = np.array([*(np.asarray(h) - mean), pseudo, -pseudo])
         indices.append(mean + float(rng.normal(size=n + 2) @ residuals) / (n + 2))
@@ -426,7 +430,7 @@ def giro(histories, rng, a=1.0):
     for h in histories:
         m = math.ceil(round(a * len(h), 9))
         values = [*h, *([0.0] * m), *([1.0] * m)]
-        indices.append(float(np.mean(rng.choice(values, size=len(values)))))
+        indices.append(average(rng.choice(values, size=len(values))))
     return largest(indices, rng)
 
 
@@ -434,7 +438,7 @@ def bootstrap_ts(histories, rng, artificial, coins=False):
     indices = []
     for h in histories:
         values = [*h, *(rng.integers(2, size=artificial) if coins else rng.random(artificial))]
-        indices.append(float(np.mean(rng.choice(values, size=len(values)))))
+        indices.append(average(rng.choice(values, size=len(values))))
     return largest(indices, rng)
 
 

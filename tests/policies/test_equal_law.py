@@ -26,12 +26,10 @@ def sampler(values):
 
 def chi_square(first, second):
     """p-value of equal laws, outcomes expected fewer than about five times lumped together."""
-    outcomes = sorted(set(map(tuple, first)) | set(map(tuple, second)))
-    place = {outcome: i for i, outcome in enumerate(outcomes)}
-    table = np.zeros((2, len(outcomes)))
-    for row, sample in enumerate((first, second)):
-        for counts in sample:
-            table[row, place[tuple(counts)]] += 1
+    both = np.concatenate([first, second])
+    outcomes = np.ravel_multi_index(tuple(both.T), tuple(both.max(axis=0) + 1))  # a number for each
+    samples = np.split(np.unique(outcomes, return_inverse=True)[1], [len(first)])
+    table = np.stack([np.bincount(sample, minlength=max(map(np.max, samples)) + 1) for sample in samples])
     expected = table.sum(axis=0) * table.sum(axis=1).min() / table.sum()
     rare = expected < 5
     if rare.any():

@@ -12,7 +12,7 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.progress import Bars
-from dirichlet_bandits.seeding import new_stream, root_sequence, start_stream, stream_seeds
+from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence, start_stream, stream_seeds
 from dirichlet_bandits.simulation.python_loop import reward_streams
 from tests.simulation.games import GreedyUCB
 
@@ -77,6 +77,14 @@ def test_python_and_compiled_policies_play_the_same_game(foreign):
     np.testing.assert_allclose(
         result.regret.sel(policy="compiled"), result.regret.sel(policy="Python"), rtol=1e-12, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("key", [(), (0,), (2**33, 4)], ids=str)
+@pytest.mark.parametrize("entropy", [0, 2**32 - 1, 2**32, 2**128, [2**40, 3, 4, 5]], ids=str)
+def test_seeds_made_at_once_are_those_made_one_by_one(entropy, key):
+    root = np.random.SeedSequence(entropy, spawn_key=key)
+    one_by_one = [stream_seeds(root, replication, 3) for replication in range(5, 9)]
+    np.testing.assert_array_equal(replication_seeds(root, 5, 9, 3), one_by_one)
 
 
 def test_streams_are_those_of_numpy():

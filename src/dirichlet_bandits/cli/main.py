@@ -74,9 +74,9 @@ def root(
 
 def run() -> None:
     """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop."""
+    atexit.register(gc.freeze)  # nobody needs what a last look for garbage finds: it takes half a second
     if "study" in sys.argv:  # ends soon and makes hardly any garbage: looking for it takes a quarter of the time
         gc.set_threshold(_NEW_OBJECTS, 30, 30)
-        atexit.register(gc.freeze)
     try:
         app(prog_name="dirichlet-bandits")
     except SystemExit as end:

@@ -1,18 +1,19 @@
 """What can be asked of a study without changing it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple
 
-from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimates import Estimate, estimate
+from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar, checked_bounds, estimate_cvar
+from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Storage
 
@@ -32,7 +33,7 @@ class Trial(NamedTuple):
     asked_at: datetime
 
 
-class ReadableStudy(Following):
+class ReadableStudy(Following, Estimating):
     """The half of a :class:`Study` that reads: arms, trials, summaries, estimates, replay."""
 
     def __init__(
@@ -126,46 +127,12 @@ class ReadableStudy(Following):
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
         frames.write(self._events(), path)
 
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Mean | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate: ...
+    def _estimate(self, choice: Choice) -> Estimate:
+        return estimate(self._events(), choice, self.seed, self.direction)
 
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: CVaR,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> RiskEstimate: ...
-
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Objective | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate | RiskEstimate:
-        """What another choice of arms would have earned a trial, judged from the log.
-
-        ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
-        each decision. See :class:`Estimate`.
-
-        With ``objective=CVaR(level)`` it is the average over the bad rewards of the choice, with an interval of this
-        ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
-        policy was told, or ``bounds``.
-        """
-        goal = asked_cvar(objective)
-        if goal is None:
-            return estimate(self._events(), choice, self.seed, self.direction)
+    def _estimate_cvar(
+        self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
+    ) -> RiskEstimate:
         limits = checked_bounds(bounds, self.policy, self._read().told_rewards)
         return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
 

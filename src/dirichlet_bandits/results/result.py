@@ -39,6 +39,7 @@ class Result:
         """The outcome of a simulation; xarray and pandas are imported when somebody looks at it."""
         result = cls.__new__(cls)
         result._make = functools.partial(labels.dataset, regret=regret, pulls=pulls, reward=reward)
+        result.undone = int(np.isnan(reward).sum())
         return result
 
     @functools.cached_property
@@ -90,7 +91,7 @@ class Result:
         """Pulls in a replication."""
         return int(self.data["time"][-1])
 
-    @property
+    @functools.cached_property
     def undone(self) -> int:
         """Replications, of all policies together, that an interruption left undone."""
         return int(np.isnan(self.reward).sum())

@@ -10,16 +10,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
-from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
-from dirichlet_bandits.live.risk import asked_cvar
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.policies import POLICIES, RDS, Policy
 from dirichlet_bandits.service.wire import PATIENCE, Line
@@ -103,7 +103,7 @@ class Service:
         self._line.post("delete", body, again={**body, "if_missing": True}, study=name)
 
 
-class RemoteStudy:
+class RemoteStudy(Estimating):
     """A :class:`Study` that lives in a service: the same methods, and the same exceptions."""
 
     def __init__(self, line: Line, info: Mapping[str, Any]) -> None:
@@ -274,49 +274,20 @@ class RemoteStudy:
         with whole_file(target) as draft:
             draft.write_bytes(self._log(kind[1:]))
 
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Mean | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate: ...
+    def _estimate(self, choice: Choice) -> Estimate:
+        return Estimate(**self._estimated(_chosen(choice)))
 
-    @overload
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: CVaR,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> RiskEstimate: ...
+    def _estimate_cvar(
+        self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
+    ) -> RiskEstimate:
+        body = {**_chosen(choice), "level": goal.level, "confidence": number_between("confidence", confidence, 0, 1)}
+        if bounds is not None:
+            body["bounds"] = _two_numbers(bounds)
+        return RiskEstimate(**self._estimated(body))
 
-    def estimate(
-        self,
-        choice: "Policy | Mapping[str, float] | str",
-        *,
-        objective: Objective | None = None,
-        bounds: tuple[float, float] | None = None,
-        confidence: float = 0.95,
-    ) -> Estimate | RiskEstimate:
-        """What another choice of arms would have earned a trial. See :meth:`Study.estimate`."""
-        if isinstance(choice, Policy):
-            body: dict[str, Any] = {"policy": _written(choice)}
-        elif isinstance(choice, Mapping):
-            body = {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
-        else:
-            body = {"arm": checked_name("choice", choice)}
-        goal = asked_cvar(objective)
-        if goal is not None:
-            body |= {"level": goal.level, "confidence": number_between("confidence", confidence, 0, 1)}
-            if bounds is not None:
-                body["bounds"] = _two_numbers(bounds)
+    def _estimated(self, body: Mapping[str, Any]) -> dict[str, Any]:
         said = self._post("estimate", **body)
-        known: dict[str, Any] = {key: math.nan if value is None else value for key, value in said.items()}
-        return RiskEstimate(**known) if "level" in body else Estimate(**known)
+        return {key: math.nan if value is None else value for key, value in said.items()}
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Let the service decide everything again and compare; ``progress`` is called once, at the end."""
@@ -335,6 +306,15 @@ class RemoteStudy:
 
     def _log(self, format: str) -> bytes:
         return self._line.send("GET", "export", {"study": self.name, "format": format}).content
+
+
+def _chosen(choice: Choice) -> dict[str, Any]:
+    """What an estimate is to be of, as a request carries it."""
+    if isinstance(choice, Policy):
+        return {"policy": _written(choice)}
+    if isinstance(choice, Mapping):
+        return {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
+    return {"arm": checked_name("choice", choice)}
 
 
 def _two_numbers(bounds: tuple[float, float]) -> list[float]:

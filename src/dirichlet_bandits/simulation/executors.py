@@ -23,11 +23,12 @@ from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.simulation.plan import Plan
+from dirichlet_bandits.simulation.threads import Threads
 from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.validation import whole_number
 
 _POLL_SECONDS = 0.1
-_GRACE_SECONDS = 0.5  # for units that run while another is compiled
+_GRACE_SECONDS = 0.3  # for units that run while another is compiled
 _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
@@ -67,7 +68,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
                 shown.show(name, count)
     except KeyboardInterrupt:
         _abandon(waiting)
-        if isinstance(executor, ThreadPoolExecutor):  # their units heard of it, and stop soon
+        if isinstance(executor, Threads | ThreadPoolExecutor):  # their units heard of it, and stop soon
             _await_threads(waiting)
         for future in wait(waiting, timeout=0).done:
             if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
@@ -93,8 +94,8 @@ def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:
 
 
 @contextmanager
-def _threads(number: int | None) -> Iterator[Executor]:
-    pool = ThreadPoolExecutor(number)
+def _threads(number: int) -> Iterator[Executor]:
+    pool = Threads(number)
     try:
         yield pool
     finally:
@@ -129,7 +130,7 @@ class Workers:
 
     def pool(self) -> AbstractContextManager[Executor]:
         """Where to submit units; the user's executor stays open."""
-        return _threads(self.threads) if self.executor is None else nullcontext(self.executor)
+        return _threads(self.threads or 1) if self.executor is None else nullcontext(self.executor)
 
     def check_picklable(self, plan: Plan) -> None:
         """Name the policy or the law that cannot be sent to the executor's workers."""

@@ -52,9 +52,14 @@ def in_processes(
         bars({_BAR: len(jobs)}, progress, what) as shown,
     ):
         futures = [pool.submit(_quietly, job) for job in jobs]
-        for done, future in enumerate(as_completed(futures), start=1):
-            future.result()
-            shown.show(_BAR, done)
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                shown.show(_BAR, done)
+        except BaseException:
+            for process in pool._processes.values():  # Ctrl-C may have been for this process alone, as in a notebook
+                process.terminate()
+            raise
 
 
 def _die_by_interrupts() -> None:

@@ -16,7 +16,7 @@ from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.layout import chunk_size
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.seeding import new_stream, stream_seeds
+from dirichlet_bandits.seeding import new_stream, replication_seeds
 from dirichlet_bandits.simulation.foreign import ForeignRewards
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
@@ -77,7 +77,7 @@ class Unit:
         policy, n_arms = plan.policies[self.name], len(plan.bandit)
         chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
         outcome = Outcome(*chunk, np.zeros(2))
-        seeds = np.stack([stream_seeds(plan.seed, r, n_arms + 1) for r in range(self.first, self.last)])
+        seeds = replication_seeds(plan.seed, self.first, self.last, n_arms + 1)
         if not isinstance(policy, Policy):
             self._play_python(policy, seeds, outcome)
         elif (plan.bandit.table.kinds == Kind.FOREIGN).any():
