@@ -52,7 +52,7 @@ MISTAKES = {
     ),
     "a density that has not been told all rewards": Mistake(
         "NPTS on Betas",
-        "policies/npts/fast.py",
+        "policies/npts/challengers.py",
         "            contour.append(kept, value, 1)",
         "            pass",
     ),

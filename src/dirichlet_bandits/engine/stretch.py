@@ -7,10 +7,10 @@ from typing import Any
 
 from numba.extending import overload
 
-from dirichlet_bandits.compilation import jit
-from dirichlet_bandits.engine.history import reserve
-from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, pull, take, upcoming
-from dirichlet_bandits.engine.tally import count_while
+from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, over, pull, take, upcoming
+from dirichlet_bandits.engine.tally import count, count_while
 from dirichlet_bandits.types import Floats
 
 
@@ -40,6 +40,30 @@ def _keep(state, arm, rewards):  # type: ignore[no-untyped-def]
             pool[first + i] = rewards[i]
 
     return copy
+
+
+@shared
+def with_places(state: History, leader: int) -> History:
+    """The state with room for a reward of each arm, and for a block of the leader's, if there is one (else -1).
+
+    A loop whose state stays the same holds its arrays in registers, so it is left when there is no room any more.
+    """
+    for arm in range(state.pulls.size):
+        more = BLOCK if arm == leader else 1
+        if state.room[arm] - state.pulls[arm] < more:
+            state = reserve(state, arm, 2 * more)
+    return state
+
+
+@shared
+def pull_into_place(state: History, run: Run, arm: int) -> bool:
+    """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
+    reward = pull(run, arm)
+    if over(run):
+        return False
+    state.pool[state.start[arm] + state.pulls[arm]] = reward  # what `append` does
+    count(state, arm, reward)
+    return state.pulls[arm] < state.room[arm]
 
 
 @jit

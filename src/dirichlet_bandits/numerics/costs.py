@@ -70,13 +70,19 @@ CONTOUR_FOLLOWED_MOST: Final = 16
 CONTOUR_APPENDED_MOST: Final = 500
 """Rewards appended after which a contour is made anew: rounding must not pile up in what is recorded."""
 
-RING_COST: Final = 500
+RING_COST: Final = 300
 """A ring of the clock of NPTS: a density, a distribution function, a few draws."""
 
 INDEX_COST: Final = 60
 """An index of NPTS whose old rewards are drawn together."""
 
-LEADER_LEAST: Final = 64
+PAIR_RING_COST: Final = 60
+"""A ring of the same clock for an arm whose index and the leader's are compared by normal variables."""
+
+PAIR_LEAST: Final = 0.006
+"""What normal variables beyond the reach of such a comparison may add to its rate, whatever the rest of the rate is."""
+
+LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 
 PLAIN_STEPS_MOST: Final = 64

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
-from dirichlet_bandits.numerics.arrays import argmax_of, max_of, min_of, scaled, shifted, without
+from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
 from dirichlet_bandits.numerics.contour import (
     CENTRE,
     HEIGHT,
@@ -110,7 +110,7 @@ def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
     return log_f, -change
 
 
-@jit
+@shared
 def _log_difference(values: Floats, m: float) -> float:
     """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
     spread = max_of(values) - min_of(values)
@@ -126,4 +126,8 @@ def _log_difference(values: Floats, m: float) -> float:
 @jit
 def _without(values: Floats, highest: bool) -> Floats:
     """All but one of the highest or of the lowest values."""
-    return without(values, argmax_of(values if highest else scaled(values, -1.0)))
+    k = 0
+    for i in range(1, values.size):
+        if (values[i] > values[k]) == highest and values[i] != values[k]:
+            k = i
+    return without(values, k)

@@ -67,18 +67,23 @@ def log_ceiling(ceiling: Ceiling, piece: int, z: float) -> float:
     return -row[_HEIGHT] - row[_SLOPE] * (z - row[_START])
 
 
+@jit
+def _exponential(growth: float, length: float, log_first: float) -> float:
+    """Integral of an exponential function over an interval of this length, from its value at the beginning."""
+    if growth == 0.0:
+        return math.exp(log_first) * length
+    if growth > 0.0:
+        return -math.exp(log_first + growth * length) * math.expm1(-growth * length) / growth
+    return math.exp(log_first) * math.expm1(growth * length) / growth
+
+
 @shared
 def integral(ceiling: Ceiling, fall: float, part: Floats) -> float:
     """Of exp(fall z) times the ceiling, over all z that an index can have; ``part`` gets that of each piece."""
     total = 0.0
     for j in range(len(_TOUCH)):
         start, end, height, slope = ceiling.pieces[j]
-        growth = fall - slope
-        factor = math.exp(fall * start - height)
-        if math.isinf(end):
-            part[j] = factor / -growth if growth < 0.0 else math.inf
-        else:
-            part[j] = factor * (math.expm1(growth * (end - start)) / growth if growth != 0.0 else end - start)
+        part[j] = _exponential(fall - slope, end - start, fall * start - height)
         total += part[j]
     return total
 
@@ -96,4 +101,6 @@ def draw(ceiling: Ceiling, fall: float, rng: np.random.Generator) -> tuple[int, 
     growth, share = fall - slope, rng.random()
     if growth == 0.0:
         return piece, start + share * (end - start)
+    if growth > 0.0:  # from the end, where the density is largest: it may have grown without measure
+        return piece, end + math.log1p(share * math.expm1(growth * (start - end))) / growth
     return piece, start + math.log1p(share * math.expm1(growth * (end - start))) / growth

@@ -8,6 +8,9 @@ exclude each other, so one clock waits for all of them; its ceiling is the sum o
 * t_k is a tangent of the density f_k in logarithmic scale, which is concave: it holds until the arm is pulled.
 * c is the ceiling of the leader's distribution function: it holds while the leader does well enough.
 
+Where an arm is nearly tied with the leader, r_k is the probability of a half-plane instead (``pairs.py``): the argument
+below is the same.
+
 When the clock rings, an arm is chosen in proportion to r_k and a v in proportion to t_k(v) c(v). The arm is pulled
 with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challengers staying below v; else the leader.
 
@@ -27,110 +30,65 @@ Why waiting by the clock has the law of the plain loop, whenever it ends:
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
-from dirichlet_bandits.engine.history import History, append, rewards
-from dirichlet_bandits.engine.run import Run, left, over, pull, upcoming
-from dirichlet_bandits.engine.stretch import stretch, with_room
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.run import Run, left, over, upcoming
+from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.arrays import argmax_of, shifted, sum_of, with_last
-from dirichlet_bandits.numerics.characteristic import below
-from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PLAIN_STEPS_MOST, RING_COST
+from dirichlet_bandits.numerics.arrays import argmax_of, set_all, shifted, sum_of, with_last
+from dirichlet_bandits.numerics.costs import (
+    INDEX_COST,
+    LEADER_LEAST,
+    PAIR_RING_COST,
+    PLAIN_STEPS_MOST,
+    RING_COST,
+)
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.numerics.density import log_density, log_density_anew
-from dirichlet_bandits.numerics.resampling import Groups, learn_law, make_groups, squares_about, weighted_sum
-from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, CLOCK_ERROR, DENSITY_ERROR
+from dirichlet_bandits.numerics.resampling import Groups, squares_about, weighted_sum
+from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.policies.npts.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
+from dirichlet_bandits.policies.npts.challengers import (
+    AT,
+    FALL,
+    MASS,
+    PAIRED,
+    RATE,
+    Challengers,
+    draw_tangent,
+    index_below,
+    log_density_of,
+    log_tangent,
+    new_challengers,
+)
+from dirichlet_bandits.policies.npts.frames import add_rewards, fit_frame, learn_frame, make_window, pulls_within
+from dirichlet_bandits.policies.npts.pairs import (
+    HIGH,
+    LOW,
+    above,
+    draw_pair,
+    drawn_below,
+    pair_rate,
+    set_index,
+    surely_above,
+)
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats, Ints
 
-_MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
-
-
-# Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
-# touches, the value there, how fast it falls; the rate r_k; how many rewards the arm's contour knows.
-_AT, _VALUE, _FALL, _RATE, _KNOWN = range(5)
-
-
-class Challengers(NamedTuple):
-    """What is known of each arm: its contour, its old rewards as a group, the tangent of its index's log-density."""
-
-    contours: Floats
-    groups: Groups
-    tangents: Floats
-
-
-@shared
-def new_challengers(n_arms: int, upper: float) -> Challengers:
-    """Nothing is known yet."""
-    return Challengers(contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), np.zeros((5, n_arms)))
-
 
 @jit
-def log_tangent(tangents: Floats, arm: int, v: float) -> float:
-    """Tangent of the arm's log-density, at v."""
-    return tangents[_VALUE, arm] - tangents[_FALL, arm] * (v - tangents[_AT, arm])
-
-
-@jit
-def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
-    """log f(v) and its slope for the arm's index; the contour is built anew where it does not cover v."""
-    kept = challengers.contours[arm]
-    log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    contour.build(kept, x, np.empty(0), b, v)
-    log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    return log_density_anew(with_last(x, b), v)
-
-
-@shared
-def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
-    """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
-    kept, tangents = challengers.contours[arm], challengers.tangents
-    if 2 * tangents[_KNOWN, arm] >= x.size:
-        for value in x[int(tangents[_KNOWN, arm]) :]:
-            contour.append(kept, value, 1)
-    else:  # a contour estimates its error for the rewards that it knows, whatever the others
-        contour.build(kept, x, np.empty(0), b, v)
-    tangents[_KNOWN, arm] = x.size
-    value, slope = log_density_of(challengers, arm, x, b, v)
-    tangents[_AT, arm], tangents[_VALUE, arm], tangents[_FALL, arm] = v, value, -slope
-
-
-@jit
-def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> float:
-    """The rate r_k at which the clock rings for this arm."""
+def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> None:
+    """The rate r_k at which the clock rings for this arm, and the tangent's mass above the ceiling's mean."""
     part = np.empty(ceiling.pieces.shape[0])
-    total = integral(ceiling, tangents[_FALL, arm], part)
-    tangents[_RATE, arm] = math.exp(log_tangent(tangents, arm, ceiling.mean)) * total
-    return tangents[_RATE, arm]
-
-
-@shared
-def leader_below(
-    policy: NPTSParams, state: History, groups: Groups, ceiling: Ceiling, leader: int, v: float, u: float
-) -> bool:
-    """Whether u < P(index < v) for the leader. Where the index hardly ever is, the edge of that region tells."""
-    x, mean = rewards(state, leader), state.means[leader]
-    law = learn_law(groups, leader, x, mean, math.sqrt(ceiling.variance))
-    deviation = math.sqrt(ceiling.variance / x.size)
-    inside = min(max(v, mean - _MIDDLE * deviation), mean + _MIDDLE * deviation)
-    p, error = below(law, inside)
-    if error <= CHARACTERISTIC_ERROR:
-        if v >= inside and u < p:
-            return True
-        if v <= inside and u >= p:
-            return False
-    return u < -math.expm1(log_crossing(shifted(with_last(x, policy.upper), -v), np.empty(0)))
+    total = integral(ceiling, tangents[FALL, arm], part)
+    value = math.exp(log_tangent(tangents, arm, ceiling.mean))
+    tangents[RATE, arm] = value * total
+    tangents[MASS, arm] = value / tangents[FALL, arm] if tangents[FALL, arm] > 0.0 else math.inf
 
 
 @shared
@@ -145,7 +103,7 @@ def index_above_leader(
 ) -> float:
     """The clock rings for this arm: its index if it is above that of the leader, else NaN."""
     tangents = challengers.tangents
-    piece, z = draw(ceiling, tangents[_FALL, arm], rng)
+    piece, z = draw(ceiling, tangents[FALL, arm], rng)
     v = ceiling.mean - z
     if not v < policy.upper:
         return math.nan
@@ -153,7 +111,42 @@ def index_above_leader(
     if rng.random() >= math.exp(log_f - log_tangent(tangents, arm, v)):
         return math.nan
     u = rng.random() * math.exp(log_ceiling(ceiling, piece, z))
-    return v if leader_below(policy, state, challengers.groups, ceiling, leader, v, u) else math.nan
+    return v if index_below(policy, state, challengers, ceiling.variance, leader, v, u) else math.nan
+
+
+@shared
+def chance_above(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> float:
+    """P(index > v), an offset from the bound."""
+    log_p, error = contour.evaluate(challengers.contours[arm], policy.upper + v, policy.upper)
+    if not error <= CLOCK_ERROR:
+        log_p = log_crossing(shifted(with_last(rewards(state, arm), policy.upper), -policy.upper - v), np.empty(0))
+    return math.exp(log_p)
+
+
+@shared
+def index_above(
+    policy: NPTSParams, state: History, challengers: Challengers, draws: Floats, arm: int, k: int, u: float
+) -> bool:
+    """Whether u < P(index of k is above that of the arm), which is known roughly: as finely as it takes."""
+    while u < chance_above(policy, state, challengers, k, draws[LOW, arm]):
+        low, high = draws[LOW, arm], draws[HIGH, arm]
+        v = 0.5 * (low + high)
+        if not low < v < high or u < chance_above(policy, state, challengers, k, high):
+            return True
+        draws[HIGH if drawn_below(policy, state, challengers, draws, arm, v) else LOW, arm] = v
+    return False
+
+
+@jit
+def no_rival(tangents: Floats, arm: int, leader: int, below: float, u: float) -> bool:
+    """Whether u alone tells that no third index is above that of the arm, so far below the ceiling's mean."""
+    together = steepest = 0.0
+    for k in range(tangents.shape[1]):
+        if k != leader and k != arm:
+            if tangents[PAIRED, k] > 0.0:
+                return False
+            together, steepest = together + tangents[MASS, k], max(steepest, tangents[FALL, k])
+    return u >= (together if below <= 0.0 else together * math.exp(steepest * below))
 
 
 @shared
@@ -161,31 +154,32 @@ def rival_above(
     policy: NPTSParams,
     state: History,
     challengers: Challengers,
+    draws: Floats,
     arm: int,
     leader: int,
-    v: float,
+    below: float,
+    u: float,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether the index of some third arm is above v; the tangent of its density usually tells that it is not."""
-    contours, tangents, b = challengers.contours, challengers.tangents, policy.upper
+    """Whether the index of some third arm is above that of the arm, so far below the ceiling's mean."""
+    frames, tangents, steepest = challengers.frames, challengers.tangents, 0.0
     for k in range(state.pulls.size):
         if k != leader and k != arm:
-            u = rng.random()
-            fall = tangents[_FALL, k]
-            if fall <= 0.0 or u * fall < math.exp(log_tangent(tangents, k, v)):
-                log_p, error = contour.evaluate(contours[k], v, b)
-                if not error <= CLOCK_ERROR:
-                    log_p = log_crossing(shifted(with_last(rewards(state, k), b), -v), np.empty(0))
-                if u < math.exp(log_p):
+            if tangents[PAIRED, k] > 0.0:
+                set_index(frames, draws, k, rng.standard_normal(), state.lows[k] - policy.upper)
+                if above(policy, state, challengers, draws, k, arm):
                     return True
+            else:
+                steepest = max(steepest, tangents[FALL, k])
+    growth = math.exp(steepest * max(below, 0.0))
+    for k in range(state.pulls.size):
+        if k != leader and k != arm and tangents[PAIRED, k] == 0.0:
+            p = growth * tangents[MASS, k]
+            if u < p and index_above(policy, state, challengers, draws, arm, k, u):
+                return True
+            # One variable serves all: what is left of it, given that it is not below p.
+            u = (u - p) / (1.0 - p) if u >= p else rng.random()
     return False
-
-
-@jit_inline
-def pull_and_tell(state: History, run: Run, arm: int) -> History:
-    """One pull outside of a stretch."""
-    reward = pull(run, arm)
-    return state if over(run) else append(state, arm, reward, reward)  # what `update` does for this policy
 
 
 @shared
@@ -200,25 +194,26 @@ def select_by_groups(policy: NPTSParams, state: History, groups: Groups, rng: np
 
 
 @jit
-def highest_rate(pulls: Ints) -> float:
-    """The rate of rings up to which waiting is cheaper than plain steps."""
-    return min(min(sum_of(pulls), INDEX_COST * pulls.size) / RING_COST, 0.9)
+def worth_waiting(pulls: Ints, tangents: Floats) -> bool:
+    """Whether rings at these rates are cheaper than plain steps."""
+    rate = cost = 0.0
+    for arm in range(pulls.size):
+        rate += tangents[RATE, arm]
+        cost += tangents[RATE, arm] * (PAIR_RING_COST if tangents[PAIRED, arm] > 0.0 else RING_COST)
+    return rate <= 0.9 and cost <= min(sum_of(pulls), INDEX_COST * pulls.size)
 
 
 @shared
-def certify_all(policy: NPTSParams, state: History, challengers: Challengers, ceiling: Ceiling, leader: int) -> bool:
-    """A tangent and a rate for everybody; False as soon as together they are too high to wait."""
-    together, most = 0.0, highest_rate(state.pulls)
-    challengers.tangents[_RATE, leader] = 0.0
-    for arm in range(state.pulls.size):
-        if arm != leader:
-            if state.means[arm] >= ceiling.mean:
-                return False
-            draw_tangent(challengers, arm, rewards(state, arm), policy.upper, ceiling.mean)
-            together += set_rate(challengers.tangents, ceiling, arm)
-            if not together <= most:
-                return False
-    return True
+def certify(policy: NPTSParams, state: History, challengers: Challengers, ceiling: Ceiling, arm: int) -> bool:
+    """A rate for the arm as it is now; False if all rates together are too high to wait."""
+    tangents, x = challengers.tangents, rewards(state, arm)
+    learn_frame(challengers.frames, arm, x, state.lows[arm], policy.upper)
+    if not pair_rate(challengers.frames, tangents, arm):
+        if state.means[arm] >= ceiling.mean:
+            return False
+        draw_tangent(challengers, arm, x, policy.upper, ceiling.mean)
+        set_rate(tangents, ceiling, arm)
+    return worth_waiting(state.pulls, tangents)
 
 
 @jit
@@ -243,48 +238,113 @@ def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre:
     return block.size, squares
 
 
+@jit
+def pair_above(
+    frames: Floats,
+    tangents: Floats,
+    lows: Floats,
+    upper: float,
+    draws: Floats,
+    arm: int,
+    leader: int,
+    rng: np.random.Generator,
+) -> int:
+    """Indices of the arm and of the leader when the clock rings for their pair: 1 if the arm's is larger, -1 if it is
+    not, 0 if that is not known yet."""
+    mine, other = draw_pair(frames[arm], frames[-1], tangents[RATE, arm], rng)
+    if math.isnan(mine):
+        return -1
+    fit_frame(frames[leader], lows[leader], upper)
+    set_index(frames, draws, arm, mine, lows[arm] - upper)
+    set_index(frames, draws, leader, other, lows[leader] - upper)
+    return 1 if surely_above(draws, arm, leader) else -1 if surely_above(draws, leader, arm) else 0
+
+
+@jit
+def watch(policy: NPTSParams, state: History, frames: Floats, leader: int) -> None:
+    """A new window of the leader."""
+    learn_frame(frames, leader, rewards(state, leader), state.lows[leader], policy.upper)
+    make_window(frames[-1], frames[leader], state.lows[leader], policy.upper)
+
+
 @shared
 def wait_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, leader: int, rng: np.random.Generator
-) -> History:
-    """Pull the leader, and whoever beats it, while the clock rings seldom enough."""
-    pulls, means, lows, tangents = state.pulls, state.means, state.lows, challengers.tangents
+) -> None:
+    """Pull the leader, and whoever beats it, while the clock rings seldom enough and there is room for rewards."""
+    pulls, means, lows, tangents, frames = (
+        state.pulls,
+        state.means,
+        state.lows,
+        challengers.tangents,
+        challengers.frames,
+    )
     upper, centre = policy.upper, means[leader]
     squares = squares_about(rewards(state, leader), centre)
     ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], upper)
-    if not certify_all(policy, state, challengers, ceiling, leader):
-        return state
-    quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - 1
-    while not over(run):
-        n = pulls[leader]
-        if not holds(ceiling, pulls[leader], means[leader], lows[leader], squares):
-            ceiling = make_ceiling(n, means[leader], squares, lows[leader], upper)
+    draws = np.empty((3, pulls.size))
+    set_all(tangents[RATE], 0.0)
+    set_all(tangents[PAIRED], 0.0)
+    watch(policy, state, frames, leader)
+    for arm in range(pulls.size):
+        if arm != leader and not certify(policy, state, challengers, ceiling, arm):
+            return
+    pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
+    quiet = geometric(math.log(total), rng) - 1
+    while not over(run) and pulls[leader] < state.room[leader]:
+        n, block = pulls[leader], upcoming(run, leader)
+        held = holds(ceiling, n, means[leader], lows[leader], squares)
+        within = pulls_within(frames[-1], frames[leader], block[:quiet], lows[leader], upper) if pairs else quiet
+        if not held or within < 0:
+            if not held:
+                ceiling = make_ceiling(n, means[leader], squares, lows[leader], upper)
+            if within < 0:
+                make_window(frames[-1], frames[leader], lows[leader], upper)
             for arm in range(pulls.size):
-                if arm != leader:
+                if tangents[PAIRED, arm] > 0.0:
+                    if not pair_rate(frames, tangents, arm):
+                        return
+                elif arm != leader and not held:
                     set_rate(tangents, ceiling, arm)
-            if not sum_of(tangents[_RATE]) <= highest_rate(pulls):
-                return state
-            quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - 1
+            if not worth_waiting(pulls, tangents):
+                return
+            total = sum_of(tangents[RATE])
+            quiet = geometric(math.log(total), rng) - 1
+            continue
         if quiet > 0:
-            state = with_room(state, leader)
-            calm, after = pulls_below(ceiling, upcoming(run, leader)[:quiet], n, squares, centre)
+            limit = min(within, state.room[leader] - n)
+            calm, after = pulls_below(ceiling, block[:limit], n, squares, centre)
             done = stretch(run, state, leader, ceiling.mean, ceiling.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
+            if pairs:
+                add_rewards(frames, leader, rewards(state, leader))
             quiet -= done
             continue
-        arm = ringing_arm(tangents[_RATE], sum_of(tangents[_RATE]), rng)
-        v = index_above_leader(policy, state, challengers, ceiling, arm, leader, rng)
-        wins = not math.isnan(v) and not rival_above(policy, state, challengers, arm, leader, v, rng)
+        arm = ringing_arm(tangents[RATE], total, rng)
+        if tangents[PAIRED, arm] > 0.0:
+            found = pair_above(frames, tangents, lows, upper, draws, arm, leader, rng)
+            wins = found > 0 or (found == 0 and above(policy, state, challengers, draws, arm, leader))
+        else:
+            v = index_above_leader(policy, state, challengers, ceiling, arm, leader, rng)
+            draws[LOW, arm] = draws[HIGH, arm] = v - upper
+            wins = not math.isnan(v)
         if wins:
-            state = pull_and_tell(state, run, arm)
-        if wins or tangents[_AT, arm] != ceiling.mean:
-            draw_tangent(challengers, arm, rewards(state, arm), upper, ceiling.mean)
-            set_rate(tangents, ceiling, arm)
-            if not sum_of(tangents[_RATE]) <= highest_rate(pulls):
-                return state if wins else pull_and_tell(state, run, leader)
+            below, u = ceiling.mean - upper - draws[LOW, arm], rng.random()
+            wins = no_rival(tangents, arm, leader, below, u) or not rival_above(
+                policy, state, challengers, draws, arm, leader, below, u, rng
+            )
+        if wins and not pull_into_place(state, run, arm):
+            return
+        if wins or (tangents[PAIRED, arm] == 0.0 and tangents[AT, arm] != ceiling.mean):
+            if not pairs:
+                watch(policy, state, frames, leader)
+            if not certify(policy, state, challengers, ceiling, arm):
+                if not wins:
+                    pull_into_place(state, run, leader)
+                return
+            pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
         # If it did not win, the leader is pulled in this step too.
-        quiet = geometric(math.log(sum_of(tangents[_RATE])), rng) - (1 if wins else 0)
-    return state
+        quiet = geometric(math.log(total), rng) - (1 if wins else 0)
 
 
 @shortcut(NPTSParams)
@@ -302,10 +362,14 @@ def play_by_clock(
     while not over(run):
         leader = argmax_of(state.means)
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
-            before = left(run)
-            state = wait_by_clock(policy, state, run, challengers, leader, rng)
+            before, state = left(run), with_places(state, leader)
+            wait_by_clock(policy, state, run, challengers, leader, rng)
             patience = 1 if left(run) < before - 8 else min(2 * patience, PLAIN_STEPS_MOST)
             wait = patience
         else:
-            wait = max(wait - 1, 0)
-            state = pull_and_tell(state, run, select_by_groups(policy, state, challengers.groups, rng))
+            state = with_places(state, -1)
+            while not over(run):
+                wait = max(wait - 1, 0)
+                arm = select_by_groups(policy, state, challengers.groups, rng)
+                if not pull_into_place(state, run, arm) or wait == 0:
+                    break
