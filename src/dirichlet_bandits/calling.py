@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from llvmlite.ir import LiteralStructType, PointerType
 from numba.core import types
 from numba.core.callconv import CPUCallConv, Status
 from numba.core.cpu import CPUContext
@@ -21,6 +22,7 @@ from dirichlet_bandits.values import place_for
 _Context: Any = CPUContext
 _Convention: Any = CPUCallConv
 _call, _propagate, _mangled = _Convention.call_function, _Convention.return_status_propagate, _Context.mangler
+_decorated = _Convention.decorate_function
 _STATUS = Status(*[None] * len(Status._fields))
 _READABLE = 80  # characters of a name
 
@@ -31,6 +33,7 @@ def lean_calls() -> Iterator[None]:
     with (
         replaced(_Context, "mangler", _name),
         replaced(_Convention, "call_function", _call_directly),
+        replaced(_Convention, "decorate_function", _decorate),
         replaced(_Convention, "return_status_propagate", _return_error),
     ):
         yield
@@ -51,6 +54,7 @@ def _call_directly(
     result = place_for(builder, callee.function_type.args[0].pointee)
     error = convention._get_excinfo_argument(builder.function)  # where the caller's own would go
     given = convention.context.get_arg_packer(argtys).as_arguments(builder, args)
+    _promise(convention, callee)
     code = builder.call(callee, [result, error, *given])
     if isinstance(resty, types.Optional) or any(isinstance(kind, types.Generator) for kind in argtys):
         status = convention._get_return_status(builder, code, builder.load(error))
@@ -59,6 +63,21 @@ def _call_directly(
     value = builder.load(result)
     value.place = result  # it holds this value until the call is made again
     return status, convention.context.get_returned_value(builder, resty, value)
+
+
+def _decorate(convention: Any, function: Any, *args: Any, **options: Any) -> None:
+    """Let LLVM know what it may expect of the arguments."""
+    _decorated(convention, function, *args, **options)
+    _promise(convention, function)
+
+
+def _promise(convention: Any, function: Any) -> None:
+    """Nobody writes to a tuple that is passed by its address: what is read there once need not be read again."""
+    for argument in getattr(function, "args", ())[2:]:
+        if isinstance(argument.type, PointerType) and isinstance(argument.type.pointee, LiteralStructType):
+            for name in convention._get_excinfo_argument(function).attributes:
+                argument.add_attribute(name)
+            set.add(argument.attributes, "readonly")  # llvmlite does not know it
 
 
 def _return_error(convention: Any, builder: Any, status: Any) -> None:
