@@ -28,10 +28,10 @@ from dirichlet_bandits.engine.clocks import (
     void,
     wind,
 )
-from dirichlet_bandits.engine.history import History, append, rewards
-from dirichlet_bandits.engine.run import Run, over, pull
-from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.history import History, reserve, rewards
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
+from dirichlet_bandits.engine.stretch import stretch
+from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.tournament import value_of
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
@@ -61,6 +61,8 @@ from dirichlet_bandits.policies.dirichlet.rule import (
 )
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.types import Floats, Ints
+
+_LEADER, _NOW, _CONTESTED = range(3)  # contested: others have been pulled as often as the leader
 
 
 @shared
@@ -170,21 +172,34 @@ def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     n_arms = state.pulls.size
-    play_rounds(policy, state, run, new_challengers(n_arms), make_groups(n_arms, np.empty(0)), rng)
+    challengers, groups = new_challengers(n_arms), make_groups(n_arms, np.empty(0))
+    pulled, at = np.empty(n_arms, np.int64), np.zeros(3, np.int64)
+    at[_LEADER] = change_leader(challengers.clocks, challengers.lost, 0, leader_of(state.pulls, state.means, rng))
+    silence(challengers.clocks, at[_LEADER])
+    at[_CONTESTED] = 1
+    while not over(run):
+        for arm in pulled[: play_rounds(policy, state, run, challengers, groups, pulled, at, rng)]:
+            state = reserve(state, arm, 1)
 
 
 @jit
 def play_rounds(
-    policy: Any, state: History, run: Run, challengers: Challengers, groups: Groups, rng: np.random.Generator
-) -> None:
-    """Rounds of duels until the run is over."""
-    clocks, lost = challengers.clocks, challengers.lost
-    tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
-    pulls, means = state.pulls, state.means
-    leader = change_leader(clocks, lost, 0, leader_of(pulls, means, rng))
-    silence(clocks, leader)
-    now, contested = 0, True  # contested: others have been pulled as often as the leader
-    while not over(run):
+    policy: Any,
+    state: History,
+    run: Run,
+    challengers: Challengers,
+    groups: Groups,
+    winners: Ints,
+    at: Ints,
+    rng: np.random.Generator,
+) -> int:
+    """Rounds of duels until the run is over, or an arm has no more room; how many arms the last round has pulled."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
+    clocks, lost, tried = challengers.clocks, challengers.lost, np.empty_like(winners)
+    leader, now, contested = at[_LEADER], at[_NOW], at[_CONTESTED] > 0
+    n_winners, full = 0, False
+    while not full and not ended(marks):
         if contested:
             leader = change_leader(clocks, lost, leader, leader_of(pulls, means, rng))
         if outside(clocks, means[leader]) >= 0:
@@ -196,21 +211,30 @@ def play_rounds(
                 n_winners += 1
         now += 1
         quiet = max(next_ring(clocks) - now, 0) + 1
-        if n_winners == 0 and quiet > 1:
-            # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
-            state = with_room(state, leader)
-            low, high = common_interval(clocks)
-            now += stretch(run, state, leader, low, high, quiet) - 1
-            contested = False
-            continue
+        if n_winners == 0:
+            winners[0], n_winners = leader, 1
+            if quiet > 1:
+                # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
+                low, high = common_interval(clocks)
+                now += stretch(run, state, leader, low, high, min(quiet, room[leader] - pulls[leader])) - 1
+                contested, full = False, pulls[leader] == room[leader]
+                continue
         shuffle(winners[:n_winners], rng)
-        for i in range(max(n_winners, 1)):
-            arm = winners[i] if n_winners > 0 else leader
-            reward = pull(run, arm)
-            if over(run):
+        for i in range(n_winners):
+            arm = winners[i]
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, recorded = draw(buffer, stock, times, marks, sums, counts, arm)
+            if recorded:
+                record(run)
+            if ended(marks):
                 break
-            state = append(state, arm, reward, reward)  # what `update` does for these policies
+            pool[first[arm] + pulls[arm]] = reward
+            count(state, arm, reward)  # with that, what `update` does for these policies
             if certified(clocks, arm):
                 void(clocks, arm)
             lost[arm] = min(lost[arm], 0)
             contested = arm != leader and (contested or pulls[arm] >= pulls[leader])
+            full = full or pulls[arm] == room[arm]
+    at[_LEADER], at[_NOW], at[_CONTESTED] = leader, now, contested
+    return n_winners
