@@ -83,23 +83,6 @@ def new_challengers(n_arms: int) -> Challengers:
 
 
 @verb
-def values_of(policy: Any, sample: Floats, n: int) -> Any:
-    """What a duel reweights besides the bonus, values and weights, if n rewards are only a few values; else nothing."""
-
-
-@implements(values_of, BDSParams, RDSParams)
-def different_rewards(policy: Any, sample: Floats, n: int) -> tuple[Floats, Floats]:
-    """Each as often as it came."""
-    return different_values(sample, n)
-
-
-@implements(values_of, QDSParams)
-def no_values(policy: QDSParams, sample: Floats, n: int) -> tuple[Floats, Floats]:
-    """The tail has a mean of its own."""
-    return sample[:0], sample[:0]
-
-
-@verb
 def duel_cost(policy: Any, sample: Floats, n: int) -> Any:
     """What a duel of a challenger with n rewards costs, in exponentials."""
 
@@ -109,7 +92,7 @@ def cost_of_draws(policy: Any, sample: Floats, n: int) -> int:
     """One for each reward; with many rewards power sums decide, or few values."""
     if n < EXPANSION_LEAST:
         return n + DUEL_OVERHEAD
-    size = values_of(policy, sample, n)[0].size
+    size = different_values(sample, n)[0].size
     return VALUE_COST * size + DUEL_OVERHEAD if size > 0 and sample[ERROR] > EXPANSION_WIDEST else EXPANDED_DUEL_COST
 
 
@@ -163,7 +146,7 @@ def log_win_probability(
         if error <= CLOCK_ERROR:
             return log_p
     forget(border)
-    values, weights = values_of(policy, sample, x.size)
+    values, weights = different_values(sample, x.size)
     if values.size == 0:
         values, weights = reweighted(policy, x)
     if x.size >= CONTOUR_LEAST:
@@ -265,7 +248,7 @@ def duel_by_probability(
         b_low, b_high = bonus(policy, x.size, highest, least, m), bonus(policy, x.size, highest, most, m)
         p, error, blur = expanded_win(policy, sample, kept[:0], x, lowest, highest, b_low, b_high, m)
         if look == 1 and ceiling == 1.0 and sample[ERROR] > EXPANSION_WIDEST:  # u has not been looked at
-            values, weights = values_of(policy, sample, x.size)
+            values, weights = different_values(sample, x.size)
             if values.size > 0:
                 return duel_by_values(policy, values, weights, x, highest, b_low, b_high, m, rng), chance
         if u < p - error or u >= p + error:

@@ -13,10 +13,10 @@ from dirichlet_bandits.policies.dirichlet.rule import mean_shortfall
 from dirichlet_bandits.types import Floats
 
 ROOM = 64  # numbers for values: different ones and how often they came, or those next to the tail of QDS
-_MOST = 16  # different values that are counted
-# After them: how many rewards are known (NaN: the others are worth nothing), how many different values; a number about
-# which powers of the rewards are summed, these four sums, and a bound of the error with which they give a probability,
-# as ``numerics/expansion.py`` holds it.
+_MOST, _COUNTS = 16, 32  # different values that are counted, and where
+# After them: how many rewards are known (NaN: the others are worth nothing), how many different values (NaN: these are
+# not counted, as for QDS, whose tail has a mean of its own); a number about which powers of the rewards are summed, the
+# four sums, and a bound of the error with which these give a probability, as ``numerics/expansion.py`` holds it.
 KNOWN, _DIFFERENT, ORIGIN, P1, P2, P3, P4, HELD = range(ROOM, ROOM + 8)
 ERROR = HELD + 3
 # Then the shortfalls: of how many rewards the last pass took them, of how many they are summed, the sum, at which m.
@@ -44,8 +44,8 @@ def _count_value(sample: Floats, value: float) -> None:
         i += 1
     if i == n:
         sample[_DIFFERENT] += 1
-        sample[i], sample[_MOST + i] = value, 0.0
-    sample[_MOST + i] += 1
+        sample[i], sample[_COUNTS + i] = value, 0.0
+    sample[_COUNTS + i] += 1
 
 
 @jit
@@ -59,7 +59,7 @@ def different_values(sample: Floats, n: int) -> tuple[Floats, Floats]:
     (array([0., 1.]), array([2., 1.]))
     """
     size = int(sample[_DIFFERENT]) if sample[KNOWN] == n and sample[_DIFFERENT] <= _MOST else 0
-    return sample[:size], sample[_MOST : _MOST + size]
+    return sample[:size], sample[_COUNTS : _COUNTS + size]
 
 
 @jit
