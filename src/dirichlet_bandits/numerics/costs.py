@@ -30,9 +30,6 @@ CERTIFICATE_WIDENING: Final = 1.5
 CROSSING_COST: Final = 100
 """A crossing probability from a kept contour: two evaluations of 48 nodes."""
 
-GROUPED_DUEL_COST: Final = 28
-"""A duel in which old rewards are drawn together and a few new ones one by one."""
-
 DUEL_OVERHEAD: Final = 12
 """What a duel costs beside its draws."""
 
@@ -44,6 +41,13 @@ TAIL_OVERHEAD: Final = 80
 
 EXPANSION_LEAST: Final = 80
 """Rewards below which bounds of a crossing probability from power sums are too wide to decide many duels."""
+
+EXPANSION_WIDEST: Final = 0.05
+"""Bounds that are farther from the probability than this, or than this share of the ceiling of a clock, are worth
+little: duels are fought by values if these are few, and the clock's interval stays as wide as it is."""
+
+VALUE_COST: Final = 5
+"""A gamma variable, for all rewards of one value in a duel."""
 
 EXPANDED_DUEL_COST: Final = 90
 """A duel that such bounds decide, beside a certificate from such bounds, with the rounds that these take."""
@@ -57,8 +61,8 @@ OFTEN: Final = 0.4
 CONTOUR_LEAST: Final = 12
 """Values below which a simulation does not keep a contour: computing the probability at once is as quick."""
 
-SHORTFALL_NEW_MOST: Final = 64
-"""New rewards after which the sum of shortfalls is taken anew instead of bounded."""
+SHORTFALL_NEW_SHARE: Final = 8
+"""When one reward in so many is new, the sum of shortfalls is taken anew instead of bounded."""
 
 CONTOUR_KEPT_FROM: Final = 32
 """Rewards below which a live study computes a probability at once: it wants CONTOUR_ERROR, which few nodes on few

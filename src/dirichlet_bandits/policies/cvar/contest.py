@@ -16,8 +16,8 @@ import numpy as np
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.run import Run, over, pull
-from dirichlet_bandits.engine.tally import count
+from dirichlet_bandits.engine.run import Run
+from dirichlet_bandits.engine.stretch import pull_into_place
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
 from dirichlet_bandits.policies.cvar.ordering import Samples, begin_index, finish_index, index_bounds
@@ -173,16 +173,5 @@ def plain_steps(
 ) -> None:
     """So many plain steps, if the horizon is as far away, and there is room for the rewards."""
     for _ in range(limit):
-        if not pull_and_tell(state, run, contest(policy, state, samples, distant, rng)):
+        if not pull_into_place(state, run, contest(policy, state, samples, distant, rng)):
             break
-
-
-@shared
-def pull_and_tell(state: History, run: Run, arm: int) -> bool:
-    """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
-    reward = pull(run, arm)
-    if over(run):
-        return False
-    state.pool[state.start[arm] + state.pulls[arm]] = reward
-    count(state, arm, reward)
-    return state.pulls[arm] < state.room[arm]

@@ -30,13 +30,13 @@ import numpy as np
 
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
-from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import BLOCK, Run, left, over, upcoming
-from dirichlet_bandits.engine.stretch import stretch
+from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.run import Run, left, over, upcoming
+from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
 from dirichlet_bandits.policies.cvar.challenger import CEILING, Tilts, index_above, new_tilts, set_tilts
-from dirichlet_bandits.policies.cvar.contest import Distant, new_distant, plain_steps, pull_and_tell, watch
+from dirichlet_bandits.policies.cvar.contest import Distant, new_distant, plain_steps, watch
 from dirichlet_bandits.policies.cvar.leader import (
     AT,
     MOST,
@@ -210,7 +210,7 @@ def wait_by_clock(
         rung, lost = True, 1  # if nobody wins, the leader is pulled in this step too
         if beats_all(policy, state, samples, leader, first, arm, cell, v, rng):
             lost = 0
-            if not pull_and_tell(state, run, arm):
+            if not pull_into_place(state, run, arm):
                 return
             set_tilts(policy, state, samples, tilts, arm, cells[AT], 0)
             set_rate(tilts, cells, rates, arm)
@@ -255,16 +255,6 @@ def play_by_clock(
                 first = clear_leader(policy, state, samples, distant, rng)
                 if first < 0:
                     patience = steps = min(2 * patience, most)
-
-
-@shared
-def with_places(state: History, leader: int) -> History:
-    """Room for a reward of each arm, and for a block of the leader's, if there is one."""
-    for arm in range(state.pulls.size):
-        more = BLOCK if arm == leader else 1
-        if state.room[arm] - state.pulls[arm] < more:
-            state = reserve(state, arm, 2 * more)
-    return state
 
 
 @shared

@@ -28,10 +28,10 @@ from dirichlet_bandits.engine.clocks import (
     void,
     wind,
 )
-from dirichlet_bandits.engine.history import History, append, rewards
-from dirichlet_bandits.engine.run import Run, over, pull
-from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.history import History, reserve, rewards
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
+from dirichlet_bandits.engine.stretch import stretch
+from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.tournament import value_of
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
@@ -39,18 +39,16 @@ from dirichlet_bandits.numerics.costs import (
     CERTIFICATE_COST,
     CERTIFICATE_ROOM,
     CERTIFICATE_WIDENING,
+    EXPANSION_LEAST,
 )
-from dirichlet_bandits.numerics.resampling import Groups, make_groups
 from dirichlet_bandits.policies.dirichlet.duels import (
     Challengers,
     duel_by_probability,
     duel_cost,
     expanded_win,
-    expansion_least,
     log_win_probability,
     new_challengers,
     plain_is_best,
-    shortfall_bounds,
     worth_a_clock,
 )
 from dirichlet_bandits.policies.dirichlet.rule import (
@@ -59,8 +57,11 @@ from dirichlet_bandits.policies.dirichlet.rule import (
     RDSParams,
     bonus,
 )
+from dirichlet_bandits.policies.dirichlet.sums import shortfall_bounds
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.types import Floats, Ints
+
+_LEADER, _NOW, _CONTESTED = range(3)  # contested: others have been pulled as often as the leader
 
 
 @shared
@@ -77,21 +78,20 @@ def seek_certificate(
     if not m - reach > state.means[arm]:
         return
     x = rewards(state, arm)
-    b = bonus(policy, n, state.highs[arm], shortfall_bounds(challengers.shortfalls, arm, x, m + reach)[1], m + reach)
-    sample, kept = challengers.samples[arm], challengers.contours[arm]
+    sample, kept, known = challengers.samples[arm], challengers.contours[arm], challengers.known[arm]
+    b = bonus(policy, n, state.highs[arm], shortfall_bounds(sample, x, m + reach)[1], m + reach)
     ceiling = math.nan
-    if n >= expansion_least(policy):
-        p, error, _ = expanded_win(policy, sample, kept[:0], x, state.lows[arm], b, b, m - reach)
+    if n >= EXPANSION_LEAST:
+        p, error, _ = expanded_win(policy, sample, kept[:0], x, state.lows[arm], state.highs[arm], b, b, m - reach)
         if error < CEILING_ERROR * p:
             ceiling = math.log(p + error)
     if math.isnan(ceiling):
-        known = challengers.known[arm]
         challengers.known[arm] = n
-        ceiling = log_win_probability(policy, kept, challengers.borders[arm], known, x, b, m - reach)
-    if worth_a_clock(policy, n, math.exp(ceiling)):
+        ceiling = log_win_probability(policy, kept, challengers.borders[arm], sample, known, x, b, m - reach)
+    if worth_a_clock(policy, sample, n, math.exp(ceiling)):
         certify(challengers.clocks, arm, m - reach, m + reach, ceiling, now, rng)
         challengers.lost[arm] = -1
-    elif n >= expansion_least(policy):
+    elif n >= EXPANSION_LEAST:
         challengers.width[arm] = 0.5 * reach
 
 
@@ -107,37 +107,39 @@ def wins(
     policy: Any,
     state: History,
     challengers: Challengers,
-    groups: Groups,
     arm: int,
     leader: int,
     now: int,
     rng: np.random.Generator,
 ) -> bool:
     """Whether an arm that is due in the round ``now`` wins."""
-    m, clocks, lost = state.means[leader], challengers.clocks, challengers.lost
+    m, clocks, lost, sample = state.means[leader], challengers.clocks, challengers.lost, challengers.samples[arm]
     if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round
         if certified(clocks, arm):
             wind(clocks, arm, now, rng)
         return False
-    if not certified(clocks, arm) and lost[arm] < 0 and state.means[arm] < m:
+    if state.means[arm] >= m:  # without a certificate, which would have ended
+        return True
+    if not certified(clocks, arm) and lost[arm] < 0:
         seek_certificate(policy, state, challengers, arm, m, now, rng)
         if value_of(clocks.ring, arm) > now:
             return False
     timed = certified(clocks, arm)
-    if not timed and (state.means[arm] >= m or plain_is_best(policy, challengers.known[arm], state.pulls[arm])):
+    if not timed and plain_is_best(policy, sample, challengers.known[arm], state.pulls[arm]):
         won = verbs.duel(policy, state, arm, leader, rng)
     else:
         ceiling = clocks.ceiling[arm] if timed else 0.0
-        won, chance = duel_by_probability(policy, state, challengers, groups, arm, m, math.exp(ceiling), rng)
+        won, chance = duel_by_probability(policy, state, challengers, arm, m, math.exp(ceiling), rng)
         if timed:
-            adjust_width(clocks, challengers.width, arm, math.log(chance) - ceiling)
             if not won:
                 wind(clocks, arm, now, rng)
-        elif not math.isnan(chance):  # a certificate's ceiling will be higher by its room
-            lost[arm] = -1 if worth_a_clock(policy, state.pulls[arm], chance * (1.0 + 2.0 * CERTIFICATE_ROOM)) else 0
+            if not math.isnan(chance):
+                adjust_width(clocks, challengers.width, arm, math.log(chance) - ceiling)
+        elif worth_a_clock(policy, sample, state.pulls[arm], chance * (1.0 + 2.0 * CERTIFICATE_ROOM)):
+            lost[arm] = -1  # a certificate's ceiling will be higher by its room
     if not (won or timed) and lost[arm] >= 0:
         lost[arm] += 1
-        if lost[arm] * duel_cost(policy, state.pulls[arm]) >= CERTIFICATE_COST:
+        if lost[arm] * duel_cost(policy, sample, state.pulls[arm]) >= CERTIFICATE_COST:
             seek_certificate(policy, state, challengers, arm, m, now + 1, rng)
     return won
 
@@ -170,47 +172,66 @@ def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
     n_arms = state.pulls.size
-    play_rounds(policy, state, run, new_challengers(n_arms), make_groups(n_arms, np.empty(0)), rng)
+    challengers, arms, at = new_challengers(n_arms), np.empty((2, n_arms), np.int64), np.zeros(3, np.int64)
+    silence(challengers.clocks, 0)  # the leader, until the first round
+    at[_CONTESTED] = 1
+    while not over(run):
+        for arm in arms[0, : play_rounds(policy, state, run, challengers, arms, at, rng)]:
+            state = reserve(state, arm, 1)
 
 
 @jit
 def play_rounds(
-    policy: Any, state: History, run: Run, challengers: Challengers, groups: Groups, rng: np.random.Generator
-) -> None:
-    """Rounds of duels until the run is over."""
-    clocks, lost = challengers.clocks, challengers.lost
-    tried, winners = np.empty_like(state.pulls), np.empty_like(state.pulls)
-    pulls, means = state.pulls, state.means
-    leader = change_leader(clocks, lost, 0, leader_of(pulls, means, rng))
-    silence(clocks, leader)
-    now, contested = 0, True  # contested: others have been pulled as often as the leader
-    while not over(run):
+    policy: Any,
+    state: History,
+    run: Run,
+    challengers: Challengers,
+    arms: Ints,
+    at: Ints,
+    rng: np.random.Generator,
+) -> int:
+    """Rounds of duels until the run is over, or an arm has no more room; how many arms the last round has pulled."""
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
+    clocks, lost, winners, tried = challengers.clocks, challengers.lost, arms[0], arms[1]
+    leader, now, contested = at[_LEADER], at[_NOW], at[_CONTESTED] > 0
+    n_winners, full = 0, False
+    while not full and not ended(marks):
         if contested:
             leader = change_leader(clocks, lost, leader, leader_of(pulls, means, rng))
         if outside(clocks, means[leader]) >= 0:
             renew_certificates(policy, state, challengers, means[leader], now, rng)
         n_winners = 0
         for arm in tried[: due(clocks, now, tried)]:
-            if wins(policy, state, challengers, groups, arm, leader, now, rng):
+            if wins(policy, state, challengers, arm, leader, now, rng):
                 winners[n_winners] = arm
                 n_winners += 1
         now += 1
         quiet = max(next_ring(clocks) - now, 0) + 1
-        if n_winners == 0 and quiet > 1:
-            # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
-            state = with_room(state, leader)
-            low, high = common_interval(clocks)
-            now += stretch(run, state, leader, low, high, quiet) - 1
-            contested = False
-            continue
+        if n_winners == 0:
+            winners[0], n_winners = leader, 1
+            if quiet > 1:
+                # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
+                low, high = common_interval(clocks)
+                now += stretch(run, state, leader, low, high, min(quiet, room[leader] - pulls[leader])) - 1
+                contested, full = False, pulls[leader] == room[leader]
+                continue
         shuffle(winners[:n_winners], rng)
-        for i in range(max(n_winners, 1)):
-            arm = winners[i] if n_winners > 0 else leader
-            reward = pull(run, arm)
-            if over(run):
+        for i in range(n_winners):
+            arm = winners[i]
+            if drained(stock, arm):
+                refill(run, arm)
+            reward, recorded = draw(buffer, stock, times, marks, sums, counts, arm)
+            if recorded:
+                record(run)
+            if ended(marks):
                 break
-            state = append(state, arm, reward, reward)  # what `update` does for these policies
+            pool[first[arm] + pulls[arm]] = reward
+            count(state, arm, reward)  # with that, what `update` does for these policies
             if certified(clocks, arm):
                 void(clocks, arm)
             lost[arm] = min(lost[arm], 0)
             contested = arm != leader and (contested or pulls[arm] >= pulls[leader])
+            full = full or pulls[arm] == room[arm]
+    at[_LEADER], at[_NOW], at[_CONTESTED] = leader, now, contested
+    return n_winners

@@ -15,26 +15,24 @@ from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.expansion import moved_sums
 from dirichlet_bandits.policies.dirichlet.rule import rank_of_tail, split_tail
+from dirichlet_bandits.policies.dirichlet.sums import KNOWN, ORIGIN, P1, P2, P3, P4, ROOM, TAIL, add_powers
 from dirichlet_bandits.types import Floats
 
-_ROOM = 64  # values that are kept in order
-# After them: how many rewards are known (NaN: the others are worth nothing), how many values are in order, how many of
-# these are below the tail; the tail's sum, what rounding left out of it, its mean as the contour has it; then a number
-# about which powers of the rewards below the tail are summed, these four sums, and a bound of the error with which they
-# give a probability, as ``numerics/expansion.py`` holds it.
-_KNOWN, ORDERED, BELOW, _SUM, _REST, MEAN, _ORIGIN, _P1, _P2, _P3, _P4, HELD = range(_ROOM, _ROOM + 12)
+# Beside the sums of ``sums.py``, which are those of the rewards below the tail: how many values are in order, how many
+# of these are below the tail; the tail's sum, what rounding left out of it, its mean as the contour has it.
+ORDERED, BELOW, _SUM, _REST, MEAN = range(TAIL, TAIL + 5)
 
 
 @jit
 def make_borders(n_arms: int) -> Floats:
     """Nothing is known of the tails of so many arms."""
-    return np.full((n_arms, _ROOM + 15), np.nan)
+    return np.full((n_arms, TAIL + 5), np.nan)
 
 
 @jit
 def forget(border: Floats) -> None:
     """The contour has been made anew, with a mean of the tail that has been computed anew."""
-    border[_KNOWN] = math.nan
+    border[KNOWN] = math.nan
 
 
 @shared
@@ -42,11 +40,11 @@ def find_border(border: Floats, x: Floats, alpha: float) -> None:
     """Look at all rewards x; the mean of their tail is left as it is."""
     below, tail = split_tail(x, alpha)
     n_below = 0
-    border[_ORIGIN] = sum_of(below) / below.size if below.size > 0 else 0.0
-    set_all(border[_P1 : _P4 + 1], 0.0)
+    border[ORIGIN] = sum_of(below) / below.size if below.size > 0 else 0.0
+    set_all(border[P1 : P4 + 1], 0.0)
     for value in below:
-        _raise(border, value, 1)
-        if n_below == _ROOM // 2:
+        add_powers(border, value, 1)
+        if n_below == ROOM // 2:
             if value <= border[0]:
                 continue
             _drop_first(border, n_below)
@@ -57,13 +55,13 @@ def find_border(border: Floats, x: Floats, alpha: float) -> None:
     border[_SUM] = border[_REST] = 0.0
     for value in tail:
         _add(border, value)
-        if n == n_below + _ROOM // 2:
+        if n == n_below + ROOM // 2:
             if value >= border[n - 1]:
                 continue
             n -= 1
         _put(border, n, value)
         n += 1
-    border[_KNOWN], border[ORDERED], border[BELOW] = x.size, n, n_below
+    border[KNOWN], border[ORDERED], border[BELOW] = x.size, n, n_below
 
 
 @jit
@@ -71,17 +69,6 @@ def _add(border: Floats, value: float) -> None:
     """To the sum of the tail."""
     border[_SUM], carry = two_sum(border[_SUM], value)
     border[_REST] += carry
-
-
-@jit
-def _raise(border: Floats, value: float, weight: int) -> None:
-    """One value more, or less, below the tail: the sums of powers."""
-    d = value - border[_ORIGIN]
-    square = d * d
-    border[_P1] += weight * d
-    border[_P2] += weight * square
-    border[_P3] += weight * (square * d)
-    border[_P4] += weight * (square * square)
 
 
 @jit
@@ -104,9 +91,9 @@ def _drop_first(border: Floats, n: int) -> None:
 def _insert(border: Floats, value: float) -> None:
     """One more value in order; if there is no room, the farthest on the longer side goes, maybe this one itself."""
     n = int(border[ORDERED])
-    if n < _ROOM:
+    if n < ROOM:
         border[ORDERED] += 1
-    elif 2 * border[BELOW] > _ROOM:
+    elif 2 * border[BELOW] > ROOM:
         border[BELOW] -= 1
         if value <= border[0]:
             return
@@ -122,7 +109,7 @@ def _insert(border: Floats, value: float) -> None:
 @jit
 def _tell(border: Floats, kept: Floats, value: float, weight: int) -> None:
     """The sums of powers and the contour of one value more, or less, below the tail."""
-    _raise(border, value, weight)
+    add_powers(border, value, weight)
     if kept.size > 0:
         contour.append(kept, value, weight)
 
@@ -130,7 +117,7 @@ def _tell(border: Floats, kept: Floats, value: float, weight: int) -> None:
 @shared
 def follow_tail(border: Floats, kept: Floats, x: Floats, known: int, alpha: float) -> None:
     """Bring what is known of the tail, and a kept contour (if not empty), from so many of the rewards x to all."""
-    if border[_KNOWN] != known:
+    if border[KNOWN] != known:
         find_border(border, x[:known], alpha)
         border[MEAN] = (border[_SUM] + border[_REST]) / (known + 1 - rank_of_tail(known, alpha))
     size, moved = known + 1 - rank_of_tail(known, alpha), False
@@ -164,7 +151,7 @@ def follow_tail(border: Floats, kept: Floats, x: Floats, known: int, alpha: floa
         elif reward >= border[0] or split == n_below:
             border[BELOW] += 1
             _insert(border, reward)
-        border[_KNOWN] = n + 1
+        border[KNOWN] = n + 1
     if moved and kept.size > 0:
         contour.append(kept, border[MEAN], -size)
         size = x.size + 1 - rank_of_tail(x.size, alpha)
@@ -179,11 +166,11 @@ def truncated_sums(
     """S_k, k = 1 ... 4, of the offsets from m of the rewards below the tail and of its mean, as often as it counts; the
     mean of the tail. The border follows the rewards x by itself, without a contour."""
     n = x.size
-    if border[_KNOWN] != n:
-        lagging = 4.0 * (n - border[_KNOWN]) < n  # NaN, too, is looked at anew
-        follow_tail(border, nothing, x, int(border[_KNOWN]) if lagging else n, alpha)
+    if border[KNOWN] != n:
+        lagging = 4.0 * (n - border[KNOWN]) < n  # NaN, too, is looked at anew
+        follow_tail(border, nothing, x, int(border[KNOWN]) if lagging else n, alpha)
     size = n + 1 - rank_of_tail(n, alpha)
-    s1, s2, s3, s4 = moved_sums(n - size, border[_P1], border[_P2], border[_P3], border[_P4], m - border[_ORIGIN])
+    s1, s2, s3, s4 = moved_sums(n - size, border[P1], border[P2], border[P3], border[P4], m - border[ORIGIN])
     top = (border[_SUM] + border[_REST]) / size
     a = top - m
     return s1 + size * a, s2 + size * a * a, s3 + size * a * a * a, s4 + size * a * a * a * a, top
