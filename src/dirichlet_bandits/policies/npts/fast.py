@@ -289,9 +289,12 @@ def wait_by_clock(
     for arm in range(pulls.size):
         if arm != leader and not certify(policy, state, challengers, ceiling, arm):
             return
-    pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
-    quiet = geometric(math.log(total), rng) - 1
+    total, quiet, wound, lost, pairs = 0.0, 0, False, 0, False
     while not over(run) and pulls[leader] < state.room[leader]:
+        if not wound:
+            pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
+            quiet = geometric(math.log(total), rng) - 1 + lost
+            wound, lost = True, 0
         n, block = pulls[leader], upcoming(run, leader)
         held = holds(ceiling, n, means[leader], lows[leader], squares)
         within = pulls_within(frames[-1], frames[leader], block[:quiet], lows[leader], upper) if pairs else quiet
@@ -308,8 +311,7 @@ def wait_by_clock(
                     set_rate(tangents, ceiling, arm)
             if not worth_waiting(pulls, tangents):
                 return
-            total = sum_of(tangents[RATE])
-            quiet = geometric(math.log(total), rng) - 1
+            wound = False
             continue
         if quiet > 0:
             limit = min(within, state.room[leader] - n)
@@ -342,9 +344,7 @@ def wait_by_clock(
                 if not wins:
                     pull_into_place(state, run, leader)
                 return
-            pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
-        # If it did not win, the leader is pulled in this step too.
-        quiet = geometric(math.log(total), rng) - (1 if wins else 0)
+        wound, lost = False, 0 if wins else 1  # if it did not win, the leader is pulled in this step too
 
 
 @shortcut(NPTSParams)
