@@ -104,7 +104,7 @@ def test_lines_bound_the_indices_as_long_as_the_window_holds(law):
         if not frames[-1, SIDE] > 0.0:
             continue
         n = start
-        while pulls_within(frames[-1], frames[0], x[:0], x[:n].min(), 1.0) >= 0:
+        while pulls_within(frames[-1], frames[0], x[:0], x[:n].min()) >= 0:
             values = np.append(x[:n], 1.0)
             for share in (-1.0, -0.5, 0.0, 0.5, 1.0):
                 z = share * frames[-1, SIDE]

@@ -107,11 +107,11 @@ def index_above_leader(
     v = ceiling.mean - z
     if not v < policy.upper:
         return math.nan
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
-    if rng.random() >= math.exp(log_f - log_tangent(tangents, arm, v)):
+    u, keep = rng.random() * math.exp(log_ceiling(ceiling, piece, z)), rng.random()
+    if not index_below(policy, state, challengers, ceiling.variance, leader, v, u):  # mostly the cheaper question
         return math.nan
-    u = rng.random() * math.exp(log_ceiling(ceiling, piece, z))
-    return v if index_below(policy, state, challengers, ceiling.variance, leader, v, u) else math.nan
+    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
+    return v if keep < math.exp(log_f - log_tangent(tangents, arm, v)) else math.nan
 
 
 @shared
@@ -297,7 +297,7 @@ def wait_by_clock(
             wound, lost = True, 0
         n, block = pulls[leader], upcoming(run, leader)
         held = holds(ceiling, n, means[leader], lows[leader], squares)
-        within = pulls_within(frames[-1], frames[leader], block[:quiet], lows[leader], upper) if pairs else quiet
+        within = pulls_within(frames[-1], frames[leader], block[:quiet], lows[leader]) if pairs else quiet
         if not held or within < 0:
             if not held:
                 ceiling = make_ceiling(n, means[leader], squares, lows[leader], upper)

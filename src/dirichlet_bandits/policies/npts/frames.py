@@ -42,13 +42,13 @@ _KNOWN, _ORIGIN, _P1, _P2, _P3, _P4, _HELD = range(7)
 _HELD_AT = _HELD + 4
 MEAN, DEVIATION, _A0, _A1, _A2, _A3, _BLUR, _WIDEST, REACH, BOX, TOP, _WIDTH = range(_HELD + 8, _HELD + 20)
 
-# What a leader's window allows: so many values at most, a mean and a lowest reward not below these, sums of squares,
-# skewness squared and kurtosis not above; the line below the leader's index that all this warrants, its slope and its
-# box; held numbers.
-_MOST, _LEAST_MEAN, _LOWEST, _SQUARES, _SKEW, _KURTOSIS, FLOOR, UNIT, SIDE, _WINDOW_HELD = range(10)
+# What a leader's window allows: so many values, a mean between these two and no reward below the lowest, and sums of
+# powers about the frame's origin up to these; the line below the leader's index that all this warrants, its slope and
+# its box; held numbers.
+_MOST, _LEAST_MEAN, _MOST_MEAN, _LOWEST, _Q2, _Q3, _Q4, FLOOR, UNIT, SIDE, _WINDOW_HELD = range(11)
 _LONGER: Final = 64  # a window is good for this part of the rewards...
 _LEAST_LONGER: Final = 8.0  # ... and at least so many
-_BELOW: Final = 0.15  # deviations of the index by which the leader's mean may fall
+_BELOW, _ABOVE = 0.15, 0.5  # deviations of the index by which the leader's mean may fall and rise
 
 
 @shared
@@ -185,49 +185,40 @@ def index_bounds(frame: Floats, z: float, lowest: float, finely: bool) -> tuple[
 @shared
 def make_window(window: Floats, frame: Floats, lowest: float, upper: float) -> None:
     """A straight line below the index of a leader with this frame, and for how long it will stay below it."""
-    n, mean = frame[_KNOWN] + 1.0, frame[_P1] / (frame[_KNOWN] + 1.0)
-    _, s2, s3, s4 = moved_sums(n, frame[_P1], frame[_P2], frame[_P3], frame[_P4], mean)
+    n, d = frame[_KNOWN] + 1.0, frame[_P1] / (frame[_KNOWN] + 1.0)
+    s2 = frame[_P2] - frame[_P1] * d
     more = max(_LEAST_LONGER, n / _LONGER)
-    most, squares = n + more, s2 * (1.0 + 3.0 * more / n)
-    skew = 1.1 * abs(s3) / s2 * math.sqrt(n / s2) + 0.05
-    kurtosis = 1.1 * n * s4 / (s2 * s2) + 0.1
-    unit = math.sqrt(s2 / (n * (n + 1.0)))
+    most, unit = n + more, math.sqrt(s2 / (n * (n + 1.0)))
+    least, highest = d - _BELOW * unit, d + _ABOVE * unit
+    q2, q4 = frame[_P2] + 3.0 * more * s2 / n, 1.1 * frame[_P4]
+    q3 = abs(frame[_P3]) + 0.05 * s2 * math.sqrt(s2 / n)
+    # The sums about the mean d are P_2 - n d^2, P_3 - 3 d P_2 + 2 n d^3 and P_4 - 4 d P_3 + 6 d^2 P_2 - 3 n d^4; the
+    # first of them grows with every reward.
+    far = max(abs(least), abs(highest))
+    squares = q2 - n * min(abs(least), abs(highest)) ** 2 if least * highest > 0.0 else q2
+    cubes, fourths = q3 + far * (3.0 * q2 + 2.0 * most * far * far), q4 + far * (4.0 * q3 + 6.0 * far * q2)
+    skew, kurtosis = cubes / s2 * math.sqrt(most / s2), most * fourths / (s2 * s2)
     widest, narrowest = math.sqrt(squares / (n * (n + 1.0))), math.sqrt(s2 / (most * (most + 1.0)))
     c1, c2 = skew / (3.0 * math.sqrt(n)), 0.25 * kurtosis / n
     largest = (upper - lowest) * math.sqrt(most / s2)
     error, slope = bounded_error(window[_WINDOW_HELD:], n, skew, kurtosis, largest, c1, c2)
     side = min(reached(error, slope), WIDEST_BOX)
-    least = mean + (frame[_ORIGIN] - upper) - _BELOW * unit
     turn = side * max(widest - unit, unit - narrowest)
-    window[FLOOR] = least - widest * bend(side, error, slope, c1, c2) - turn
+    window[FLOOR] = least + (frame[_ORIGIN] - upper) - widest * bend(side, error, slope, c1, c2) - turn
     window[UNIT], window[SIDE] = unit, side
-    window[_MOST], window[_LEAST_MEAN], window[_LOWEST] = most, least, lowest
-    window[_SQUARES], window[_SKEW], window[_KURTOSIS] = squares, skew * skew, kurtosis
+    window[_MOST], window[_LEAST_MEAN], window[_MOST_MEAN], window[_LOWEST] = most, least, highest, lowest
+    window[_Q2], window[_Q3], window[_Q4] = q2, q3, q4
 
 
 @jit
-def within(window: Floats, n: float, p1: float, p2: float, p3: float, p4: float, least: float, lowest: float) -> bool:
-    """Whether the window is good for a leader with these sums of powers, a ``least`` of the first over n."""
-    d = p1 / n
-    _, s2, s3, s4 = moved_sums(n, p1, p2, p3, p4, d)
-    square = s2 * s2
-    return (
-        d >= least
-        and n <= window[_MOST]
-        and lowest >= window[_LOWEST]
-        and s2 <= window[_SQUARES]
-        and n * s3 * s3 <= window[_SKEW] * square * s2
-        and n * s4 <= window[_KURTOSIS] * square
-    )
-
-
-@jit
-def pulls_within(window: Floats, frame: Floats, block: Floats, lowest: float, upper: float) -> int:
+def pulls_within(window: Floats, frame: Floats, block: Floats, lowest: float) -> int:
     """How many of the next rewards the leader may earn until its window has ended; -1 if it has already."""
     origin, p1, p2, p3, p4 = frame[_ORIGIN], frame[_P1], frame[_P2], frame[_P3], frame[_P4]
-    n, least = frame[_KNOWN] + 1.0, window[_LEAST_MEAN] + (upper - origin)
+    most, least, highest, low = window[_MOST], window[_LEAST_MEAN], window[_MOST_MEAN], window[_LOWEST]
+    q2, q3, q4, n = window[_Q2], window[_Q3], window[_Q4], frame[_KNOWN] + 1.0
     for i in range(block.size + 1):
-        if not within(window, n, p1, p2, p3, p4, least, lowest):
+        within = least * n <= p1 <= highest * n and n <= most and lowest >= low
+        if not (within and p2 <= q2 and abs(p3) <= q3 and p4 <= q4):
             return i if i > 0 else -1
         if i < block.size:
             a = block[i] - origin
