@@ -134,7 +134,7 @@ def draw(
 
     A loop that takes the arrays out of the run once, and hands the run itself to nobody on its usual way, is twice as
     fast as one that calls :func:`pull`, or an inlined function that is given the run: hence its few lines, written out
-    in the plain loop, UCB, Thompson Sampling and RB-SDA.
+    in the plain loop, UCB, Thompson Sampling, Dirichlet Sampling and the duels of sub-samples.
     """
     reward = buffer[arm, stock[_HEAD, arm]]
     stock[_HEAD, arm] += 1

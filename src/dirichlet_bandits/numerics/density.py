@@ -128,6 +128,6 @@ def _without(values: Floats, highest: bool) -> Floats:
     """All but one of the highest or of the lowest values."""
     k = 0
     for i in range(1, values.size):
-        if (values[i] > values[k]) == highest and values[i] != values[k]:
+        if values[i] > values[k] if highest else values[i] < values[k]:
             k = i
     return without(values, k)

@@ -69,6 +69,19 @@ def expansion_error(h3: float, h4: float, h5: float) -> float:
 
 
 @jit
+def more_powers(
+    p1: float, p2: float, p3: float, p4: float, d: float, weight: float
+) -> tuple[float, float, float, float]:
+    """Sums of the first four powers with one number d more (weight 1), or less (-1).
+
+    >>> more_powers(1.0, 1.0, 1.0, 1.0, 2.0, 1.0)
+    (3.0, 5.0, 9.0, 17.0)
+    """
+    square = d * d
+    return p1 + weight * d, p2 + weight * square, p3 + weight * (square * d), p4 + weight * (square * square)
+
+
+@jit
 def moved_sums(n: float, p1: float, p2: float, p3: float, p4: float, d: float) -> tuple[float, float, float, float]:
     """Sums of the first four powers of n numbers, each less d, from those of the numbers themselves.
 

@@ -7,7 +7,7 @@ all rewards alike; for QDS ``tail.py`` keeps the upper tail in the same array.
 from dirichlet_bandits.compilation import jit
 from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.costs import SHORTFALL_NEW_SHARE
-from dirichlet_bandits.numerics.expansion import moved_sums
+from dirichlet_bandits.numerics.expansion import more_powers, moved_sums
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.dirichlet.rule import mean_shortfall
 from dirichlet_bandits.types import Floats
@@ -26,12 +26,9 @@ _TAKEN, _SUMMED, _SHORT, _AT, TAIL = range(HELD + 4, HELD + 9)  # at last there 
 @jit
 def add_powers(sample: Floats, value: float, weight: int) -> None:
     """One value more, or less."""
-    d = value - sample[ORIGIN]
-    square = d * d
-    sample[P1] += weight * d
-    sample[P2] += weight * square
-    sample[P3] += weight * (square * d)
-    sample[P4] += weight * (square * square)
+    sample[P1], sample[P2], sample[P3], sample[P4] = more_powers(
+        sample[P1], sample[P2], sample[P3], sample[P4], value - sample[ORIGIN], weight
+    )
 
 
 @jit

@@ -23,7 +23,7 @@ import numpy as np
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
-from dirichlet_bandits.numerics.expansion import expanded_crossing, held_error, moved_sums
+from dirichlet_bandits.numerics.expansion import expanded_crossing, held_error, more_powers, moved_sums
 from dirichlet_bandits.types import Floats
 
 _FARTHEST: Final = 3.5  # largest z at which the polynomial is used
@@ -67,9 +67,7 @@ def add_rewards(frames: Floats, arm: int, x: Floats) -> None:
     frame = frames[arm]
     origin, p1, p2, p3, p4 = frame[_ORIGIN], frame[_P1], frame[_P2], frame[_P3], frame[_P4]
     for i in range(int(frame[_KNOWN]), x.size):
-        a = x[i] - origin
-        square = a * a
-        p1, p2, p3, p4 = p1 + a, p2 + square, p3 + square * a, p4 + square * square
+        p1, p2, p3, p4 = more_powers(p1, p2, p3, p4, x[i] - origin, 1.0)
     frame[_P1], frame[_P2], frame[_P3], frame[_P4], frame[_KNOWN] = p1, p2, p3, p4, x.size
 
 
@@ -221,8 +219,6 @@ def pulls_within(window: Floats, frame: Floats, block: Floats, lowest: float) ->
         if not (within and p2 <= q2 and abs(p3) <= q3 and p4 <= q4):
             return i if i > 0 else -1
         if i < block.size:
-            a = block[i] - origin
-            square = a * a
-            n, p1, p2, p3, p4 = n + 1.0, p1 + a, p2 + square, p3 + square * a, p4 + square * square
-            lowest = min(lowest, block[i])
+            p1, p2, p3, p4 = more_powers(p1, p2, p3, p4, block[i] - origin, 1.0)
+            n, lowest = n + 1.0, min(lowest, block[i])
     return block.size
