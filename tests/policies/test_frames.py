@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.draws import normal_above
 from dirichlet_bandits.numerics.expansion import expanded_crossing, expansion_error
-from dirichlet_bandits.policies.npts.challengers import RATE
+from dirichlet_bandits.policies.npts.challengers import INSIDE, RATE
 from dirichlet_bandits.policies.npts.frames import (
     BOX,
     DEVIATION,
@@ -124,14 +124,14 @@ def test_lines_bound_the_indices_as_long_as_the_window_holds(law):
 def test_pairs_come_from_the_half_plane_and_from_beyond_the_box():
     """A ring's rate times the share of pairs in a region is the region's probability. One test in a million fails."""
     rng = np.random.default_rng(9)
-    frames, tangents = make_frames(2), np.zeros((7, 2))
+    frames, tangents = make_frames(2), np.zeros((INSIDE + 1, 2))
     for arm, n in ((0, 4000), (1, 600)):
         x = rng.beta(2, 2, n) - 0.01 * arm
         learn_frame(frames, arm, x, x.min(), 1.0)
     make_window(frames[-1], frames[0], 0.0, 1.0)
     assert pair_rate(frames, tangents, 1)
     rate = tangents[RATE, 1]
-    pairs = np.array([draw_pair(frames[1], frames[-1], rate, rng) for _ in range(100_000)])
+    pairs = np.array([draw_pair(frames, tangents, 1, rng) for _ in range(100_000)])
     regions = {
         "half-plane": lambda mine, other: (
             frames[1, DEVIATION] * mine - frames[-1, UNIT] * other > frames[-1, FLOOR] - frames[1, TOP]

@@ -63,13 +63,13 @@ def certify(
     clocks: Clocks, arm: int, low: float, high: float, ceiling: float, now: int, rng: np.random.Generator
 ) -> None:
     """Give a certificate, and draw the first ring, in the round ``now`` or later."""
-    _set(clocks, arm, low, high, ceiling, now - 1 + geometric(ceiling, rng))
+    _set(clocks, arm, low, high, ceiling, now - 1 + geometric(math.exp(ceiling), rng))
 
 
 @jit
 def wind(clocks: Clocks, arm: int, now: int, rng: np.random.Generator) -> None:
     """Draw the next ring, after the round ``now``."""
-    change(clocks.ring, arm, now + geometric(clocks.ceiling[arm], rng))
+    change(clocks.ring, arm, now + geometric(math.exp(clocks.ceiling[arm]), rng))
 
 
 @jit
@@ -119,15 +119,15 @@ def next_ring(clocks: Clocks) -> int:
 
 
 @jit
-def geometric(log_p: float, rng: np.random.Generator) -> int:
-    """Trials up to the first success of probability exp(log_p).
+def geometric(p: float, rng: np.random.Generator) -> int:
+    """Trials up to the first success of probability p.
 
-    >>> geometric(0.0, np.random.default_rng(0))
+    >>> geometric(1.0, np.random.default_rng(0))
     1
     """
-    if log_p >= 0.0:
+    if p >= 1.0:
         return 1
-    wait = math.log(1.0 - rng.random()) / math.log1p(-math.exp(log_p)) if log_p > -700.0 else math.inf
+    wait = math.log(1.0 - rng.random()) / math.log1p(-p) if p > 0.0 else math.inf
     return 1 + int(wait) if wait < NEVER else NEVER
 
 

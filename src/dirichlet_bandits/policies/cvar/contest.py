@@ -56,7 +56,7 @@ def wind(
     numbers, steps = distant.numbers, 0
     ceiling = distant.tilts.rows[arm, 0, CEILING]
     while True:
-        steps += geometric(math.log(ceiling), rng) if ceiling > 0.0 else _NEVER
+        steps += geometric(ceiling, rng)
         if steps >= _NEVER:
             break
         v = index_above(policy, state, samples, distant.tilts, arm, 0, numbers[_THRESHOLD, arm], rng)

@@ -122,9 +122,9 @@ def next_ring(
     total, step = 0.0, 0
     for k in range(rates.size):
         total += rates[k]
-    log_total, cells = math.log(total), leader.cells
+    cells = leader.cells
     while True:
-        step += geometric(log_total, rng)
+        step += geometric(total, rng)
         if step > limit:
             arm, cell, v, step = 0, 0, math.nan, limit + 1
             break

@@ -22,8 +22,9 @@ _MIDDLE = 4.5  # standard deviations from the mean within which the leader's ind
 
 # Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
 # touches, the value there, how fast it falls; the rate r_k; its mass above the ceiling's mean; how many rewards the
-# arm's contour knows; and 1 if the arm and the leader are compared by normal variables instead.
-AT, VALUE, FALL, RATE, MASS, _KNOWN, PAIRED = range(7)
+# arm's contour knows; 1 if the arm and the leader are compared by normal variables instead, and then the length of
+# (DEVIATION, UNIT), how far the half-plane is from the origin, and its probability.
+AT, VALUE, FALL, RATE, MASS, _KNOWN, PAIRED, LENGTH, FOOT, INSIDE = range(10)
 
 
 class Challengers(NamedTuple):
@@ -40,7 +41,10 @@ class Challengers(NamedTuple):
 def new_challengers(n_arms: int, upper: float) -> Challengers:
     """Nothing is known yet."""
     return Challengers(
-        contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), np.zeros((7, n_arms)), make_frames(n_arms)
+        contour.make(n_arms),
+        make_groups(n_arms, np.full(1, upper)),
+        np.zeros((INSIDE + 1, n_arms)),
+        make_frames(n_arms),
     )
 
 

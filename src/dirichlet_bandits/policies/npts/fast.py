@@ -66,7 +66,7 @@ from dirichlet_bandits.policies.npts.challengers import (
     log_tangent,
     new_challengers,
 )
-from dirichlet_bandits.policies.npts.frames import add_rewards, fit_frame, learn_frame, make_window, pulls_within
+from dirichlet_bandits.policies.npts.frames import add_pulls, fit_frame, learn_frame, make_window, pulls_within
 from dirichlet_bandits.policies.npts.pairs import (
     HIGH,
     LOW,
@@ -251,7 +251,7 @@ def pair_above(
 ) -> int:
     """Indices of the arm and of the leader when the clock rings for their pair: 1 if the arm's is larger, -1 if it is
     not, 0 if that is not known yet."""
-    mine, other = draw_pair(frames[arm], frames[-1], tangents[RATE, arm], rng)
+    mine, other = draw_pair(frames, tangents, arm, rng)
     if math.isnan(mine):
         return -1
     fit_frame(frames[leader], lows[leader], upper)
@@ -293,7 +293,7 @@ def wait_by_clock(
     while not over(run) and pulls[leader] < state.room[leader]:
         if not wound:
             pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
-            quiet = geometric(math.log(total), rng) - 1 + lost
+            quiet = geometric(total, rng) - 1 + lost
             wound, lost = True, 0
         n, block = pulls[leader], upcoming(run, leader)
         held = holds(ceiling, n, means[leader], lows[leader], squares)
@@ -319,7 +319,7 @@ def wait_by_clock(
             done = stretch(run, state, leader, ceiling.mean, ceiling.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             if pairs:
-                add_rewards(frames, leader, rewards(state, leader))
+                add_pulls(frames, leader, rewards(state, leader), within)
             quiet -= done
             continue
         arm = ringing_arm(tangents[RATE], total, rng)
@@ -364,7 +364,7 @@ def play_by_clock(
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
             before, state = left(run), with_places(state, leader)
             wait_by_clock(policy, state, run, challengers, leader, rng)
-            patience = 1 if left(run) < before - 8 else min(2 * patience, PLAIN_STEPS_MOST)
+            patience = 0 if left(run) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
             wait = patience
         else:
             state = with_places(state, -1)

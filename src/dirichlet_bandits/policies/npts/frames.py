@@ -28,7 +28,7 @@ from dirichlet_bandits.types import Floats
 
 _FARTHEST: Final = 3.5  # largest z at which the polynomial is used
 _NEAREST: Final = 1.5  # with less it is not worth while
-WIDEST_BOX: Final = 3.0  # largest z up to which straight lines are used
+WIDEST_BOX: Final = 3.2  # largest z up to which straight lines are used
 _STEEPEST: Final = 1.2  # largest slope of the polynomial, in deviations, up to a z of 3.6
 _SHARE: Final = 2.0  # of the expansion's error, with that of the polynomial
 _LEAST_BELL: Final = math.exp(-0.5 * _FARTHEST**2)
@@ -44,8 +44,9 @@ MEAN, DEVIATION, _A0, _A1, _A2, _A3, _BLUR, _WIDEST, REACH, BOX, TOP, _WIDTH = r
 
 # What a leader's window allows: so many values, a mean between these two and no reward below the lowest, and sums of
 # powers about the frame's origin up to these; the line below the leader's index that all this warrants, its slope and
-# its box; held numbers.
+# its box; held numbers, and the sums of powers after rewards to come.
 _MOST, _LEAST_MEAN, _MOST_MEAN, _LOWEST, _Q2, _Q3, _Q4, FLOOR, UNIT, SIDE, _WINDOW_HELD = range(11)
+_AFTER = _WINDOW_HELD + 4
 _LONGER: Final = 64  # a window is good for this part of the rewards...
 _LEAST_LONGER: Final = 8.0  # ... and at least so many
 _BELOW, _ABOVE = 0.15, 0.5  # deviations of the index by which the leader's mean may fall and rise
@@ -198,7 +199,7 @@ def make_window(window: Floats, frame: Floats, lowest: float, upper: float) -> N
     skew, kurtosis = cubes / s2 * math.sqrt(most / s2), most * fourths / (s2 * s2)
     widest, narrowest = math.sqrt(squares / (n * (n + 1.0))), math.sqrt(s2 / (most * (most + 1.0)))
     c1, c2 = skew / (3.0 * math.sqrt(n)), 0.25 * kurtosis / n
-    largest = (upper - lowest) * math.sqrt(most / s2)
+    largest = max(upper - frame[_ORIGIN] - least, frame[_ORIGIN] + highest - lowest) * math.sqrt(most / s2)
     error, slope = bounded_error(window[_WINDOW_HELD:], n, skew, kurtosis, largest, c1, c2)
     side = min(reached(error, slope), WIDEST_BOX)
     turn = side * max(widest - unit, unit - narrowest)
@@ -210,15 +211,29 @@ def make_window(window: Floats, frame: Floats, lowest: float, upper: float) -> N
 
 @jit
 def pulls_within(window: Floats, frame: Floats, block: Floats, lowest: float) -> int:
-    """How many of the next rewards the leader may earn until its window has ended; -1 if it has already."""
+    """How many of the next rewards the leader may earn until its window has ended; -1 if it has already. The sums after
+    them are kept."""
     origin, p1, p2, p3, p4 = frame[_ORIGIN], frame[_P1], frame[_P2], frame[_P3], frame[_P4]
     most, least, highest, low = window[_MOST], window[_LEAST_MEAN], window[_MOST_MEAN], window[_LOWEST]
-    q2, q3, q4, n = window[_Q2], window[_Q3], window[_Q4], frame[_KNOWN] + 1.0
+    q2, q3, q4, n, last = window[_Q2], window[_Q3], window[_Q4], frame[_KNOWN] + 1.0, block.size
     for i in range(block.size + 1):
         within = least * n <= p1 <= highest * n and n <= most and lowest >= low
         if not (within and p2 <= q2 and abs(p3) <= q3 and p4 <= q4):
-            return i if i > 0 else -1
+            last = i if i > 0 else -1
+            break
         if i < block.size:
             p1, p2, p3, p4 = more_powers(p1, p2, p3, p4, block[i] - origin, 1.0)
             n, lowest = n + 1.0, min(lowest, block[i])
-    return block.size
+    window[_AFTER], window[_AFTER + 1], window[_AFTER + 2], window[_AFTER + 3] = p1, p2, p3, p4
+    return last
+
+
+@jit
+def add_pulls(frames: Floats, leader: int, x: Floats, within: int) -> None:
+    """Count those of the leader's rewards x that are new, mostly all those that were found to be within its window."""
+    frame, window = frames[leader], frames[-1]
+    if x.size == frame[_KNOWN] + within:
+        frame[_P1], frame[_P2], frame[_P3] = window[_AFTER], window[_AFTER + 1], window[_AFTER + 2]
+        frame[_P4], frame[_KNOWN] = window[_AFTER + 3], x.size
+    else:
+        add_rewards(frames, leader, x)

@@ -21,7 +21,7 @@ from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.numerics.costs import PAIR_LEAST
 from dirichlet_bandits.numerics.draws import normal_above
 from dirichlet_bandits.numerics.expansion import normal_below
-from dirichlet_bandits.policies.npts.challengers import PAIRED, RATE, Challengers, index_below
+from dirichlet_bandits.policies.npts.challengers import FOOT, INSIDE, LENGTH, PAIRED, RATE, Challengers, index_below
 from dirichlet_bandits.policies.npts.frames import BOX, DEVIATION, FLOOR, SIDE, TOP, UNIT, WIDEST_BOX, index_bounds
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
@@ -30,13 +30,6 @@ from dirichlet_bandits.types import Floats
 Z, LOW, HIGH = range(3)
 
 _BEYOND: Final = 0.5 * math.erfc(WIDEST_BOX * math.sqrt(0.5))
-
-
-@jit
-def half_plane(frame: Floats, window: Floats) -> tuple[float, float]:
-    """How far the half-plane is from the origin, and the length of (DEVIATION, UNIT)."""
-    length = math.sqrt(frame[DEVIATION] * frame[DEVIATION] + window[UNIT] * window[UNIT])
-    return (window[FLOOR] - frame[TOP]) / length, length
 
 
 @jit
@@ -52,20 +45,23 @@ def pair_rate(frames: Floats, tangents: Floats, arm: int) -> bool:
     tangents[PAIRED, arm] = 0.0
     if not (frame[BOX] > 0.0 and window[SIDE] > 0.0):
         return False
-    inside = normal_below(-half_plane(frame, window)[0])
+    length = math.sqrt(frame[DEVIATION] * frame[DEVIATION] + window[UNIT] * window[UNIT])
+    foot = (window[FLOOR] - frame[TOP]) / length
+    inside = normal_below(-foot)
     outside = beyond(frame[BOX]) + beyond(window[SIDE])
     if not inside + PAIR_LEAST >= outside:
         return False
     tangents[PAIRED, arm] = 1.0
     tangents[RATE, arm] = inside + outside
+    tangents[LENGTH, arm], tangents[FOOT, arm], tangents[INSIDE, arm] = length, foot, inside
     return True
 
 
 @shared
-def draw_pair(frame: Floats, window: Floats, rate: float, rng: np.random.Generator) -> tuple[float, float]:
+def draw_pair(frames: Floats, tangents: Floats, arm: int, rng: np.random.Generator) -> tuple[float, float]:
     """The normal variables of the arm and of the leader when the clock rings; NaN if the leader wins at once."""
-    foot, length = half_plane(frame, window)
-    u = rng.random() * rate - normal_below(-foot)
+    frame, window, length, foot = frames[arm], frames[-1], tangents[LENGTH, arm], tangents[FOOT, arm]
+    u = rng.random() * tangents[RATE, arm] - tangents[INSIDE, arm]
     if u < 0.0:
         w, t = normal_above(foot, rng), rng.standard_normal()
         a, b = frame[DEVIATION] / length, window[UNIT] / length
@@ -123,8 +119,14 @@ def above(policy: NPTSParams, state: History, challengers: Challengers, draws: F
     low, high = max(draws[LOW, arm], draws[LOW, other]), min(draws[HIGH, arm], draws[HIGH, other])
     if low > high:
         return surely_above(draws, arm, other)
-    if draws[LOW, other] == draws[HIGH, other]:  # a number
-        return not drawn_below(policy, state, challengers, draws, arm, draws[LOW, other])
+    # Whether the one that is known less well lies on this or that side of the other is mostly told at once.
+    wide, narrow = arm, other
+    if draws[HIGH, arm] - draws[LOW, arm] < draws[HIGH, other] - draws[LOW, other]:
+        wide, narrow = other, arm
+    if drawn_below(policy, state, challengers, draws, wide, draws[LOW, narrow]):
+        return wide == other
+    if not drawn_below(policy, state, challengers, draws, wide, draws[HIGH, narrow]):
+        return wide == arm
     while True:
         v = 0.5 * (low + high)
         first = drawn_below(policy, state, challengers, draws, arm, v)

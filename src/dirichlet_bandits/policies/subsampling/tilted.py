@@ -183,7 +183,7 @@ def certify(
     ceiling = log_ceiling(tilt, most, mean, n, n_leader, low, high)
     if ceiling + math.log(TILTED_DRAW_COST / share + TILTED_DUEL_COST / n) < 0.0:
         numbers[MOST, arm], numbers[CEILING, arm] = most, ceiling
-        ring[arm] = at[NOW] - 1 + geometric(ceiling, rng)
+        ring[arm] = at[NOW] - 1 + geometric(math.exp(ceiling), rng)
     else:
         numbers[TILT, arm], spent[arm] = 0.0, -TILT_PATIENCE * n_leader
 
