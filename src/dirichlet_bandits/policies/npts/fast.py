@@ -39,8 +39,7 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, left, over, upcoming
 from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.arrays import argmax_of, set_all, shifted, sum_of, with_last
+from dirichlet_bandits.numerics.arrays import argmax_of, set_all, sum_of
 from dirichlet_bandits.numerics.costs import (
     INDEX_COST,
     LEADER_LEAST,
@@ -48,11 +47,9 @@ from dirichlet_bandits.numerics.costs import (
     PLAIN_STEPS_MOST,
     RING_COST,
 )
-from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.resampling import Groups, squares_about, weighted_sum
-from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies.index import larger
-from dirichlet_bandits.policies.npts.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
+from dirichlet_bandits.policies.npts.ceiling import Ceiling, integral, make_ceiling
 from dirichlet_bandits.policies.npts.challengers import (
     AT,
     FALL,
@@ -61,22 +58,17 @@ from dirichlet_bandits.policies.npts.challengers import (
     RATE,
     Challengers,
     draw_tangent,
-    index_below,
-    log_density_of,
     log_tangent,
     new_challengers,
 )
-from dirichlet_bandits.policies.npts.frames import add_pulls, fit_frame, learn_frame, make_window, pulls_within
+from dirichlet_bandits.policies.npts.frames import add_pulls, learn_frame, make_window, pulls_within
 from dirichlet_bandits.policies.npts.pairs import (
     HIGH,
     LOW,
     above,
-    draw_pair,
-    drawn_below,
     pair_rate,
-    set_index,
-    surely_above,
 )
+from dirichlet_bandits.policies.npts.rings import index_above_leader, no_rival, pair_above, rival_above
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats, Ints
 
@@ -89,97 +81,6 @@ def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> None:
     value = math.exp(log_tangent(tangents, arm, ceiling.mean))
     tangents[RATE, arm] = value * total
     tangents[MASS, arm] = value / tangents[FALL, arm] if tangents[FALL, arm] > 0.0 else math.inf
-
-
-@shared
-def index_above_leader(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    ceiling: Ceiling,
-    arm: int,
-    leader: int,
-    rng: np.random.Generator,
-) -> float:
-    """The clock rings for this arm: its index if it is above that of the leader, else NaN."""
-    tangents = challengers.tangents
-    piece, z = draw(ceiling, tangents[FALL, arm], rng)
-    v = ceiling.mean - z
-    if not v < policy.upper:
-        return math.nan
-    u, keep = rng.random() * math.exp(log_ceiling(ceiling, piece, z)), rng.random()
-    if not index_below(policy, state, challengers, ceiling.variance, leader, v, u):  # mostly the cheaper question
-        return math.nan
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
-    return v if keep < math.exp(log_f - log_tangent(tangents, arm, v)) else math.nan
-
-
-@shared
-def chance_above(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> float:
-    """P(index > v), an offset from the bound."""
-    log_p, error = contour.evaluate(challengers.contours[arm], policy.upper + v, policy.upper)
-    if not error <= CLOCK_ERROR:
-        log_p = log_crossing(shifted(with_last(rewards(state, arm), policy.upper), -policy.upper - v), np.empty(0))
-    return math.exp(log_p)
-
-
-@shared
-def index_above(
-    policy: NPTSParams, state: History, challengers: Challengers, draws: Floats, arm: int, k: int, u: float
-) -> bool:
-    """Whether u < P(index of k is above that of the arm), which is known roughly: as finely as it takes."""
-    while u < chance_above(policy, state, challengers, k, draws[LOW, arm]):
-        low, high = draws[LOW, arm], draws[HIGH, arm]
-        v = 0.5 * (low + high)
-        if not low < v < high or u < chance_above(policy, state, challengers, k, high):
-            return True
-        draws[HIGH if drawn_below(policy, state, challengers, draws, arm, v) else LOW, arm] = v
-    return False
-
-
-@jit
-def no_rival(tangents: Floats, arm: int, leader: int, below: float, u: float) -> bool:
-    """Whether u alone tells that no third index is above that of the arm, so far below the ceiling's mean."""
-    together = steepest = 0.0
-    for k in range(tangents.shape[1]):
-        if k != leader and k != arm:
-            if tangents[PAIRED, k] > 0.0:
-                return False
-            together, steepest = together + tangents[MASS, k], max(steepest, tangents[FALL, k])
-    return u >= (together if below <= 0.0 else together * math.exp(steepest * below))
-
-
-@shared
-def rival_above(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    draws: Floats,
-    arm: int,
-    leader: int,
-    below: float,
-    u: float,
-    rng: np.random.Generator,
-) -> bool:
-    """Whether the index of some third arm is above that of the arm, so far below the ceiling's mean."""
-    frames, tangents, steepest = challengers.frames, challengers.tangents, 0.0
-    for k in range(state.pulls.size):
-        if k != leader and k != arm:
-            if tangents[PAIRED, k] > 0.0:
-                set_index(frames, draws, k, rng.standard_normal(), state.lows[k] - policy.upper)
-                if above(policy, state, challengers, draws, k, arm):
-                    return True
-            else:
-                steepest = max(steepest, tangents[FALL, k])
-    growth = math.exp(steepest * max(below, 0.0))
-    for k in range(state.pulls.size):
-        if k != leader and k != arm and tangents[PAIRED, k] == 0.0:
-            p = growth * tangents[MASS, k]
-            if u < p and index_above(policy, state, challengers, draws, arm, k, u):
-                return True
-            # One variable serves all: what is left of it, given that it is not below p.
-            u = (u - p) / (1.0 - p) if u >= p else rng.random()
-    return False
 
 
 @shared
@@ -236,28 +137,6 @@ def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre:
         if n + i >= ceiling.most or squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
             return i + 1, squares
     return block.size, squares
-
-
-@jit
-def pair_above(
-    frames: Floats,
-    tangents: Floats,
-    lows: Floats,
-    upper: float,
-    draws: Floats,
-    arm: int,
-    leader: int,
-    rng: np.random.Generator,
-) -> int:
-    """Indices of the arm and of the leader when the clock rings for their pair: 1 if the arm's is larger, -1 if it is
-    not, 0 if that is not known yet."""
-    mine, other = draw_pair(frames, tangents, arm, rng)
-    if math.isnan(mine):
-        return -1
-    fit_frame(frames[leader], lows[leader], upper)
-    set_index(frames, draws, arm, mine, lows[arm] - upper)
-    set_index(frames, draws, leader, other, lows[leader] - upper)
-    return 1 if surely_above(draws, arm, leader) else -1 if surely_above(draws, leader, arm) else 0
 
 
 @jit
