@@ -8,6 +8,7 @@ every set of options of a caller, and once more because its default arguments ar
 import contextlib
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,10 +116,20 @@ def _if_new(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
     def refreshed(context: Any) -> None:
         """Take note of what has been registered since the last time, if anything has."""
         if vars(context).get("_registered") != _registered(context):
+            _import_array_functions()
             refresh(context)
             context._registered = _registered(context)
 
     return refreshed
+
+
+def _import_array_functions() -> None:
+    """Import what Numba knows of arrays without SciPy's linear algebra, 0.15 s: whoever needs that imports it."""
+    if "numba.np.arraymath" not in sys.modules:
+        from numba.np import linalg
+
+        with replaced(linalg, "ensure_blas", lambda: None):
+            from numba.np import arraymath  # noqa: F401
 
 
 def _with_types(refresh: Callable[[Any], None]) -> Callable[[Any], None]:
