@@ -13,11 +13,11 @@ from typing import Any
 
 from llvmlite.ir import LiteralStructType, PointerType
 from numba.core import types
-from numba.core.callconv import CPUCallConv, Status
+from numba.core.callconv import RETCODE_OK, CPUCallConv, Status
 from numba.core.cpu import CPUContext
 
 from dirichlet_bandits.patches import replaced
-from dirichlet_bandits.values import place_for
+from dirichlet_bandits.values import place_for, write
 
 _Context: Any = CPUContext
 _Convention: Any = CPUCallConv
@@ -35,6 +35,7 @@ def lean_calls() -> Iterator[None]:
         replaced(_Convention, "call_function", _call_directly),
         replaced(_Convention, "decorate_function", _decorate),
         replaced(_Convention, "return_status_propagate", _return_error),
+        replaced(_Convention, "return_value", _return),
     ):
         yield
 
@@ -78,6 +79,12 @@ def _promise(convention: Any, function: Any) -> None:
             for name in convention._get_excinfo_argument(function).attributes:
                 argument.add_attribute(name)
             set.add(argument.attributes, "readonly")  # llvmlite does not know it
+
+
+def _return(convention: Any, builder: Any, value: Any) -> None:
+    """Write the result where the caller wants it."""
+    write(convention.context, builder, value, convention._get_return_argument(builder.function))
+    convention._return_errcode_raw(builder, RETCODE_OK)
 
 
 def _return_error(convention: Any, builder: Any, status: Any) -> None:

@@ -249,6 +249,10 @@ class _StampedCache(FunctionCache):
             raise NotCached
         return found
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for these types, without the listing of all its variables' types."""
+        super().save_overload(sig, data._replace(type_annotation=""))  # type: ignore[no-untyped-call]
+
 
 class NotCached(Exception):  # noqa: N818 - no error: an answer
     """Something would have to be compiled."""

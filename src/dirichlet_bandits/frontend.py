@@ -1,15 +1,27 @@
 """What Numba does for every function before LLVM sees it, without what serves diagnostics only.
 
 A policy consists of some two hundred small functions, and Numba's care for each of them adds up: timers and events
-around every pass and every lock, and where each variable lives, asked anew after every pass. Nothing here changes what
-a function computes.
+around every pass and every lock, passes that look for what is not there, and where each variable lives, asked anew
+after every pass. Nothing here changes what a function computes.
 """
 
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import analysis, compiler_machinery, errors, event, ir, postproc, transforms
+from llvmlite.binding import ffi
+from numba.core import (
+    analysis,
+    compiler_machinery,
+    errors,
+    event,
+    ir,
+    lowering,
+    postproc,
+    transforms,
+    typeinfer,
+    types,
+)
 
 from dirichlet_bandits.lazy import without_collecting
 from dirichlet_bandits.patches import replaced
@@ -21,6 +33,7 @@ _PassManager: Any = compiler_machinery.PassManager
 _Processor: Any = postproc.PostProcessor
 _Function: Any = ir.FunctionIR
 _follow_all_variables = _Processor.run
+_error_context = _errors.new_error_context
 
 
 @contextlib.contextmanager
@@ -34,6 +47,9 @@ def quick_frontend() -> Iterator[None]:
             (_Processor, "run", _follow_variables),
             (_Function, "get_block_entry_vars", _variables_before),
             (event, "install_timer", lambda kind, callback: contextlib.nullcontext()),
+            (ffi.lib._lock, "_cblist", []),  # events at every one of thirty thousand calls of LLVM
+            (typeinfer, "new_error_context", _ErrorContext),
+            (lowering, "new_error_context", _ErrorContext),
             (ir.Loc, "__deepcopy__", lambda place, memo: place),  # a line of a file does not change
             # Of messages about what did not fit, which nobody reads once something fits; there with colorama only.
             *([(_errors.HighlightColorScheme, "_markup", lambda colours, text, *look: text)] if _HAS_COLOURS else []),
@@ -42,13 +58,63 @@ def quick_frontend() -> Iterator[None]:
         yield
 
 
+class _ErrorContext:
+    """What Numba adds to the message of an error: prepared for every instruction, seldom needed."""
+
+    def __init__(self, text: str, *args: Any, **details: Any) -> None:
+        self._said = text, args, details
+        if "loc" in details and not details["loc"].filename.startswith(_errors._numba_path):
+            _errors.loc_info.update(details)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None:
+            text, args, details = self._said
+            with _error_context(text, *args, **details):
+                raise error
+
+
 def _run_pass(manager: Any, index: int, each: Any, state: Any) -> None:
-    """One pass over one function."""
+    """One pass over one function, if there is something for it to do."""
+    if each.name() in _SELDOM and not _SELDOM[each.name()](state):
+        return
     each.analysis = manager._analysis
     with _errors.new_error_context("Pass {name}", name=each.name()):
         each.run_initialization(state)
         each.run_pass(state)
         each.run_finalizer(state)
+
+
+def _has_closures(state: Any) -> bool:
+    """Whether a function contains another one, a comprehension or a list, or asks for a reduction or a stencil."""
+    code = state.func_id.func.__code__
+    return not {"reduce", "stencil"}.isdisjoint(code.co_names + code.co_freevars) or any(
+        isinstance(inst.value, ir.Expr) and inst.value.op in ("make_function", "build_list")
+        for block in state.func_ir.blocks.values()
+        for inst in block.find_insts(ir.Assign)
+    )
+
+
+def _has_array_expressions(state: Any) -> bool:
+    """Whether a function computes with whole arrays, or knows lists or texts."""
+    if any(isinstance(kind, types.List | types.StringLiteral) for kind in state.typemap.values()):
+        return True
+    return any(
+        isinstance(getattr(signature, "return_type", None), types.Array)
+        and (getattr(inst, "op", "") in ("unary", "binop", "inplace_binop") or _is_of_elements(inst, state.typemap))
+        for inst, signature in state.calltypes.items()
+    )
+
+
+def _is_of_elements(inst: Any, typemap: Any) -> bool:
+    """Whether this is a call of a NumPy function, or of one like these, that works on each element of an array."""
+    return getattr(inst, "op", "") == "call" and hasattr(getattr(typemap[inst.func.name], "typing_key", None), "nin")
+
+
+# Passes that change few functions: 0.5 s for NPTS if they run over all.
+_SELDOM = {"inline_closure_likes": _has_closures, "nopython_rewrites": _has_array_expressions}
 
 
 def _follow_variables(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:

@@ -7,6 +7,7 @@ all its uses, is a value, not a place in memory. Of a tuple that a function gets
 read. What a function computes is the same.
 """
 
+import operator
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -14,13 +15,15 @@ from typing import Any
 from llvmlite.ir import Argument
 from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks, must_use_alloca
+from numba.core.ir_utils import get_definition, guard
 from numba.core.lowering import Lower
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.unsafe import eh
 from numba.np.arrayobj import load_item, store_item
 
 from dirichlet_bandits.indexing import element, is_plain, parts_of, window
-from dirichlet_bandits.values import is_counted, place_for
+from dirichlet_bandits.iterating import count_up, next_number
+from dirichlet_bandits.values import OWNER, is_counted, owners_in, place_for, write
 
 _Lower: Any = Lower
 _PARTS = types.BaseTuple | types.Array | NumPyRandomGeneratorType
@@ -35,6 +38,7 @@ class LeanLower(_Lower):  # type: ignore[misc]
         self._in_memory: set[str] = set()  # variables that own what they hold, assigned once
         self._members: dict[tuple[str, str], Any] = {}
         self._standing: dict[str, list[Any]] = {}
+        self._fleeting: list[Any] = []  # values that an instruction finds in memory
         catches = self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks)
         self._may_catch = catches
         if catches or self._disable_sroa_like_opt:
@@ -94,7 +98,46 @@ class LeanLower(_Lower):  # type: ignore[misc]
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
         if name in self._uncounted:
             return place_for(self.builder, lltype)
-        return super().alloca_lltype(name, lltype, datamodel)
+        if not self._is_known(name):
+            return super().alloca_lltype(name, lltype, datamodel)
+        place = place_for(self.builder, lltype)
+        with self.builder.goto_entry_block():
+            self._forget(name, place)
+        return place
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a variable in memory is a tuple, an array or a generator: then it is clear who owns its parts."""
+        return (
+            not self._may_catch
+            and not self._disable_sroa_like_opt
+            and name not in self._singly_assigned_vars
+            and _consists_of_parts(self.typeof(name), self.context.data_model_manager)
+        )
+
+    def _owners_in(self, name: str, place: Any) -> list[Any]:
+        return owners_in(self.builder, self.context.data_model_manager[self.typeof(name)], place)
+
+    def _forget(self, name: str, place: Any) -> None:
+        """Let a variable own nothing."""
+        for owner in self._owners_in(name, place):
+            self.builder.store(owner.type.pointee(None), owner)
+
+    def _release(self, name: str, place: Any) -> None:
+        """What a variable owns is no longer needed there."""
+        for owner in self._owners_in(name, place):
+            self.context.nrt.decref(self.builder, OWNER, self.builder.load(owner))
+
+    def lower_inst(self, inst: Any) -> None:
+        if isinstance(inst, ir.Assign) and not isinstance(inst.value, ir.Arg) and not self._disable_sroa_like_opt:
+            # What Numba does, without the text of each instruction.
+            self.storevar(self.lower_assign(self.typeof(inst.target.name), inst), inst.target.name)
+        elif isinstance(inst, ir.Del):
+            self.delvar(inst.value)
+        else:
+            super().lower_inst(inst)
+        for value in self._fleeting:
+            value.place = None
+        self._fleeting.clear()
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         if inst.target.name not in self._uncounted or not self._is_counted(inst.target.name):
@@ -107,19 +150,57 @@ class LeanLower(_Lower):  # type: ignore[misc]
             self.context.enable_nrt = counting
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
-        if expr.op == "getattr" and isinstance(self.typeof(expr.value.name), types.BaseNamedTuple):
-            member = self._member(self.typeof(expr.value.name), expr.value.name, expr.attr)
-            if member is not None:
-                if self.context.enable_nrt:
-                    self.context.nrt.incref(self.builder, resty, member)
-                return member
-        return super().lower_expr(resty, expr)
+        value = self._in_few_instructions(resty, expr)
+        return super().lower_expr(resty, expr) if value is None else value
+
+    def _in_few_instructions(self, resty: Any, expr: Any) -> Any:
+        """The value of an expression for which Numba writes down more than LLVM needs; None for all others."""
+        if expr.op == "call" and _key(self.typeof(expr.func.name)) is bool:
+            known = [self.typeof(part.name) for part in expr.args] == [types.boolean]
+            return self.loadvar(expr.args[0].name) if known else None
+        if expr.op == "binop" and expr.fn is operator.pow and resty == self.typeof(expr.lhs.name) == types.float64:
+            return self._power(self.loadvar(expr.lhs.name), expr.static_rhs)
+        if expr.op not in ("getattr", "getiter", "iternext"):
+            return None
+        name = expr.value.name
+        kind = self.typeof(name)
+        if expr.op == "getattr" and isinstance(kind, types.BaseNamedTuple):
+            member = self._member(kind, name, expr.attr)
+            if member is not None and self.context.enable_nrt:
+                self.context.nrt.incref(self.builder, resty, member)
+            return member
+        if expr.op == "getattr" and isinstance(kind, types.Array) and expr.attr == "size":
+            return self.context.data_model_manager[kind].get(self.builder, self.loadvar(name), "nitems")
+        if expr.op == "getiter" and isinstance(kind, types.RangeType) and self._has_no_step(expr.value):
+            return count_up(self.builder, self.loadvar(name), self.context.get_value_type(resty))
+        if expr.op == "iternext" and isinstance(kind, types.RangeIteratorType):
+            return next_number(self.builder, self.loadvar(name), self.context.get_value_type(resty))
+        return None
+
+    def _power(self, x: Any, power: Any) -> Any:
+        """A square or the next two powers, multiplied in Numba's order, without its loop over the bits of the power."""
+        if type(power) is not int or power not in (2, 3, 4):
+            return None
+        square = self.builder.fmul(x, x)
+        return square if power == 2 else self.builder.fmul(square, x if power == 3 else square)
+
+    def _has_no_step(self, numbers: Any) -> bool:
+        call = guard(get_definition, self.func_ir, numbers)
+        return (
+            isinstance(call, ir.Expr)
+            and call.op == "call"
+            and _key(self.typeof(call.func.name)) is range
+            and call.vararg is None
+            and len(call.args) < 3
+        )
 
     def _member(self, kind: Any, name: str, field: str) -> Any:
-        """A field of a tuple that the function got by its address, read when the function begins; else None."""
+        """A field of a tuple in memory; of one that the function got, read when the function begins. Else None."""
         place = getattr(self.loadvar(name), "place", None)
-        if not isinstance(place, Argument) or field not in kind.fields:
+        if place is None or field not in kind.fields:
             return None
+        if not isinstance(place, Argument):
+            return self.builder.load(cgutils.gep_inbounds(self.builder, place, 0, kind.fields.index(field)))
         key = place.name, field
         if key not in self._members:
             with self.builder.goto_entry_block():
@@ -167,6 +248,9 @@ class LeanLower(_Lower):  # type: ignore[misc]
         if name in self._in_memory:
             value.place = self.getvar(name)
             self._standing.setdefault(name, []).append(value)
+        elif name not in self._blk_local_varmap and self._is_known(name):
+            value.place = self.getvar(name)  # until the next instruction: that may overwrite it
+            self._fleeting.append(value)
         return value
 
     def _overwritten(self, name: str) -> None:
@@ -176,19 +260,42 @@ class LeanLower(_Lower):  # type: ignore[misc]
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         self._overwritten(name)
-        if name in self._uncounted and name not in self._singly_assigned_vars:
-            self.builder.store(value, self.getvar(name))
-        else:
+        owns = name not in self._uncounted
+        if (owns and not self._is_known(name)) or name in self._singly_assigned_vars:
             super().storevar(value, name, argidx)
+            return
+        place = self.getvar(name)
+        if owns and argidx is None:
+            self._release(name, place)
+        write(self.context, self.builder, value, place)
 
     def delvar(self, name: str) -> None:
         self._overwritten(name)
-        if name not in self._uncounted:
+        if name in self._uncounted:
+            return
+        if name in self._blk_local_varmap or not self._is_known(name):
             super().delvar(name)
+            return
+        place = self.getvar(name)
+        self._release(name, place)
+        self._forget(name, place)
+
+
+def _key(kind: Any) -> Any:
+    """The function that a type stands for, if it is one that Numba knows."""
+    return kind.typing_key if isinstance(kind, types.Function) else None
 
 
 def _dtype(kind: Any) -> Any:
     return kind.dtype if isinstance(kind, types.Array) else None
+
+
+def _consists_of_parts(kind: Any, manager: Any) -> bool:
+    """Whether a type is a tuple, an array or a generator, or a tuple of these and of what owns no memory."""
+    if isinstance(kind, types.BaseTuple):
+        parts: Any = kind
+        return all(not is_counted(manager[part]) or _consists_of_parts(part, manager) for part in parts)
+    return isinstance(kind, types.Array | NumPyRandomGeneratorType)
 
 
 def _is_view(index: Any) -> bool:

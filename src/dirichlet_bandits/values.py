@@ -13,19 +13,22 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import cgutils
+from numba.core import cgutils, types
+from numba.core.base import BaseContext
 from numba.core.datamodel import models
 from numba.core.runtime.context import NRTContext
 
 from dirichlet_bandits.patches import replaced
 
 _Context: Any = NRTContext
+_Base: Any = BaseContext
 _Boolean: Any = models.BooleanModel
 _Proxy: Any = cgutils._StructProxy
 _STRUCTS: list[Any] = [models.StructModel, models.UniTupleModel]
 _Tuple: Any = models.TupleModel
 _flat_type, _as_flat, _from_flat = _Tuple.get_argument_type, _Tuple.as_argument, _Tuple.from_argument
 _PACKAGE = __name__.partition(".")[0]
+OWNER = types.MemInfoPointer(types.voidptr)
 _CONVERSIONS = ("as_data", "from_data", "as_return", "from_return")
 
 
@@ -36,6 +39,12 @@ def whole_values() -> Iterator[None]:
         stack.enter_context(replaced(_Context, "get_meminfos", _owners))
         stack.enter_context(replaced(_Boolean, "from_data", _truth))
         stack.enter_context(replaced(_Proxy, "__init__", _in_memory(_Proxy.__init__)))
+        stack.enter_context(
+            replaced(_Base, "pair_first", lambda _, builder, pair, kind: builder.extract_value(pair, 0))
+        )
+        stack.enter_context(
+            replaced(_Base, "pair_second", lambda _, builder, pair, kind: builder.extract_value(pair, 1))
+        )
         for model in _STRUCTS:
             for name in _CONVERSIONS:
                 stack.enter_context(replaced(model, name, _unless_equal(getattr(model, name))))
@@ -46,6 +55,30 @@ def place_for(builder: Any, kind: Any) -> Any:
     """Memory for a value that is written before it is read: Numba fills it with zeros first, twice."""
     with builder.goto_entry_block():
         return builder.alloca(kind)
+
+
+def owners_in(builder: Any, model: Any, place: Any) -> list[Any]:
+    """Addresses of the pointers to all owners of memory inside a tuple, an array or a generator that stands there."""
+    if model.has_nrt_meminfo():
+        return [place]
+    found = []
+    is_uniform = isinstance(model, models.UniTupleModel)
+    for i, member in enumerate([model._elem_model] * model._count if is_uniform else model.inner_models()):
+        if is_counted(member):
+            found += owners_in(builder, member, cgutils.gep_inbounds(builder, place, 0, i))
+    return found
+
+
+def write(context: Any, builder: Any, value: Any, place: Any) -> None:
+    """Write a value to memory: from where it stands, if it does: LLVM would take a tuple apart to its last number."""
+    source = getattr(value, "place", None)
+    if source is None:
+        builder.store(value, place)
+        return
+    size = vars(value.type).get("_size")
+    if size is None:
+        size = value.type._size = context.get_abi_sizeof(value.type)
+    cgutils.raw_memcpy(builder, place, source, cgutils.intp_t(size), 1, align=8)
 
 
 def _in_memory(proxy: Any) -> Any:
@@ -63,6 +96,9 @@ def _owners(runtime: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
     """Type and owner of all memory inside a value; members without any are not taken out."""
     manager = runtime._context.data_model_manager
     model = manager[kind]
+    place = getattr(value, "place", None)
+    if place is not None:
+        return [(OWNER, builder.load(owner)) for owner in owners_in(builder, model, place)]
     found = [(kind, model.get_nrt_meminfo(builder, value))] if model.has_nrt_meminfo() else []
     for member, take in model.traverse(builder):
         if is_counted(manager[member]):

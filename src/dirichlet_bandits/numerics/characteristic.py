@@ -26,7 +26,7 @@ _GROWTH: Final = 1.2  # only for so much: the fewer they are, the farther the in
 _AT_ONCE: Final = 64  # factors that are multiplied before the product might overflow
 
 # Sines of frequencies pi and 3/4 pi in the number of the node, a half added.
-_WAVES: Final = tuple(tuple(math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)) for f in (1.0, 0.75))
+_WAVES: Final = np.array([[math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)] for f in (1.0, 0.75)])
 
 # Rows of a law, one array as Numba counts references: the nodes, the data's product there, scratch space, and
 # numbers: the reference, the rewards for which the nodes serve, the rewards known, all factors.
@@ -104,8 +104,8 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
     total = far = less_far = 0.0
     for j in range(NODES):
         total += d[j] / (j + 0.5)
-        far += c[j] / (j + 0.5) * _WAVES[0][j]
-        less_far += c[j] / (j + 0.5) * _WAVES[1][j]
+        far += c[j] / (j + 0.5) * _WAVES[0, j]
+        less_far += c[j] / (j + 0.5) * _WAVES[1, j]
     far, less_far = abs(1.0 - 2.0 / math.pi * far), abs(1.0 - 2.0 / math.pi * less_far)
     last = (abs(c[-1]) + abs(d[-1])) / NODES
     return 0.5 - total / math.pi, far * min(far / less_far, 1.0) ** 4 + last

@@ -28,7 +28,7 @@ _TRIAL_STEP: Final = 0.2
 _TRIALS: Final = 16
 
 # Cosines of frequencies pi, 7/8 pi and 3/4 pi in the number of the node.
-WAVES: Final = tuple(tuple(math.cos(math.pi * f * j) for j in range(NODES)) for f in (1.0, 0.875, 0.75))
+WAVES: Final = np.array([[math.cos(math.pi * f * j) for j in range(NODES)] for f in (1.0, 0.875, 0.75)])
 
 # Rows of a contour, one array as Numba hands it over and counts references to it as a whole: the nodes' imaginary
 # parts, quadrature factors, the data's product there, scratch space, and numbers. The product is prod_i
@@ -175,9 +175,9 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
         fi = weight_imag[j] + weight_real[j] * v
         term = (real[j] * fr - imag[j] * fi) / (1.0 + v * v)
         total += term
-        alternate += term * WAVES[0][j]
-        slower += term * WAVES[1][j]
-        slow += term * WAVES[2][j]
+        alternate += term * WAVES[0, j]
+        slower += term * WAVES[1, j]
+        slow += term * WAVES[2, j]
         last = (abs(real[j]) + abs(imag[j])) * (abs(fr) + abs(fi)) / (1.0 + v * v)
     if not total > 0.0:
         return math.nan, math.inf
@@ -200,7 +200,7 @@ def rebuilt(contour: Floats, values: Floats, weights: Floats, b: float, m: float
     return evaluate(contour, m, b)
 
 
-@jit
+@shared
 def times_power(
     real: Floats,
     imag: Floats,
@@ -263,7 +263,8 @@ def append(contour: Floats, x: float, weight: int) -> None:
     for j in range(NODES):
         factor_real[j] = 1.0
         factor_imag[j] = 0.0
-    times_power(factor_real, factor_imag, contour[Y], shifted / left, abs(weight), contour[WORK + 2], contour[WORK + 3])
+    power = float(abs(weight))
+    times_power(factor_real, factor_imag, contour[Y], shifted / left, power, contour[WORK + 2], contour[WORK + 3])
     for j in range(NODES):
         r, i, c, d = real[j], imag[j], factor_real[j], factor_imag[j]
         size = 1.0

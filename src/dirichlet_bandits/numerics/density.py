@@ -75,9 +75,9 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
         term = share * (real[j] - imag[j] * v)
         other = share * (imag[j] + real[j] * v)
         total += term
-        alternate += term * WAVES[0][j]
-        slower += term * WAVES[1][j]
-        slow += term * WAVES[2][j]
+        alternate += term * WAVES[0, j]
+        slower += term * WAVES[1, j]
+        slow += term * WAVES[2, j]
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
         # The derivative's integrand has a factor z/(1 - z m') more.
         t = y[j] * g
