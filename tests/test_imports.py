@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import dirichlet_bandits as db
@@ -15,6 +16,7 @@ HEAVY = {
     "numba",
     "numba.np.arraymath",
     "numpy",
+    "numpy.f2py",
     "pandas",
     "pyarrow",
     "rich.console",
@@ -82,6 +84,17 @@ def test_an_ask_and_a_tell_from_the_shell(tmp_path):
     for arguments in (["ask", "s"], ["tell", "s", "3", "1"], ["ask", "s"]):
         told = HELP.format(arguments=["study", *arguments, "--storage", storage])
         assert heavy(told) == {"numpy", "numba", "sqlalchemy"}
+
+
+@pytest.mark.parametrize("policy", ["NPTS(upper=1)", "QDS()", "BCVTS(level=0.5, upper=1)"])
+def test_an_ask_of_policies_that_look_at_every_reward(tmp_path, policy):
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study = db.create_study("s", arms=["a", "b"], policy=policy, storage=storage, seed=0)
+    rewards = np.random.default_rng(0).random(200)
+    study.add_trials({"arm": ["a", "b"] * 100, "reward": rewards})
+    study.ask()  # may compile
+    study.storage.close()
+    assert heavy(HELP.format(arguments=["study", "ask", "s", "--storage", storage])) == {"numpy", "numba", "sqlalchemy"}
 
 
 def test_every_public_name_is_known_before_its_first_use():

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,7 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
-from numba.core import cgutils, types
+from numba.core import cgutils, environment, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.imputils import lower_builtin
 from numba.core.runtime.nrt import rtsys
@@ -27,6 +28,7 @@ from numba.core.typing.templates import AbstractTemplate, Signature, infer_globa
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
 from dirichlet_bandits.linking import LinkedDispatcher
+from dirichlet_bandits.patches import replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -236,7 +238,7 @@ class _StampedCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        files: Any = IndexDataCacheFile
+        files: Any = _CacheFile
         self._cache_file = files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -248,6 +250,28 @@ class _StampedCache(FunctionCache):
         if found is None and getattr(_asked, "only_cached", False):
             raise NotCached
         return found
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's files of one function, read without an import of the modules whose functions it was compiled with.
+
+    Some of Numba's import a part of SciPy that takes as long as Numba itself.
+    """
+
+    def _load_data(self, name: str) -> Any:
+        with replaced(environment, "_rebuild_env", _environment):
+            return super()._load_data(name)  # type: ignore[no-untyped-call]
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """The constants of a compiled function. It looks nothing up in its module, which need not be there."""
+    found: Any = environment.lookup_environment(name)
+    if found is None:
+        found = environment.Environment(vars(sys.modules[module]) if module in sys.modules else {"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        environment.Environment._memo[name] = found
+    return found
 
 
 class NotCached(Exception):  # noqa: N818 - no error: an answer
