@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_bitcode
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
@@ -39,7 +39,9 @@ class LinkedLibrary(_Library):  # type: ignore[misc]
     """Numba's library of one function: what it calls is linked in when its machine code is asked for, not before."""
 
     _lent: Any = None
+    _bitcode: bytes | None = None
     _linking_libraries: list[Any]
+    _shared_module: Any
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -69,6 +71,30 @@ class LinkedLibrary(_Library):  # type: ignore[misc]
                     function.linkage = Linkage.linkonce_odr
         return self._lent
 
+    # Whoever finds a function on the disk nearly always calls it, and hardly ever links it into another one.
+
+    def serialize_using_object_code(self) -> Any:
+        name, kind, (code, bitcode) = super().serialize_using_object_code()
+        module = self._get_module_for_linking()
+        defined = {value.name for value in (*module.functions, *module.global_variables) if not value.is_declaration}
+        return name, kind, (code, bitcode, defined)
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        name, _, (code, bitcode, defined) = state
+        library = codegen.create_library(name)
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        library._bitcode = bitcode
+        codegen._engine._defined_symbols |= defined
+        return library
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None and self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return super()._get_module_for_linking()
+
 
 class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
     """Numba's dispatcher of one function: parts for its callers, or machine code if Python calls it."""
@@ -77,6 +103,9 @@ class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
         super().__init__(py_func, locals, {**(targetoptions or {}), "nopython": True})
         self._compiler._customize_flags = _without_wrappers_inside
         self._for_python: Any = None
+
+    def _compilation_chain_init_hook(self) -> None:
+        """Numba looks for extensions again before it compiles; what is found on the disk needs none."""
 
     def compile(self, sig: Any) -> Any:
         """Compile for these types of arguments."""
