@@ -9,6 +9,7 @@ import pytest
 import dirichlet_bandits as db
 
 HEAVY = {
+    "dirichlet_bandits.policies.subsampling",  # in these tests nobody asks for a policy of this family
     "fastapi",
     "httpx",
     "jinja2",
@@ -110,6 +111,6 @@ RDS, simulate
 def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
 
     assert db.experiments.shipped("robustness").title
-    assert db.policies.POLICIES["RDS"] is db.RDS
+    assert db.policies.catalogue.POLICIES["RDS"] is db.RDS
     with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
         db.RDX  # noqa: B018
