@@ -16,6 +16,7 @@ HEAVY = {
     "matplotlib",
     "numba",
     "numba.np.arraymath",
+    "numba.np.arrayobj",
     "numpy",
     "numpy.f2py",
     "pandas",

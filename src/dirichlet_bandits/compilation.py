@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
 from numba.core import cgutils, environment, types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.imputils import lower_builtin
 from numba.core.runtime import nrtdynmod
 from numba.core.runtime.nrt import rtsys
@@ -228,20 +228,18 @@ def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     """
     function = getattr(function, "py_func", function)
     dispatcher: Any = LinkedDispatcher(function, None, OPTIONS)
-    cache = _cache_of(function, *sources)
-    if cache is not None:
-        dispatcher._cache = cache
+    dispatcher.open_cache = functools.partial(_cache_of, function, *sources)
     return cast(Callable[P, R], dispatcher)
 
 
-def _cache_of(function: Any, *sources: str) -> "_StampedCache | None":
+def _cache_of(function: Any, *sources: str) -> "_StampedCache | NullCache":
     """Where the machine code of a function is kept.
 
     Nothing is kept of what was typed at a prompt, nor while somebody edits: the code may be older than its file.
     """
     files = _with_imports([function.__code__.co_filename, *sources])
     if not files or max(os.stat(file).st_mtime for file in files) >= _LOADED:
-        return None
+        return NullCache()
     return _StampedCache(function, _hash_of(files))
 
 
@@ -289,8 +287,8 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
 
 def _runtime(context: Any) -> Any:
     """Numba's own library of reference counts, kept on disk like a function: compiling it takes every process 20 ms."""
-    codegen, cache = context.codegen(), _cache_of(_runtime)
-    files: Any = None if cache is None else cache._cache_file
+    codegen: Any = context.codegen()
+    files: Any = getattr(_cache_of(_runtime), "_cache_file", None)
     kept = None if files is None else files.load(codegen.magic_tuple())
     if kept is not None:
         return codegen.unserialize_library(kept)

@@ -17,20 +17,17 @@ from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typed_passes import NativeLowering
 
-from dirichlet_bandits.calling import lean_calls
-from dirichlet_bandits.frontend import quick_frontend
-from dirichlet_bandits.lowering import LeanLower
-from dirichlet_bandits.resolution import quick_resolution
-from dirichlet_bandits.values import whole_values
+from dirichlet_bandits.patches import replaced
 
 # Numba's own types say less than what is used here.
 _Library: Any = JITCodeLibrary
 _Dispatcher: Any = CPUDispatcher
 _Context: Any = CPUContext
-_Lowering: Any = NativeLowering
+_Compiler: Any = _FunctionCompiler
 
 _compiling = threading.local()
 
@@ -96,12 +93,28 @@ class LinkedLibrary(_Library):  # type: ignore[misc]
         return super()._get_module_for_linking()
 
 
+class LeanCompiler(_Compiler):  # type: ignore[misc]
+    """Numba's compiler of one function, with less to do."""
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        with _lean_compilation():
+            return super().compile(args, return_type)
+
+    def _customize_flags(self, flags: Any) -> Any:
+        if _depth() > 1:
+            flags.no_cpython_wrapper = True
+        return flags
+
+
 class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
     """Numba's dispatcher of one function: parts for its callers, or machine code if Python calls it."""
 
+    open_cache: Callable[[], Any] | None = None
+    """Where machine code is kept, if anywhere; asked for when there is something to find or to keep."""
+
     def __init__(self, py_func: Callable[..., Any], locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals, {**(targetoptions or {}), "nopython": True})
-        self._compiler._customize_flags = _without_wrappers_inside
+        self._compiler.__class__ = LeanCompiler
         self._for_python: Any = None
 
     def _compilation_chain_init_hook(self) -> None:
@@ -119,6 +132,8 @@ class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
             self._insert([kind._code for kind in args], entry, False)
             return entry
         with _emitting_once():
+            if self.open_cache is not None:
+                self._cache, self.open_cache = self.open_cache(), None
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -148,12 +163,6 @@ def _depth() -> int:
     return getattr(_compiling, "depth", 0)
 
 
-def _without_wrappers_inside(flags: Any) -> Any:
-    if _depth() > 1:
-        flags.no_cpython_wrapper = True
-    return flags
-
-
 @contextlib.contextmanager
 def _emitting_once() -> Iterator[None]:
     """While one of our functions is compiled let Numba put off machine code, also that of its own functions."""
@@ -170,7 +179,7 @@ def _emitting_once() -> Iterator[None]:
 def _linked_libraries() -> Iterator[None]:
     with global_compiler_lock:
         codegen: Any = cpu_target.target_context.codegen()
-        executable, lowering_class = _Context.get_executable, _Lowering.lowering_class
+        executable = _Context.get_executable
 
         def put_off(context: Any, library: Any, description: Any, environment: Any) -> Any:
             if _has_wrapper(library, description):
@@ -178,11 +187,31 @@ def _linked_libraries() -> Iterator[None]:
             name = description.qualname.rpartition(".")[2]
             return _dynfunc.make_function(description.lookup_module(), name, "", 0, environment, (library,))
 
-        codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
-        _Lowering.lowering_class = LeanLower
-        try:
-            with quick_frontend(), quick_resolution(), whole_values(), lean_calls():
-                yield
-        finally:
-            del codegen._library_class
-            _Context.get_executable, _Lowering.lowering_class = executable, lowering_class
+        with replaced(codegen, "_library_class", LinkedLibrary), replaced(_Context, "get_executable", put_off):
+            yield
+
+
+@contextlib.contextmanager
+def _lean_compilation() -> Iterator[None]:
+    """Let ours take the place of parts of Numba's compiler; they are imported now: what is on the disk needs none."""
+    if getattr(_compiling, "lean", False):
+        yield
+        return
+    from dirichlet_bandits.calling import lean_calls
+    from dirichlet_bandits.frontend import quick_frontend
+    from dirichlet_bandits.lowering import LeanLower
+    from dirichlet_bandits.resolution import quick_resolution
+    from dirichlet_bandits.values import whole_values
+
+    _compiling.lean = True
+    try:
+        with (
+            replaced(NativeLowering, "lowering_class", LeanLower),
+            quick_frontend(),
+            quick_resolution(),
+            whole_values(),
+            lean_calls(),
+        ):
+            yield
+    finally:
+        _compiling.lean = False
