@@ -21,6 +21,7 @@ HEAVY = {
     "numpy.f2py",
     "pandas",
     "pyarrow",
+    "pydantic",
     "rich.console",
     "scipy.linalg",
     "scipy.optimize",
