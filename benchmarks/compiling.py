@@ -85,6 +85,6 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.catalogue import POLICIES
 
     main(sys.argv[1:] or list(POLICIES))

@@ -40,14 +40,25 @@ if __name__ == "caller":
 """
 
 
-def run(folder):
+LINKS = """
+import numba
+import numpy as np
+from dirichlet_bandits.compilation import jit
+from caller import total
+
+for decorator in (numba.njit, jit):
+    assert decorator(lambda x: total(x, 3) + 1.0)(np.ones(3)) == 16.0
+"""
+
+
+def run(folder, code="import caller"):
     """The sum, and whether the machine code came from the disk."""
     setting = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
         "NUMBA_CACHE_DIR": str(folder / "cache"),
     }
-    done = subprocess.run([sys.executable, "-c", "import caller"], env=setting, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], env=setting, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found, hits = done.stdout.split()
     return float(found), int(hits)
@@ -63,6 +74,12 @@ def test_a_shared_function_is_there_for_the_next_process(tmp_path):
     write(tmp_path, "1.0")
     assert run(tmp_path) == (15.0, 0)
     assert run(tmp_path) == (15.0, 1)
+
+
+def test_what_is_found_on_the_disk_can_be_linked_into_callers(tmp_path):
+    write(tmp_path, "1.0")
+    run(tmp_path)
+    assert run(tmp_path, LINKS) == (15.0, 1)
 
 
 def test_callers_survive_the_loss_of_the_shared_function(tmp_path):

@@ -55,7 +55,7 @@ def test_readme_has_the_table_of_all_policies():
 
 
 def test_the_page_of_policies_names_each_and_shows_every_picture():
-    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.catalogue import POLICIES
 
     text = (ROOT / "docs/policies.md").read_text(encoding="utf-8")
     assert [name for name in POLICIES if f"`{name}" not in text] == []

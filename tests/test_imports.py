@@ -3,20 +3,25 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import dirichlet_bandits as db
 
 HEAVY = {
+    "dirichlet_bandits.policies.subsampling",  # in these tests nobody asks for a policy of this family
     "fastapi",
     "httpx",
     "jinja2",
     "matplotlib",
     "numba",
     "numba.np.arraymath",
+    "numba.np.arrayobj",
     "numpy",
+    "numpy.f2py",
     "pandas",
     "pyarrow",
+    "pydantic",
     "rich.console",
     "scipy.linalg",
     "scipy.optimize",
@@ -84,6 +89,17 @@ def test_an_ask_and_a_tell_from_the_shell(tmp_path):
         assert heavy(told) == {"numpy", "numba", "sqlalchemy"}
 
 
+@pytest.mark.parametrize("policy", ["NPTS(upper=1)", "QDS()", "BCVTS(level=0.5, upper=1)"])
+def test_an_ask_of_policies_that_look_at_every_reward(tmp_path, policy):
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    study = db.create_study("s", arms=["a", "b"], policy=policy, storage=storage, seed=0)
+    rewards = np.random.default_rng(0).random(200)
+    study.add_trials({"arm": ["a", "b"] * 100, "reward": rewards})
+    study.ask()  # may compile
+    study.storage.close()
+    assert heavy(HELP.format(arguments=["study", "ask", "s", "--storage", storage])) == {"numpy", "numba", "sqlalchemy"}
+
+
 def test_every_public_name_is_known_before_its_first_use():
     code = """
 import dirichlet_bandits as db
@@ -97,6 +113,6 @@ RDS, simulate
 def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
 
     assert db.experiments.shipped("robustness").title
-    assert db.policies.POLICIES["RDS"] is db.RDS
+    assert db.policies.catalogue.POLICIES["RDS"] is db.RDS
     with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
         db.RDX  # noqa: B018

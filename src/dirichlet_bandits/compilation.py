@@ -9,7 +9,9 @@ import contextlib
 import functools
 import hashlib
 import importlib
+import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,15 +20,17 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
-from numba.core import cgutils, types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import cgutils, environment, types
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.imputils import lower_builtin
+from numba.core.runtime import nrtdynmod
 from numba.core.runtime.nrt import rtsys
 from numba.core.types.npytypes import NumPyRandomGeneratorType
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global
 
 from dirichlet_bandits import announcements as _announcements  # noqa: F401 - says when something is compiled
 from dirichlet_bandits.linking import LinkedDispatcher
+from dirichlet_bandits.patches import replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -224,11 +228,19 @@ def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     """
     function = getattr(function, "py_func", function)
     dispatcher: Any = LinkedDispatcher(function, None, OPTIONS)
-    files = _with_imports([function.__code__.co_filename, *sources])
-    # Nothing is kept of what was typed at a prompt, nor while somebody edits: the code may be older than its file.
-    if files and max(Path(file).stat().st_mtime for file in files) < _LOADED:
-        dispatcher._cache = _StampedCache(function, source_stamp(*files))
+    dispatcher.open_cache = functools.partial(_cache_of, function, *sources)
     return cast(Callable[P, R], dispatcher)
+
+
+def _cache_of(function: Any, *sources: str) -> "_StampedCache | NullCache":
+    """Where the machine code of a function is kept.
+
+    Nothing is kept of what was typed at a prompt, nor while somebody edits: the code may be older than its file.
+    """
+    files = _with_imports([function.__code__.co_filename, *sources])
+    if not files or max(os.stat(file).st_mtime for file in files) >= _LOADED:
+        return NullCache()
+    return _StampedCache(function, _hash_of(files))
 
 
 class _StampedCache(FunctionCache):
@@ -236,12 +248,13 @@ class _StampedCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        files: Any = IndexDataCacheFile
+        files: Any = _CacheFile
         self._cache_file = files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled for these types, without all that Numba would need to compile: half a second's imports."""
-        rtsys.initialize(target_context)
+        with replaced(nrtdynmod, "compile_nrt_functions", _runtime):
+            rtsys.initialize(target_context)
         found = None
         with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
@@ -252,6 +265,44 @@ class _StampedCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for these types, without the listing of all its variables' types."""
         super().save_overload(sig, data._replace(type_annotation=""))  # type: ignore[no-untyped-call]
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's files of one function, read without an import of the modules whose functions it was compiled with.
+
+    Some of Numba's import a part of SciPy that takes as long as Numba itself.
+    """
+
+    def _load_data(self, name: str) -> Any:
+        with replaced(environment, "_rebuild_env", _environment):
+            return super()._load_data(name)  # type: ignore[no-untyped-call]
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """The constants of a compiled function. It looks nothing up in its module, which need not be there."""
+    found: Any = environment.lookup_environment(name)
+    if found is None:
+        found = environment.Environment(vars(sys.modules[module]) if module in sys.modules else {"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        environment.Environment._memo[name] = found
+    return found
+
+
+def _runtime(context: Any) -> Any:
+    """Numba's own library of reference counts, kept on disk like a function: compiling it takes every process 20 ms."""
+    codegen: Any = context.codegen()
+    files: Any = getattr(_cache_of(_runtime), "_cache_file", None)
+    kept = None if files is None else files.load(codegen.magic_tuple())
+    if kept is not None:
+        return codegen.unserialize_library(kept)
+    module, library = nrtdynmod.create_nrt_module(context)
+    library.enable_object_caching()
+    library.add_ir_module(module)
+    library.finalize()
+    if files is not None:
+        files.save(codegen.magic_tuple(), library.serialize_using_object_code())
+    return library
 
 
 class NotCached(Exception):  # noqa: N818 - no error: an answer
@@ -277,8 +328,12 @@ def source_stamp(*files: str) -> str:
     >>> len(source_stamp(__file__))
     16
     """
+    return _hash_of(_with_imports(files))
+
+
+def _hash_of(files: Iterable[str]) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(_with_imports(files)):
+    for source in sorted(files):
         digest.update(_digest(source))
     return digest.hexdigest()
 
@@ -289,14 +344,20 @@ def _digest(file: str) -> bytes:
 
 
 def _with_imports(files: Iterable[str]) -> set[str]:
+    return set().union(*(_reached(file) for file in files if os.path.isfile(file)))
+
+
+@functools.cache
+def _reached(start: str) -> frozenset[str]:
+    """A file, and all files of this package that it imports, directly or not."""
     found: set[str] = set()
-    waiting = [file for file in files if Path(file).is_file()]
+    waiting = [start]
     while waiting:
         file = waiting.pop()
         if file not in found:
             found.add(file)
             waiting += _imports(file)
-    return found
+    return frozenset(found)
 
 
 @functools.cache
@@ -311,8 +372,8 @@ def _imports(file: str) -> tuple[str, ...]:
 @functools.cache
 def _file_of(module: str) -> str:
     """The file of a module of this package; nothing for a package as a whole, and for what is no module."""
-    path = Path(__file__).parent.joinpath(*module.split(".")[1:]).with_suffix(".py")
-    return str(path) if path.is_file() else ""
+    path = os.path.join(os.path.dirname(__file__), *module.split(".")[1:]) + ".py"
+    return path if os.path.isfile(path) else ""
 
 
 def borrowed(value: R) -> R:

@@ -11,26 +11,23 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, parse_bitcode
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import sigutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typed_passes import NativeLowering
 
-from dirichlet_bandits.calling import lean_calls
-from dirichlet_bandits.frontend import quick_frontend
-from dirichlet_bandits.lowering import LeanLower
-from dirichlet_bandits.resolution import quick_resolution
-from dirichlet_bandits.values import whole_values
+from dirichlet_bandits.patches import replaced
 
 # Numba's own types say less than what is used here.
 _Library: Any = JITCodeLibrary
 _Dispatcher: Any = CPUDispatcher
 _Context: Any = CPUContext
-_Lowering: Any = NativeLowering
+_Compiler: Any = _FunctionCompiler
 
 _compiling = threading.local()
 
@@ -39,7 +36,9 @@ class LinkedLibrary(_Library):  # type: ignore[misc]
     """Numba's library of one function: what it calls is linked in when its machine code is asked for, not before."""
 
     _lent: Any = None
+    _bitcode: bytes | None = None
     _linking_libraries: list[Any]
+    _shared_module: Any
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -69,14 +68,57 @@ class LinkedLibrary(_Library):  # type: ignore[misc]
                     function.linkage = Linkage.linkonce_odr
         return self._lent
 
+    # Whoever finds a function on the disk nearly always calls it, and hardly ever links it into another one.
+
+    def serialize_using_object_code(self) -> Any:
+        name, kind, (code, bitcode) = super().serialize_using_object_code()
+        module = self._get_module_for_linking()
+        defined = {value.name for value in (*module.functions, *module.global_variables) if not value.is_declaration}
+        return name, kind, (code, bitcode, defined)
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        name, _, (code, bitcode, defined) = state
+        library = codegen.create_library(name)
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        library._bitcode = bitcode
+        codegen._engine._defined_symbols |= defined
+        return library
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None and self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return super()._get_module_for_linking()
+
+
+class LeanCompiler(_Compiler):  # type: ignore[misc]
+    """Numba's compiler of one function, with less to do."""
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        with _lean_compilation():
+            return super().compile(args, return_type)
+
+    def _customize_flags(self, flags: Any) -> Any:
+        if _depth() > 1:
+            flags.no_cpython_wrapper = True
+        return flags
+
 
 class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
     """Numba's dispatcher of one function: parts for its callers, or machine code if Python calls it."""
 
+    open_cache: Callable[[], Any] | None = None
+    """Where machine code is kept, if anywhere; asked for when there is something to find or to keep."""
+
     def __init__(self, py_func: Callable[..., Any], locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals, {**(targetoptions or {}), "nopython": True})
-        self._compiler._customize_flags = _without_wrappers_inside
+        self._compiler.__class__ = LeanCompiler
         self._for_python: Any = None
+
+    def _compilation_chain_init_hook(self) -> None:
+        """Numba looks for extensions again before it compiles; what is found on the disk needs none."""
 
     def compile(self, sig: Any) -> Any:
         """Compile for these types of arguments."""
@@ -90,6 +132,8 @@ class LinkedDispatcher(_Dispatcher):  # type: ignore[misc]
             self._insert([kind._code for kind in args], entry, False)
             return entry
         with _emitting_once():
+            if self.open_cache is not None:
+                self._cache, self.open_cache = self.open_cache(), None
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -119,12 +163,6 @@ def _depth() -> int:
     return getattr(_compiling, "depth", 0)
 
 
-def _without_wrappers_inside(flags: Any) -> Any:
-    if _depth() > 1:
-        flags.no_cpython_wrapper = True
-    return flags
-
-
 @contextlib.contextmanager
 def _emitting_once() -> Iterator[None]:
     """While one of our functions is compiled let Numba put off machine code, also that of its own functions."""
@@ -141,7 +179,7 @@ def _emitting_once() -> Iterator[None]:
 def _linked_libraries() -> Iterator[None]:
     with global_compiler_lock:
         codegen: Any = cpu_target.target_context.codegen()
-        executable, lowering_class = _Context.get_executable, _Lowering.lowering_class
+        executable = _Context.get_executable
 
         def put_off(context: Any, library: Any, description: Any, environment: Any) -> Any:
             if _has_wrapper(library, description):
@@ -149,11 +187,31 @@ def _linked_libraries() -> Iterator[None]:
             name = description.qualname.rpartition(".")[2]
             return _dynfunc.make_function(description.lookup_module(), name, "", 0, environment, (library,))
 
-        codegen._library_class, _Context.get_executable = LinkedLibrary, put_off
-        _Lowering.lowering_class = LeanLower
-        try:
-            with quick_frontend(), quick_resolution(), whole_values(), lean_calls():
-                yield
-        finally:
-            del codegen._library_class
-            _Context.get_executable, _Lowering.lowering_class = executable, lowering_class
+        with replaced(codegen, "_library_class", LinkedLibrary), replaced(_Context, "get_executable", put_off):
+            yield
+
+
+@contextlib.contextmanager
+def _lean_compilation() -> Iterator[None]:
+    """Let ours take the place of parts of Numba's compiler; they are imported now: what is on the disk needs none."""
+    if getattr(_compiling, "lean", False):
+        yield
+        return
+    from dirichlet_bandits.calling import lean_calls
+    from dirichlet_bandits.frontend import quick_frontend
+    from dirichlet_bandits.lowering import LeanLower
+    from dirichlet_bandits.resolution import quick_resolution
+    from dirichlet_bandits.values import whole_values
+
+    _compiling.lean = True
+    try:
+        with (
+            replaced(NativeLowering, "lowering_class", LeanLower),
+            quick_frontend(),
+            quick_resolution(),
+            whole_values(),
+            lean_calls(),
+        ):
+            yield
+    finally:
+        _compiling.lean = False

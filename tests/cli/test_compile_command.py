@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.cli.compile import sound_example
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 
 USE = """
 import logging

@@ -6,7 +6,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments.applicable import NotApplicableError, all_applicable, applicable, what_is_known
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 
 
 def arms(*values, objective=None):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from tests.policies.twins import PAIRS
 
 ARMS = ["a", "b", "c"]

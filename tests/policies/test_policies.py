@@ -7,7 +7,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.interface import GUARANTEES
 from dirichlet_bandits.policies.ucb.rule import UCB1Params
 from tests.policies.twins import PAIRS

@@ -18,7 +18,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import has_own, implements, index
 from dirichlet_bandits.numerics.argmax import gaussian
 from dirichlet_bandits.numerics.compression import compress
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.perturbed.rule import weighted_ratio
 from dirichlet_bandits.policies.registry import has_propensities

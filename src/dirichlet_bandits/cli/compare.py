@@ -109,7 +109,7 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
     if not texts:
         return None
     from dirichlet_bandits.live.description import parse_policy
-    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.catalogue import POLICIES
 
     for text in texts:
         if "(" not in text and text not in POLICIES:

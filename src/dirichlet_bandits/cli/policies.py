@@ -23,7 +23,7 @@ def policies(
     if markdown:
         typer.echo(markdown_table())
         return
-    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
     columns = [
@@ -44,7 +44,7 @@ def policies(
 
 def markdown_table() -> str:
     """The table of all policies as it stands in README.md."""
-    from dirichlet_bandits.policies import POLICIES
+    from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
     lines = ["| policy | assumes of the rewards | guarantee | reference |", "|---|---|---|---|"]

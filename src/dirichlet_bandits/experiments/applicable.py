@@ -15,7 +15,8 @@ import numpy as np
 
 from dirichlet_bandits.arms import Bandit, CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies import POLICIES, Policy
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.theory.laws import family_of
 from dirichlet_bandits.validation import finite_number, positive_number
 

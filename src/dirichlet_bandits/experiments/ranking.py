@@ -15,7 +15,7 @@ from dirichlet_bandits import html_tables
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.applicable import all_applicable, what_is_known
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import Seed

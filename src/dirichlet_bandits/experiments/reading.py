@@ -20,7 +20,7 @@ from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
 from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
 from dirichlet_bandits.experiments.rewards import read_values
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.simulation.plan import AnyPolicy
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.live.undisturbed import undisturbed
-from dirichlet_bandits.policies import POLICIES, Policy, state_propensities
+from dirichlet_bandits.policies import Policy, state_propensities
+from dirichlet_bandits.policies.registry import policy_class
 
 LONGEST_NAME = 200
 
@@ -44,10 +45,11 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
         return given
     parameters = dict(described)
     name = parameters.pop("policy")
-    if name not in POLICIES:
+    found = policy_class(name)
+    if found is None:
         raise ArgumentError("policy", f"given: the study's class {name} is not one of this library", None)
     try:
-        return POLICIES[name](**parameters)
+        return found(**parameters)
     except (TypeError, ArgumentError) as error:
         raise FormatError(f"the study's policy cannot be made: {error}") from error
 
@@ -76,9 +78,12 @@ def parse_policy(text: str) -> Policy:
         named = {str(key.arg): ast.literal_eval(key.value) for key in getattr(call, "keywords", [])}
     except (SyntaxError, ValueError):
         raise ArgumentError("policy", expected, text) from None
-    if name.id not in POLICIES:
+    found = policy_class(name.id)
+    if found is None:
+        from dirichlet_bandits.policies.catalogue import POLICIES
+
         raise ArgumentError("policy", one_of(POLICIES), text)
-    signature = inspect.signature(POLICIES[name.id])
+    signature = inspect.signature(found)
     given = (
         signature.bind_partial(*positional).arguments | named if len(positional) <= len(signature.parameters) else {}
     )
@@ -87,7 +92,7 @@ def parse_policy(text: str) -> Policy:
         values = ", ".join(f"{key}=..." for key in needed)
         raise ArgumentError("policy", f"given with {' and '.join(needed)}: {name.id}({values})", text)
     try:
-        return POLICIES[name.id](*positional, **named)
+        return found(*positional, **named)
     except TypeError as error:
         raise ArgumentError("policy", f"{expected} ({error})", text) from None
 

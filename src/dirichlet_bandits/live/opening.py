@@ -2,26 +2,24 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
-from dirichlet_bandits.policies import RDS, Policy
+from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM
-
-_DEFAULT: Final = RDS()
 
 
 def create_study(
     name: str,
     *,
     arms: Sequence[str],
-    policy: Policy | str = _DEFAULT,
+    policy: Policy | str = "RDS",
     storage: str | Storage | None = None,
     seed: Seed = None,
     direction: str = MAXIMIZE,

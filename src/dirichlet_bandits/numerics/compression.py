@@ -9,12 +9,11 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compilation import entry_point
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, LANCZOS_END
 from dirichlet_bandits.types import Floats
 
 
-@jit
 def compress(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Points and weights in place of the values (empty `weights`: all 1): equal moments up to 2 * COMPRESSED_NODES - 1.
 
@@ -29,27 +28,34 @@ def compress(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
     Reference: Golub and Meurant (2010), Matrices, moments and quadrature with applications.
     """
-    n = values.size
-    masses = weights.copy() if weights.size > 0 else np.ones(n)
-    total = masses.sum()
-    low, top = values.min(), values.max()
+    masses = weights.copy() if weights.size > 0 else np.ones(values.size)
+    total = float(masses.cumsum()[-1])  # in their order, like every sum here: a replay finds the same bits
+    low, top = float(values.min()), float(values.max())
     if low == top:
         return np.full(1, low), np.full(1, total)
-    if n <= 2 * COMPRESSED_NODES:
+    if values.size <= 2 * COMPRESSED_NODES:
         return values.copy(), masses
-    centre = low + 0.5 * (top - low)
-    scale = 0.5 * (top - low)
+    centre, scale = low + 0.5 * (top - low), 0.5 * (top - low)
+    # NumPy's, not Numba's, which would import a large part of SciPy first.
+    points, vectors = np.linalg.eigh(_tridiagonal(values, np.sqrt(masses / total), centre, scale))
+    found = total * np.square(vectors[0]) + LANCZOS_END
+    # Rounding must not move a point outside of the data: the index would reach what it cannot.
+    return np.minimum(np.maximum(centre + scale * points, low), top), found * (total / found.cumsum()[-1])
+
+
+@entry_point
+def _tridiagonal(values: Floats, new: Floats, centre: float, scale: float) -> Floats:
+    """What Lanczos' process makes of the values, moved and scaled, from a first vector, which is used up."""
     matrix = np.zeros((COMPRESSED_NODES, COMPRESSED_NODES))
-    new = np.sqrt(masses / total)
-    old = np.zeros(n)
+    old = np.zeros(values.size)
     size = 0
     coupling = 0.0
     while size < COMPRESSED_NODES:
         diagonal = 0.0
-        for i in range(n):
+        for i in range(values.size):
             diagonal += new[i] * new[i] * ((values[i] - centre) / scale)
         square = 0.0
-        for i in range(n):
+        for i in range(values.size):
             rest = ((values[i] - centre) / scale - diagonal) * new[i] - coupling * old[i]
             old[i] = new[i]
             new[i] = rest
@@ -60,9 +66,6 @@ def compress(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
         if coupling < LANCZOS_END or size == COMPRESSED_NODES:
             break
         matrix[size, size - 1] = matrix[size - 1, size] = coupling
-        for i in range(n):
+        for i in range(values.size):
             new[i] /= coupling
-    points, vectors = np.linalg.eigh(matrix[:size, :size])
-    found = total * np.square(vectors[0]) + LANCZOS_END
-    # Rounding must not move a point outside of the data: the index would reach what it cannot.
-    return np.minimum(np.maximum(centre + scale * points, low), top), found * (total / found.sum())
+    return matrix[:size, :size]

@@ -7,6 +7,7 @@ it here. Compiled verbs are registered beside it by ``engine.verbs.implements``.
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from dirichlet_bandits import policies
 from dirichlet_bandits.engine.verbs import has_own
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
@@ -32,7 +33,6 @@ class Propensities(NamedTuple):
     obstacle: Callable[[Any], str] | None = None
 
 
-POLICIES: dict[str, type[Policy]] = {}
 _PROPENSITIES: dict[type, Propensities] = {}
 
 
@@ -52,8 +52,22 @@ def register(
     a policy with an obstacle, simulations do not.
     """
     for policy in policies:
-        POLICIES[policy.__name__] = policy
         _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle)
+
+
+def registered(family: str) -> list[type[Policy]]:
+    """The policies of a family, given by the name of its package, in the order in which it made them known."""
+    return [policy for policy in _PROPENSITIES if f"{policy.__module__}.".startswith(f"{family}.")]
+
+
+def policy_class(name: object) -> type[Policy] | None:
+    """The policy of this name, with its family; None if this library has none.
+
+    >>> policy_class("RDS"), policy_class("rounds")
+    (<class 'dirichlet_bandits.policies.dirichlet.rule.RDS'>, None)
+    """
+    found = getattr(policies, name, None) if isinstance(name, str) and name.isidentifier() else None
+    return found if isinstance(found, type) and issubclass(found, Policy) and found is not Policy else None
 
 
 def has_propensities(policy_class: type[Policy]) -> bool:
@@ -86,10 +100,8 @@ def propensities_of(policy: Any) -> Propensities:
     if known.obstacle is not None and (expected := known.obstacle(policy)):
         raise ArgumentError("policy", expected, policy)
     if known.from_state is None:
-        expected = ", ".join(
-            sorted(kind.__name__ for kind, known in _PROPENSITIES.items() if known.from_state is not None)
-        )
-        raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
+        expected = "a policy of this library whose propensities are known, or of a class made known by propensity_of"
+        raise ArgumentError("policy", expected, policy)
     return known
 
 

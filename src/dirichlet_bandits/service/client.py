@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
@@ -21,14 +21,13 @@ from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
-from dirichlet_bandits.policies import POLICIES, RDS, Policy
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.service.wire import PATIENCE, Line
 from dirichlet_bandits.validation import finite_number, number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_DEFAULT: Final = RDS()
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
@@ -69,7 +68,7 @@ class Service:
         name: str,
         *,
         arms: Sequence[str],
-        policy: Policy | str = _DEFAULT,
+        policy: Policy | str = "RDS",
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
@@ -326,7 +325,7 @@ def _two_numbers(bounds: tuple[float, float]) -> list[float]:
 
 def _written(policy: Policy) -> str:
     """A policy as text; one of the caller's own stays at home."""
-    if type(policy) not in POLICIES.values():
+    if type(policy) is not policy_class(type(policy).__name__):
         raise ArgumentError("policy", "a policy of this library: the service has no other", policy)
     return repr(policy)
 

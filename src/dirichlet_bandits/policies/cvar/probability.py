@@ -30,8 +30,6 @@ _FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spl
 
 _BLOCK: Final = 2 * COMPRESSED_NODES  # fewer values are not compressed
 
-compressed = entry_point(compress)
-
 
 def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
     """The rewards of each arm and the bound, less the very first reward: far from 0 digits would be lost."""
@@ -74,7 +72,7 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     count = float(chances @ sizes)
     knots = np.unique(x[: 2 * _FEW]) if count <= _FEW else x[:1]
     always = int(np.flatnonzero(log_chances >= _UNDERFLOW)[0])  # so many values nearly always take part
-    points, weights = compressed(x[:always], np.empty(0)) if always > _BLOCK else (np.empty(0), np.empty(0))
+    points, weights = compress(x[:always], np.empty(0)) if always > _BLOCK else (np.empty(0), np.empty(0))
     first = always if points.size else 0
     tails: Tails = functools.partial(_tails, points, weights, x[first:], log_chances[first:], float(x[0]))
     rounding = 100.0 * math.sqrt(x.size) * float(np.finfo(np.float64).eps)

@@ -29,13 +29,11 @@ _UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
 _FEW: Final = 16  # with fewer distinct values the index's law is a spline with knots that matter
 _BLOCK: Final = 2 * COMPRESSED_NODES  # as many rewards are their own sample
 
-compressed = entry_point(compress)
-
 
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """The index exceeds v with the crossing probability of the rewards and the bound at v."""
     every, upper = moved_rewards(state, policy.upper)
-    return random_index_propensities([resampled_index(*compressed(x, np.empty(0)), upper) for x in every])
+    return random_index_propensities([resampled_index(*compress(x, np.empty(0)), upper) for x in every])
 
 
 def moved_rewards(state: History, upper: float) -> tuple[list[Floats], float]:
@@ -75,7 +73,10 @@ def log_ceiling(offsets: Floats, weights: Floats) -> float:
     if top <= 0.0:
         return -np.inf if top < 0.0 else 0.0
     e, _ = saddle(offsets, weights, top)
-    return -(weights @ np.log1p(-offsets / (top * (1.0 + e))))
+    total, scale = 0.0, top * (1.0 + e)
+    for i in range(offsets.size):  # a product of arrays would import a large part of SciPy
+        total -= weights[i] * math.log1p(-offsets[i] / scale)
+    return total
 
 
 @entry_point
@@ -152,4 +153,4 @@ def joined(blocks: list[Block]) -> Block:
     """One sample for the rewards of several blocks."""
     points = np.concatenate([block.points for block in blocks])
     weights = np.concatenate([block.weights for block in blocks])
-    return Block(sum(block.size for block in blocks), *compressed(points, weights))
+    return Block(sum(block.size for block in blocks), *compress(points, weights))

@@ -9,7 +9,7 @@ from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Study, create_study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.journal import PENDING
-from dirichlet_bandits.policies import POLICIES
+from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.access import Reading, Text, Writing
