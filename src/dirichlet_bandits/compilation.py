@@ -266,6 +266,17 @@ class _StampedCache(FunctionCache):
         """Keep what was compiled for these types, without the listing of all its variables' types."""
         super().save_overload(sig, data._replace(type_annotation=""))  # type: ignore[no-untyped-call]
 
+    def load(self, codegen: Any) -> Any:
+        """What was kept of a library that is no function; None if nothing was."""
+        with self._guard_against_spurious_io_errors():
+            return self._cache_file.load(codegen.magic_tuple())
+        return None  # another process has the file
+
+    def save(self, codegen: Any, library: Any) -> None:
+        """Keep a library that is no function."""
+        with self._guard_against_spurious_io_errors():
+            self._cache_file.save(codegen.magic_tuple(), library.serialize_using_object_code())
+
 
 class _CacheFile(IndexDataCacheFile):
     """Numba's files of one function, read without an import of the modules whose functions it was compiled with.
@@ -291,17 +302,16 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
 
 def _runtime(context: Any) -> Any:
     """Numba's own library of reference counts, kept on disk like a function: compiling it takes every process 20 ms."""
-    codegen: Any = context.codegen()
-    files: Any = getattr(_cache_of(_runtime), "_cache_file", None)
-    kept = None if files is None else files.load(codegen.magic_tuple())
+    codegen, cache = context.codegen(), _cache_of(_runtime)
+    kept = cache.load(codegen) if isinstance(cache, _StampedCache) else None
     if kept is not None:
         return codegen.unserialize_library(kept)
     module, library = nrtdynmod.create_nrt_module(context)
     library.enable_object_caching()
     library.add_ir_module(module)
     library.finalize()
-    if files is not None:
-        files.save(codegen.magic_tuple(), library.serialize_using_object_code())
+    if isinstance(cache, _StampedCache):
+        cache.save(codegen, library)
     return library
 
 
