@@ -83,7 +83,7 @@ def _promise(convention: Any, function: Any) -> None:
 
 def _return(convention: Any, builder: Any, value: Any) -> None:
     """Write the result where the caller wants it."""
-    write(convention.context, builder, value, convention._get_return_argument(builder.function))
+    write(builder, value, convention._get_return_argument(builder.function))
     convention._return_errcode_raw(builder, RETCODE_OK)
 
 

@@ -243,6 +243,21 @@ def _cache_of(function: Any, *sources: str) -> "_StampedCache | NullCache":
     return _StampedCache(function, _hash_of(files))
 
 
+def interpreted(function: Callable[P, R]) -> Callable[P, R]:
+    """A compiled function as Python runs it, with those that it calls: for what a process asks for a few times.
+
+    Nothing is compiled for it, nor loaded; x/0 is an error, as always in Python.
+
+    >>> interpreted(jit(lambda x: 2.0 * x))(1.5)
+    3.0
+    """
+    plain: Any = getattr(function, "py_func", function)
+    names = plain.__globals__
+    called = {name: interpreted(names[name]) for name in plain.__code__.co_names if hasattr(names.get(name), "py_func")}
+    made = FunctionType(plain.__code__, {**names, **called}, plain.__name__, plain.__defaults__, plain.__closure__)
+    return cast(Callable[P, R], made)
+
+
 class _StampedCache(FunctionCache):
     """Numba's cache of one function, void as soon as the stamp of its sources is another one."""
 

@@ -34,6 +34,8 @@ _Processor: Any = postproc.PostProcessor
 _Function: Any = ir.FunctionIR
 _follow_all_variables = _Processor.run
 _error_context = _errors.new_error_context
+_dependencies = _PassManager.dependency_analysis
+_DEPENDENCIES: dict[tuple[Any, ...], Any] = {}
 
 
 @contextlib.contextmanager
@@ -43,6 +45,7 @@ def quick_frontend() -> Iterator[None]:
         stack.enter_context(without_collecting())
         for owner, name, ours in [
             (_PassManager, "_runPass", _run_pass),
+            (_PassManager, "dependency_analysis", _remembered_dependencies),
             (_Inst, "_rec_list_vars", _variables_of),
             (_Processor, "run", _follow_variables),
             (_Function, "get_block_entry_vars", _variables_before),
@@ -85,6 +88,14 @@ def _run_pass(manager: Any, index: int, each: Any, state: Any) -> None:
         each.run_initialization(state)
         each.run_pass(state)
         each.run_finalizer(state)
+
+
+def _remembered_dependencies(manager: Any) -> Any:
+    """Which passes need which: found out once for a list of passes, not four times a function."""
+    key = tuple(each for each, _ in manager.passes)
+    if key not in _DEPENDENCIES:
+        _DEPENDENCIES[key] = _dependencies(manager)
+    return _DEPENDENCIES[key]
 
 
 def _has_closures(state: Any) -> bool:

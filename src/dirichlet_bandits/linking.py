@@ -155,7 +155,10 @@ def _has_wrapper(library: Any, description: Any) -> bool:
     name = description.llvm_cpython_wrapper_name
     if library._finalized:  # also one that was found on the disk
         return bool(library.codegen._engine.is_symbol_defined(name))
-    return any(function.name == name for function in library._final_module.functions)
+    try:
+        return library._final_module.get_function(name) is not None
+    except NameError:
+        return False
 
 
 def _depth() -> int:

@@ -38,7 +38,6 @@ class LeanLower(_Lower):  # type: ignore[misc]
         self._in_memory: set[str] = set()  # variables that own what they hold, assigned once
         self._members: dict[tuple[str, str], Any] = {}
         self._standing: dict[str, list[Any]] = {}
-        self._fleeting: list[Any] = []  # values that an instruction finds in memory
         catches = self.func_ir.func_id.is_generator or _catches_exceptions(self.blocks)
         self._may_catch = catches
         if catches or self._disable_sroa_like_opt:
@@ -135,9 +134,6 @@ class LeanLower(_Lower):  # type: ignore[misc]
             self.delvar(inst.value)
         else:
             super().lower_inst(inst)
-        for value in self._fleeting:
-            value.place = None
-        self._fleeting.clear()
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         if inst.target.name not in self._uncounted or not self._is_counted(inst.target.name):
@@ -248,9 +244,6 @@ class LeanLower(_Lower):  # type: ignore[misc]
         if name in self._in_memory:
             value.place = self.getvar(name)
             self._standing.setdefault(name, []).append(value)
-        elif name not in self._blk_local_varmap and self._is_known(name):
-            value.place = self.getvar(name)  # until the next instruction: that may overwrite it
-            self._fleeting.append(value)
         return value
 
     def _overwritten(self, name: str) -> None:
@@ -267,7 +260,7 @@ class LeanLower(_Lower):  # type: ignore[misc]
         place = self.getvar(name)
         if owns and argidx is None:
             self._release(name, place)
-        write(self.context, self.builder, value, place)
+        write(self.builder, value, place)
 
     def delvar(self, name: str) -> None:
         self._overwritten(name)

@@ -13,9 +13,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from llvmlite.ir import LiteralStructType
 from numba.core import cgutils, types
 from numba.core.base import BaseContext
 from numba.core.datamodel import models
+from numba.core.registry import cpu_target
 from numba.core.runtime.context import NRTContext
 
 from dirichlet_bandits.patches import replaced
@@ -29,6 +31,7 @@ _Tuple: Any = models.TupleModel
 _flat_type, _as_flat, _from_flat = _Tuple.get_argument_type, _Tuple.as_argument, _Tuple.from_argument
 _PACKAGE = __name__.partition(".")[0]
 OWNER = types.MemInfoPointer(types.voidptr)
+_SHORT = 128  # bytes, two arrays: what is not longer stays in registers
 _CONVERSIONS = ("as_data", "from_data", "as_return", "from_return")
 
 
@@ -69,16 +72,24 @@ def owners_in(builder: Any, model: Any, place: Any) -> list[Any]:
     return found
 
 
-def write(context: Any, builder: Any, value: Any, place: Any) -> None:
-    """Write a value to memory: from where it stands, if it does: LLVM would take a tuple apart to its last number."""
+def write(builder: Any, value: Any, place: Any) -> None:
+    """Write a value to memory: a long tuple from where it stands, if it does, as LLVM would take it all apart."""
     source = getattr(value, "place", None)
-    if source is None:
+    size = 0 if source is None else _size_of(value.type)
+    if size > _SHORT:
+        cgutils.raw_memcpy(builder, place, source, cgutils.intp_t(size), 1, align=8)
+    else:
         builder.store(value, place)
-        return
-    size = vars(value.type).get("_size")
+
+
+def _size_of(kind: Any) -> int:
+    """Bytes of a structure in memory; nothing but a structure is long."""
+    if not isinstance(kind, LiteralStructType):
+        return 0
+    size = vars(kind).get("_size")
     if size is None:
-        size = value.type._size = context.get_abi_sizeof(value.type)
-    cgutils.raw_memcpy(builder, place, source, cgutils.intp_t(size), 1, align=8)
+        size = kind._size = kind.get_abi_size(cpu_target.target_context.target_data)
+    return int(size)
 
 
 def _in_memory(proxy: Any) -> Any:
@@ -97,7 +108,7 @@ def _owners(runtime: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
     manager = runtime._context.data_model_manager
     model = manager[kind]
     place = getattr(value, "place", None)
-    if place is not None:
+    if place is not None and isinstance(kind, types.BaseTuple):
         return [(OWNER, builder.load(owner)) for owner in owners_in(builder, model, place)]
     found = [(kind, model.get_nrt_meminfo(builder, value))] if model.has_nrt_meminfo() else []
     for member, take in model.traverse(builder):

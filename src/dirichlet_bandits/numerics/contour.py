@@ -18,7 +18,7 @@ import numpy as np
 from dirichlet_bandits.compilation import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
+from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_REACH
 from dirichlet_bandits.types import Floats
 
@@ -88,15 +88,14 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
     for j in range(NODES):
         y[j] = width * math.sinh(step * j)
         share = (0.5 if j == 0 else 1.0) * step * width * math.cosh(step * j) / math.pi
-        factor = share / complex(centre, y[j])
-        contour[WEIGHT_REAL, j] = factor.real
-        contour[WEIGHT_IMAG, j] = factor.imag
+        contour[WEIGHT_REAL, j], contour[WEIGHT_IMAG, j] = quotient(share, 0.0, centre, y[j])
     real, imag, height, turn = contour[WORK], contour[WORK + 1], contour[WORK + 2], contour[WORK + 3]
     multiply(offsets[:n], masses[:n], unit, e, y, real, imag, height, turn)
     for j in range(NODES):
-        inverse = math.exp(-height[j]) * complex(math.cos(turn[j]), math.sin(turn[j])) / complex(real[j], imag[j])
-        contour[REAL, j] = inverse.real
-        contour[IMAG, j] = inverse.imag
+        modulus = math.exp(-height[j])
+        contour[REAL, j], contour[IMAG, j] = quotient(
+            modulus * math.cos(turn[j]), modulus * math.sin(turn[j]), real[j], imag[j]
+        )
     total = 0.0
     rest = 0.0
     for i in range(n):

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from dirichlet_bandits.compilation import entry_point, jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, scaled, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
+from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_AGREEMENT,
     CONTOUR_HALVINGS,
@@ -166,7 +166,7 @@ def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, o
     pure = min(math.asinh(1e17 / width / min(smallest, 1.0 + e)), _FARTHEST)
     work = np.empty((6, _NODES))
     step = _STEP
-    start = _without_light(light, of_light, top, e, 0.0).real
+    start = _without_light(light, of_light, top, e, 0.0)[0]
     coarse = 0.5 * step * start + step * _line_sum(
         offsets, weights, light, of_light, top, e, width, step, step, pure, decay, work
     )
@@ -182,10 +182,10 @@ def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, o
 
 
 @jit
-def _without_light(light: np.ndarray, of_light: np.ndarray, top: float, e: float, y: float) -> complex:
-    """1 - M_0(s)/M(s) at height y of the line; 1 if nothing is light."""
+def _without_light(light: np.ndarray, of_light: np.ndarray, top: float, e: float, y: float) -> tuple[float, float]:
+    """Real and imaginary part of 1 - M_0(s)/M(s) at height y of the line; 1 if nothing is light."""
     if light.size == 0:
-        return 1.0 + 0.0j
+        return 1.0, 0.0
     log, turn = 0.0, 0.0
     for i in range(light.size):
         b = light[i] / top * (1.0 + e) / (e + (top - light[i]) / top)
@@ -193,7 +193,7 @@ def _without_light(light: np.ndarray, of_light: np.ndarray, top: float, e: float
         turn -= of_light[i] * math.atan(y * b)
     grown = math.expm1(log)
     half = math.sin(0.5 * turn)
-    return -complex(grown * math.cos(turn) - 2.0 * half * half, (1.0 + grown) * math.sin(turn))
+    return 2.0 * half * half - grown * math.cos(turn), -(1.0 + grown) * math.sin(turn)
 
 
 @jit
@@ -220,21 +220,21 @@ def _line_sum(
             y[j] = width * math.sinh(x + step * j)
             jacobian[j] = math.cosh(x + step * j)
         multiply(offsets, weights, top, e, y, real, imag, log, phase)
-        term: complex = 0j
+        a = b = 0.0  # real and imaginary part of a term
         for j in range(y.size):
             modulus = math.exp(-log[j]) * jacobian[j]
-            turned = complex(math.cos(phase[j]), math.sin(phase[j]))
-            term = modulus * turned / complex(real[j], imag[j]) / complex(1.0, y[j] * (1.0 + e))
-            share = _without_light(light, of_light, top, e, y[j])
-            total += (term * share).real
+            a, b = quotient(modulus * math.cos(phase[j]), modulus * math.sin(phase[j]), real[j], imag[j])
+            a, b = quotient(a, b, 1.0, y[j] * (1.0 + e))
+            c, d = _without_light(light, of_light, top, e, y[j])
+            total += a * c - b * d
             if x + step * j >= pure:
                 # The rest is a geometric series, or the difference of two.
                 lighter = sum_of(of_light)
                 slow, fast = math.expm1((decay - lighter) * step), math.expm1(decay * step)
                 fewer = -(1.0 + slow) * math.expm1(lighter * step) / fast
-                return total + (term * (share + fewer)).real / slow
-            term *= share
-        if abs(term) <= CONTOUR_TAIL * abs(total):
+                return total + (a * (c + fewer) - b * d) / slow
+            a, b = a * c - b * d, a * d + b * c
+        if math.hypot(a, b) <= CONTOUR_TAIL * abs(total):
             return total
         x += step * y.size
     return total

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compilation import entry_point
+from dirichlet_bandits.compilation import interpreted
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
 from dirichlet_bandits.types import Floats
 
 _POINTS = 400  # Gauss-Legendre nodes in the quantile: smooth integrands, errors far below 1e-9
 _MOST_ATOMS = 10_000_000  # of a discrete SciPy law: beyond, its table would not fit in memory
-_kept_divergence = entry_point(divergence)  # every simulation of a known family asks for it, in each process anew
+_divergence = interpreted(divergence)  # every simulation of a known family asks for it: too seldom to be compiled
 _SCIPY_FAMILIES = {"bernoulli": "bernoulli", "norm": "gaussian", "expon": "exponential", "poisson": "poisson"}
 
 
@@ -56,7 +56,7 @@ def deviation(law: Any) -> float:
 
 def divergence_in_family(family: str, sigma: float, mean: float, target: float) -> float:
     """Divergence from the member of this mean to the one whose mean is the target."""
-    return float(_kept_divergence(FAMILIES[family], sigma, mean, target))
+    return _divergence(FAMILIES[family], float(sigma), float(mean), float(target))
 
 
 def as_atoms(name: str, law: Any) -> tuple[Floats, Floats]:
