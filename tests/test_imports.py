@@ -21,7 +21,6 @@ HEAVY = {
     "numpy.f2py",
     "pandas",
     "pyarrow",
-    "pydantic",
     "rich.console",
     "scipy.linalg",
     "scipy.optimize",

@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import importlib.metadata
 import os
 import sys
 from typing import Annotated
@@ -11,7 +12,6 @@ import typer
 from dirichlet_bandits.cli import compare, compile, crops, example, paper, policies, serve, simulate, study
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
-from dirichlet_bandits.cli.plain_values import convert_plainly
 
 _NEW_OBJECTS = 200_000  # before garbage is looked for; Python's own 700 suit programs that live longer
 
@@ -38,13 +38,10 @@ app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")
 name_options(app)
-convert_plainly()
 
 
 def _show_version(asked: bool) -> None:
     if asked:
-        import importlib.metadata
-
         typer.echo(f"dirichlet-bandits {importlib.metadata.version('dirichlet-bandits')}")
         raise typer.Exit
 
