@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import importlib.metadata
 import os
 import sys
 from typing import Annotated
@@ -42,6 +41,8 @@ name_options(app)
 
 def _show_version(asked: bool) -> None:
     if asked:
+        import importlib.metadata
+
         typer.echo(f"dirichlet-bandits {importlib.metadata.version('dirichlet-bandits')}")
         raise typer.Exit
 
