@@ -100,11 +100,8 @@ def propensities_of(policy: Any) -> Propensities:
     if known.obstacle is not None and (expected := known.obstacle(policy)):
         raise ArgumentError("policy", expected, policy)
     if known.from_state is None:
-        from dirichlet_bandits.policies import catalogue  # noqa: F401 - all families, so that all can be named
-
-        expected = ", ".join(
-            sorted(kind.__name__ for kind, known in _PROPENSITIES.items() if known.from_state is not None)
-        )
+        kinds = [kind for kind in map(policy_class, dir(policies)) if kind is not None and has_propensities(kind)]
+        expected = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
     return known
 
