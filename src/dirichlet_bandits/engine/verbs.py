@@ -29,7 +29,8 @@ from typing import Any
 from numba.extending import overload
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compilation import INNER_OPTIONS, jit, named_entry_point, source_stamp
+from dirichlet_bandits.caching import source_stamp
+from dirichlet_bandits.compilation import INNER_OPTIONS, jit, named_entry_point
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}

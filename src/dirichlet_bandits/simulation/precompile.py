@@ -7,7 +7,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.compilation import NotCached, only_cached
+from dirichlet_bandits.caching import NotCached, only_cached
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.progress import bars
 from dirichlet_bandits.simulation.collect import Collector
