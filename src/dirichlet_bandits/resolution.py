@@ -2,8 +2,8 @@
 
 For every `a + b` on two numbers Numba tries some fifty meanings of `+`, and writes down why each does not fit; before
 every function it asks sixty registries for news; it infers all types a second time to see that nothing has changed
-since the first; and it compiles the implementation of a method of its own again for
-every set of options of a caller, and once more because its default arguments are spelt out the second time.
+since the first; and it compiles the implementation of a method of its own again for every set of options of a caller,
+and once more because its default arguments are spelt out the second time.
 """
 
 import contextlib

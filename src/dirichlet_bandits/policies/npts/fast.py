@@ -40,13 +40,7 @@ from dirichlet_bandits.engine.run import Run, left, over, upcoming
 from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, set_all, sum_of
-from dirichlet_bandits.numerics.costs import (
-    INDEX_COST,
-    LEADER_LEAST,
-    PAIR_RING_COST,
-    PLAIN_STEPS_MOST,
-    RING_COST,
-)
+from dirichlet_bandits.numerics.costs import INDEX_COST, LEADER_LEAST, PAIR_RING_COST, PLAIN_STEPS_MOST, RING_COST
 from dirichlet_bandits.numerics.resampling import Groups, squares_about, weighted_sum
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.policies.npts.ceiling import Ceiling, integral, make_ceiling
@@ -62,12 +56,7 @@ from dirichlet_bandits.policies.npts.challengers import (
     new_challengers,
 )
 from dirichlet_bandits.policies.npts.frames import add_pulls, learn_frame, make_window, pulls_within
-from dirichlet_bandits.policies.npts.pairs import (
-    HIGH,
-    LOW,
-    above,
-    pair_rate,
-)
+from dirichlet_bandits.policies.npts.pairs import HIGH, LOW, above, pair_rate
 from dirichlet_bandits.policies.npts.rings import index_above_leader, no_rival, pair_above, rival_above
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats, Ints
