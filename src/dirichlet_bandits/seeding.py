@@ -17,7 +17,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Words
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
-from dirichlet_bandits.caching import source_stamp
+from dirichlet_bandits.compiler import source_stamp
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.compensated import log1p_minus, mean_offset, weight_of
 from dirichlet_bandits.numerics.tolerances import LARGEST_LEVEL, NEWTON_LIMIT, NEWTON_STEP

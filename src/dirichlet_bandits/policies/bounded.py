@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.interface import Policy

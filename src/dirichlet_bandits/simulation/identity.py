@@ -13,7 +13,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
 from dirichlet_bandits.arms.laws import Law
-from dirichlet_bandits.caching import source_stamp
+from dirichlet_bandits.compiler import source_stamp
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy

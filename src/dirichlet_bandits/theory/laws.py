@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compilation import interpreted
+from dirichlet_bandits.compiler import interpreted
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
 from dirichlet_bandits.types import Floats

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
-from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
-from dirichlet_bandits.compilation import jit, jit_sum
+from dirichlet_bandits.compiler import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError

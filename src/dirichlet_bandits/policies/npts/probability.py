@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress

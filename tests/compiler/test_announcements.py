@@ -95,7 +95,7 @@ def test_a_package_that_cannot_be_written_has_its_code_in_the_users_cache(tmp_pa
 INTERRUPTED = """
 import logging, os, signal, warnings
 import dirichlet_bandits as db
-from dirichlet_bandits.announcements import compiling
+from dirichlet_bandits.compiler import compiling
 
 class Press(logging.Handler):
     def emit(self, record):

@@ -7,11 +7,11 @@ import sys
 import numba
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 
 CALLEE = """
 import numpy as np
-from dirichlet_bandits.compilation import shared
+from dirichlet_bandits.compiler import shared
 
 @shared
 def scaled(x, factor):
@@ -20,7 +20,7 @@ def scaled(x, factor):
 
 CALLER = """
 import numpy as np
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 from callee import scaled
 
 @jit
@@ -43,7 +43,7 @@ if __name__ == "caller":
 LINKS = """
 import numba
 import numpy as np
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from caller import total
 
 for decorator in (numba.njit, jit):

@@ -4,9 +4,8 @@ Numba says by itself when it begins and ends to compile a function, and says not
 """
 
 import atexit
-import ctypes
-import gc
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import busy
 
 _POLL_SECONDS = 0.1
+_INTERRUPTED = 130  # the exit status of a command ended by Ctrl-C
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -42,9 +42,9 @@ class _Announcer(event.Listener):
         self._depth -= 1
         if self._depth == 0 and self._end is not None:
             LOGGER.debug("compiled %s in %.1f s", self._name, time.monotonic() - self._began)
-            self.hush()
+            self.stop_spinner()
 
-    def hush(self) -> None:
+    def stop_spinner(self) -> None:
         end, self._end = self._end, None
         if end is not None:
             end()
@@ -76,26 +76,21 @@ def compiling() -> bool:
     return _announcer.compiling
 
 
-def hush() -> None:
+def stop_spinner() -> None:
     """End the spinner of a compilation that nobody waits for any more."""
-    _announcer.hush()
+    _announcer.stop_spinner()
 
 
 @atexit.register
-def _leave_compiling() -> None:
-    """Python ends at once while something is compiled, with its exit status and without what would go wrong.
-
-    LLVM's own end must not come while another thread is in it: the C library, where it can, ends the process before.
-    Elsewhere Python waits. Nothing is lost with a compilation: Numba names a file of its cache when it is whole.
-    """
+def _wait() -> None:
+    """Let a compilation end before the process does: LLVM must not be taken down while a thread is inside it."""
     if not compiling():
         return
-    hush()
-    gc.freeze()  # to look for garbage a last time would take half a second
-    if os.name == "posix":
-        library = ctypes.CDLL(None)
-        if hasattr(library, "on_exit"):
-            library.on_exit(library._exit, None)  # is handed the status
-        else:
-            while compiling():
-                time.sleep(_POLL_SECONDS)
+    stop_spinner()
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("waiting for a compilation to end; Ctrl-C stops it", file=sys.stderr)
+    try:
+        while compiling():
+            time.sleep(_POLL_SECONDS)
+    except KeyboardInterrupt:
+        os._exit(_INTERRUPTED)

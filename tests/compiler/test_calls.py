@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from dirichlet_bandits.compilation import address_of, by_address, entry_point, jit
+from dirichlet_bandits.compiler import address_of, by_address, entry_point, jit
 from dirichlet_bandits.numerics.arrays import sum_of
 
 

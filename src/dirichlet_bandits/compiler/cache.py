@@ -1,0 +1,136 @@
+"""Compiled functions kept on disk, for as long as the sources they were compiled from stay the same.
+
+Numba's own cache looks only at the file that defines a function, so it would run old code after a change in a file
+that the function calls into. Here compiled code is kept under a name that contains a hash of all its sources
+(``sources.py``). Each file carries a checksum, so a damaged one is compiled again.
+"""
+
+import contextlib
+import functools
+import glob
+import hashlib
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from dirichlet_bandits.compiler.signatures import spelled
+from dirichlet_bandits.compiler.sources import files_of, hash_of, newer_than_process
+from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.logs import LOGGER
+
+_CHECKSUM_BYTES = 16
+
+
+class NotCached(Exception):  # noqa: N818 - an answer, not an error
+    """A function would have to be compiled, inside :func:`only_cached`."""
+
+
+class _Permission(threading.local):
+    """What the current thread may do."""
+
+    only_cached = False
+
+
+_permission = _Permission()
+
+
+@contextlib.contextmanager
+def only_cached() -> Iterator[None]:
+    """Let this thread compile no entry point: one that is not in the cache raises :class:`NotCached`."""
+    _permission.only_cached = True
+    try:
+        yield
+    finally:
+        _permission.only_cached = False
+
+
+class StampedCache:
+    """The cache of one function: one file for each signature and processor, named after a hash of the sources."""
+
+    def __init__(self, function: Callable[..., Any], *sources: str) -> None:
+        self._function = function
+        self._sources = sources
+
+    @functools.cached_property
+    def _numba(self) -> Any:
+        """Numba's cache of the function, which chooses the folder and serializes compiled functions."""
+        from numba.core.caching import FunctionCache
+
+        return FunctionCache(self._function)  # type: ignore[no-untyped-call]
+
+    @functools.cached_property
+    def _stamp(self) -> str:
+        """Hash of the sources, or "" if nothing can be kept.
+
+        Nothing is kept of code from a prompt, of a closure over more than numbers and text, and while a source file is
+        newer than this process, because the code in memory may be older than the file.
+        """
+        cells = [cell.cell_contents for cell in self._function.__closure__ or ()]
+        files = files_of(self._function.__code__.co_filename, *self._sources)
+        usable = files and not newer_than_process(files) and all(isinstance(x, int | float | str) for x in cells)
+        return hash_of(files, repr(cells)) if usable else ""
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder of the files."""
+        return str(self._numba.cache_path) if self._stamp else None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the function compiled for these argument types, or None if it has to be compiled."""
+        found = self._load(sig, target_context) if self._stamp else None
+        if found is None and _permission.only_cached:
+            raise NotCached
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        code = content[_CHECKSUM_BYTES:]
+        if content[:_CHECKSUM_BYTES] != _checksum(code):
+            LOGGER.warning("a damaged file is compiled again: %s", path)
+            return None
+        return self._numba._impl.rebuild(target_context, pickle.loads(code))
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for these argument types, in place of what older sources gave."""
+        if not self._stamp or not self._numba._impl.check_cachable(data):
+            return
+        from numba.core.serialize import dumps
+
+        code = dumps(self._numba._impl.reduce(data))  # type: ignore[no-untyped-call]
+        path = self._path(sig, data.codegen)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as draft:
+                draft.write_bytes(_checksum(code) + code)
+            for other in path.parent.glob(f"{glob.escape(_without_stamp(path))}.*"):
+                if other != path:
+                    other.unlink(missing_ok=True)
+        except OSError as error:
+            LOGGER.warning("compiled code could not be kept: %s", error)
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        processor = codegen.magic_tuple()
+        key = hashlib.blake2b(f"{spelled(sig)} {processor} {numba.__version__}".encode(), digest_size=8).hexdigest()
+        return Path(self._numba.cache_path, f"{self._numba._impl.filename_base}.{key}.{self._stamp}.nbc")
+
+    def enable(self) -> None:
+        """Do nothing: part of Numba's interface of a cache, never called for ours."""
+
+    disable = flush = enable
+
+
+def _checksum(code: bytes) -> bytes:
+    return hashlib.blake2b(code, digest_size=_CHECKSUM_BYTES).digest()
+
+
+def _without_stamp(path: Path) -> str:
+    return path.name.removesuffix(path.suffix).rpartition(".")[0]
