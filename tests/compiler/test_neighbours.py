@@ -1,9 +1,10 @@
-"""Other people's compiled functions: what we compile in the same process changes neither their results nor their caches.
+"""What we compile changes neither the results nor the caches of other people's functions in the same process.
 
 Each test failed when this package compiled with its own version of Numba's compiler.
 """
 
 import pytest
+
 from tests.compiler.processes import cached, printed, run, write
 
 THEIRS = """

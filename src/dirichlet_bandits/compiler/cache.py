@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import types
 
-from dirichlet_bandits.compiler.signatures import spelled
-from dirichlet_bandits.compiler.sources import files_of, hash_of, newer_than_process
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.logs import LOGGER
+from dirichlet_bandits.sources import files_of, hash_of, newer_than_process
 
 _CHECKSUM_BYTES = 16
 
@@ -30,12 +30,10 @@ class NotCached(Exception):  # noqa: N818 - an answer, not an error
 
 
 class _Permission(threading.local):
-    """What the current thread may do."""
-
     only_cached = False
 
 
-_permission = _Permission()
+_permission = _Permission()  # of the current thread
 
 
 @contextlib.contextmanager
@@ -52,15 +50,17 @@ class StampedCache:
     """The cache of one function: one file for each signature and processor, named after a hash of the sources."""
 
     def __init__(self, function: Callable[..., Any], *sources: str) -> None:
-        self._function = function
-        self._sources = sources
+        self._function, self._sources = function, sources
 
     @functools.cached_property
     def _numba(self) -> Any:
-        """Numba's cache of the function, which chooses the folder and serializes compiled functions."""
+        """Numba's cache of the function, which chooses the folder and serializes; None if it finds no folder."""
         from numba.core.caching import FunctionCache
 
-        return FunctionCache(self._function)  # type: ignore[no-untyped-call]
+        try:
+            return FunctionCache(self._function)
+        except RuntimeError:  # no folder can be written
+            return None
 
     @functools.cached_property
     def _stamp(self) -> str:
@@ -71,8 +71,8 @@ class StampedCache:
         """
         cells = [cell.cell_contents for cell in self._function.__closure__ or ()]
         files = files_of(self._function.__code__.co_filename, *self._sources)
-        usable = files and not newer_than_process(files) and all(isinstance(x, int | float | str) for x in cells)
-        return hash_of(files, repr(cells)) if usable else ""
+        plain = all(isinstance(value, int | float | str) for value in cells)
+        return hash_of(files, repr(cells)) if plain and files and not newer_than_process(files) and self._numba else ""
 
     @property
     def cache_path(self) -> str | None:
@@ -105,32 +105,39 @@ class StampedCache:
             return
         from numba.core.serialize import dumps
 
-        code = dumps(self._numba._impl.reduce(data))  # type: ignore[no-untyped-call]
+        code = dumps(self._numba._impl.reduce(data))
         path = self._path(sig, data.codegen)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as draft:
                 draft.write_bytes(_checksum(code) + code)
-            for other in path.parent.glob(f"{glob.escape(_without_stamp(path))}.*"):
+            for other in path.parent.glob(glob.escape(path.name.removesuffix(f"{self._stamp}.nbc")) + "*"):
                 if other != path:
                     other.unlink(missing_ok=True)
         except OSError as error:
             LOGGER.warning("compiled code could not be kept: %s", error)
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        processor = codegen.magic_tuple()
-        key = hashlib.blake2b(f"{spelled(sig)} {processor} {numba.__version__}".encode(), digest_size=8).hexdigest()
+        settings: Any = numba.config
+        parts = spelled(sig), codegen.magic_tuple(), numba.__version__, settings.OPT, settings.BOUNDSCHECK
+        key = hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
         return Path(self._numba.cache_path, f"{self._numba._impl.filename_base}.{key}.{self._stamp}.nbc")
 
-    def enable(self) -> None:
-        """Do nothing: part of Numba's interface of a cache, never called for ours."""
 
-    disable = flush = enable
+def classes_in(kinds: Any) -> list[type]:
+    """Return the classes of all NamedTuples among these types, at any depth."""
+    found: list[type] = []
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            found += [kind.instance_class] if hasattr(kind, "instance_class") else []
+            found += classes_in(kind)
+    return found
+
+
+def spelled(kinds: Any) -> str:
+    """Write types as text, with the modules of their classes: two classes may share a name."""
+    return " ".join([str(kinds), *(f"{kind.__module__}.{kind.__qualname__}" for kind in classes_in(kinds))])
 
 
 def _checksum(code: bytes) -> bytes:
     return hashlib.blake2b(code, digest_size=_CHECKSUM_BYTES).digest()
-
-
-def _without_stamp(path: Path) -> str:
-    return path.name.removesuffix(path.suffix).rpartition(".")[0]

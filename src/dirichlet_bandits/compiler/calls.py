@@ -12,14 +12,12 @@ from llvmlite import ir
 from numba import cfunc, types
 from numba.extending import lower_builtin, type_callable
 
-from dirichlet_bandits.compiler.decorators import OPTIONS, jit, kept, named_entry_point
+from dirichlet_bandits.compiler.cache import classes_in, spelled
+from dirichlet_bandits.compiler.decorators import entry_point, jit, named_entry_point
 from dirichlet_bandits.compiler.internals import supported
-from dirichlet_bandits.compiler.signatures import classes_in, spelled
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_ALIVE: dict[Any, Any] = {}  # an address is valid as long as its function is
 
 
 def shared(function: Callable[P, R], sources_of: Callable[[Any], Iterable[str]] = lambda kinds: ()) -> Callable[P, R]:
@@ -45,39 +43,29 @@ class Shared:
     ``find(kinds)`` returns the Python function to compile for arguments of these types.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        find: Callable[[Any], Callable[..., Any]],
-        sources_of: Callable[[Any], Iterable[str]],
-    ) -> None:
+    def __init__(self, function: Any, find: Callable[[Any], Any], sources_of: Callable[[Any], Iterable[str]]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._find = find
-        self._sources_of = sources_of
-        self._provided: dict[Any, Any] = {}
+        self._find, self._sources_of = find, sources_of
+        self._provided: dict[Any, tuple[Any, int]] = {}
         n_arguments = len(inspect.signature(function).parameters)
-        _define(self, n_arguments, lambda *kinds: self.provide(tuple(map(types.unliteral, kinds))), self._lower)
-
-    @functools.cached_property
-    def _from_python(self) -> Callable[..., Any]:
-        return jit(self.py_func)
+        _define(self, n_arguments, lambda *kinds: self.provide(tuple(map(types.unliteral, kinds)))[0], self._lower)
 
     def __call__(self, *args: Any) -> Any:
-        return self._from_python(*args)
+        return _from_python(self.py_func)(*args)
 
-    def provide(self, kinds: Any) -> Any:
-        """Compile for arguments of these types, or load the compiled code, and give its address a name."""
+    def provide(self, kinds: Any) -> tuple[Any, int]:
+        """Compile for arguments of these types, or load the compiled code; return its signature and address."""
         if kinds not in self._provided:
-            symbol = self._symbol(kinds)
+            symbol, sources = self._symbol(kinds), self._sources_of(kinds)
             compiled: Any = named_entry_point(
-                self._find(kinds), symbol.rpartition(".")[2], *classes_in(kinds), sources=self._sources_of(kinds)
+                self._find(kinds), symbol.rpartition(".")[2], *classes_in(kinds), sources=sources
             )
             compiled.compile(kinds)
             made = compiled.overloads[kinds]
-            address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+            address = int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
             llvmlite.binding.add_symbol(symbol, address)
-            self._provided[kinds] = made.signature
+            self._provided[kinds] = made.signature, address
         return self._provided[kinds]
 
     def _symbol(self, kinds: Any) -> str:
@@ -88,38 +76,29 @@ class Shared:
         symbol = self._symbol(signature.args)
         kind = context.call_conv.get_function_type(signature.return_type, signature.args)
         callee = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
-        status, result = context.call_conv.call_function(
-            builder, callee, signature.return_type, signature.args, args
-        )
-        with builder.if_then(status.is_error, likely=False):
-            context.call_conv.return_status_propagate(builder, status)
         # Before a caller is loaded from the cache, the symbol of its callee must have an address.
         load = functools.partial(_provide, self.py_func.__module__, self.py_func.__qualname__, signature.args)
         context.active_code_library._reload_init.add(load)
-        return result
+        return _call(context, builder, callee, signature, args)
+
+
+_from_python = functools.cache(entry_point)
 
 
 def _provide(module: str, name: str, kinds: Any) -> None:
     getattr(importlib.import_module(module), name).provide(kinds)
 
 
-def addressable(function: Callable[P, None]) -> Callable[P, None]:
-    """Make an entry point that compiled code can also call by its address (:func:`address_of`).
-
-    It returns nothing and must not raise: an exception would be printed and forgotten.
-    """
-    options = {name: value for name, value in OPTIONS.items() if name != "no_cfunc_wrapper"}
-    return cast(Callable[P, None], kept(function, options))
-
-
+@functools.cache
 def address_of(function: Any, kinds: tuple[Any, ...]) -> int:
-    """Return the address of an :func:`addressable` function for arguments of these types, compiled if need be."""
-    if not supported():
-        compiled = _ALIVE.setdefault((function, kinds), cfunc(types.void(*kinds), **OPTIONS)(function.py_func))
-        return int(compiled.address)
-    function.compile(kinds)
-    made = function.overloads[kinds]
-    return int(made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name))
+    """Return the address of a :func:`shared` function that takes arguments of these types and returns nothing."""
+    if supported():
+        return int(function.provide(kinds)[1])
+    _alive.append(cfunc(types.void(*kinds), error_model="numpy")(function.py_func))
+    return int(_alive[-1].address)
+
+
+_alive: list[Any] = []  # an address is valid as long as its function is
 
 
 def by_address(*kinds: Any) -> Callable[..., None]:
@@ -128,7 +107,7 @@ def by_address(*kinds: Any) -> Callable[..., None]:
     For what is chosen when the code runs, not when it is compiled.
 
     >>> import numpy as np
-    >>> @addressable
+    >>> @shared
     ... def double(x):
     ...     x[0] *= 2.0
     >>> numbers = types.Array(types.float64, 1, "C")
@@ -143,8 +122,11 @@ def by_address(*kinds: Any) -> Callable[..., None]:
         raise TypeError("this function can be called by compiled code only")
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        callee = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in kinds])
-        builder.call(builder.inttoptr(args[0], callee.as_pointer()), args[1:])
+        if supported():
+            kind = context.call_conv.get_function_type(types.void, kinds)
+            return _call(context, builder, builder.inttoptr(args[0], kind.as_pointer()), types.void(*kinds), args[1:])
+        kind = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in kinds])
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
         return context.get_dummy_value()
 
     _define(call, 1 + len(kinds), lambda *_: types.void(types.intp, *kinds), lower)
@@ -152,9 +134,18 @@ def by_address(*kinds: Any) -> Callable[..., None]:
 
 
 def _define(name: Any, n_arguments: int, typer: Any, lower: Callable[..., Any]) -> None:
-    """Tell Numba the signature and the code of calls of ``name``, by its public interface."""
+    """Tell Numba the types and the code of calls of ``name``."""
     # Numba would hand over the arguments of *args as one tuple.
     one_by_one = [inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(n_arguments)]
     typer.__signature__ = inspect.Signature(one_by_one)
     type_callable(name)(lambda context: typer)
     lower_builtin(name, types.VarArg(types.Any))(lower)
+
+
+def _call(context: Any, builder: Any, callee: Any, signature: Any, args: Any) -> Any:
+    """Call a compiled function; its error goes up to the caller."""
+    convention = context.call_conv
+    status, result = convention.call_function(builder, callee, signature.return_type, signature.args, args)
+    with builder.if_then(status.is_error, likely=False):
+        convention.return_status_propagate(builder, status)
+    return result

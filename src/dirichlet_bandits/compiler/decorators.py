@@ -4,17 +4,21 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import njit
+from numba import config, njit
 
 from dirichlet_bandits.compiler import announcements as _announcements  # noqa: F401 - reports compilations
+from dirichlet_bandits.compiler.cache import StampedCache
 from dirichlet_bandits.compiler.internals import supported
+from dirichlet_bandits.errors import DirichletBanditsError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 OPTIONS: Any = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-INNER_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}
-"""For functions that only compiled code calls."""
+INNER_OPTIONS: Any = {**OPTIONS, "no_cpython_wrapper": True}  # for functions that only compiled code calls
+
+if cast(Any, config).DISABLE_JIT:
+    raise DirichletBanditsError("policies run as compiled code only: unset NUMBA_DISABLE_JIT")
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
@@ -26,10 +30,7 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`jit`, always into the caller.
-
-    For a step of a hot loop that takes many arrays and is called in one place: passing them costs more than the step.
-    """
+    """Compile like :func:`jit`, always into the caller: for a step of a hot loop that takes many arrays."""
     return cast(Callable[P, R], njit(function, **OPTIONS, inline="always"))
 
 
@@ -44,8 +45,7 @@ def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
 def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     """Compile for calls from Python, and keep the compiled code on disk for later processes.
 
-    ``sources`` are files that the code comes from besides those that the function's module imports. A function that is
-    compiled already is compiled once more, by itself.
+    ``sources`` are files that the code comes from besides those that the function's module imports.
 
     >>> @entry_point
     ... def twice(x: float) -> float:
@@ -53,19 +53,12 @@ def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     >>> twice(1.5)
     3.0
     """
-    return cast(Callable[P, R], kept(function, OPTIONS, *sources))
-
-
-def kept(function: Any, options: Any, *sources: str) -> Any:
-    """Compile with these options, and keep the compiled code on disk."""
     function = getattr(function, "py_func", function)
     if not supported():
-        return njit(function, cache=True, **options)
-    from dirichlet_bandits.compiler.cache import StampedCache
-
-    compiled: Any = njit(function, **options)
+        return cast(Callable[P, R], njit(function, cache=True, **OPTIONS))
+    compiled: Any = njit(function, **OPTIONS)
     compiled._cache = StampedCache(function, *sources)
-    return compiled
+    return cast(Callable[P, R], compiled)
 
 
 def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = ()) -> Callable[..., Any]:
@@ -74,24 +67,6 @@ def named_entry_point(function: Any, suffix: str, *classes: type, sources: Itera
     A class that a later process cannot import must not spoil the compiled code for others. Nothing is kept for a class
     that was defined at a prompt.
     """
-    own = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    own.__module__ = function.__module__
-    own.__qualname__ = f"{function.__name__}_{suffix}"
+    own = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
+    own.__module__, own.__qualname__ = function.__module__, f"{function.__name__}_{suffix}"
     return jit(own) if any(kind.__module__ == "__main__" for kind in classes) else entry_point(own, *sources)
-
-
-def interpreted(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a compiled function as Python runs it, with those that it calls: for what a process calls a few times.
-
-    Nothing is compiled or loaded for it; x/0 is an error, as always in Python.
-
-    >>> interpreted(jit(lambda x: 2.0 * x))(1.5)
-    3.0
-    """
-    plain: Any = getattr(function, "py_func", function)
-    names = plain.__globals__
-    called = {name: interpreted(names[name]) for name in plain.__code__.co_names if hasattr(names.get(name), "py_func")}
-    made = FunctionType(plain.__code__, {**names, **called}, plain.__name__, plain.__defaults__, plain.__closure__)
-    return cast(Callable[P, R], made)

@@ -29,7 +29,8 @@ from typing import Any
 from numba.extending import overload
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compiler import INNER_OPTIONS, Shared, jit, named_entry_point, source_stamp, supported
+from dirichlet_bandits.compiler import INNER_OPTIONS, Shared, jit, named_entry_point, supported
+from dirichlet_bandits.sources import source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
@@ -48,7 +49,7 @@ def verb(stub: Callable[..., Any], inline: bool = False, by_address: bool = Fals
     name = stub.__name__
     _VERSIONS[name] = {}
 
-    def find(*kinds):  # type: ignore[no-untyped-def]
+    def find(*kinds: Any) -> Any:
         version: Any = _VERSIONS[name].get(_policy_type(kinds)) or _DEFAULTS.get(name)
         return None if version is None else version.py_func
 
