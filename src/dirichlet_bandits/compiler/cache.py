@@ -6,15 +6,17 @@ that the function calls into. Here compiled code is kept under a name that conta
 """
 
 import contextlib
+import contextvars
 import functools
 import glob
 import hashlib
+import json
 import pickle
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 from numba import types
 
@@ -25,25 +27,35 @@ from dirichlet_bandits.sources import files_of, hash_of, newer_than_process
 _CHECKSUM_BYTES = 16
 
 
+_SHIPPED = Path(__file__).parent.parent / "compiled"  # in a platform wheel: code for a baseline processor
+
+
+@functools.cache
+def _shipped_processor() -> tuple[str, ...]:
+    """The processor that a platform wheel's code is for, if this one can run it; empty otherwise."""
+    try:
+        described = json.loads((_SHIPPED / "processor.json").read_bytes())
+    except OSError:
+        return ()
+    here = llvmlite.binding.get_host_cpu_features()
+    return tuple(described["processor"]) if all(here.get(name) for name in described["features"]) else ()
+
+
 class NotCached(Exception):  # noqa: N818 - an answer, not an error
     """A function would have to be compiled, inside :func:`only_cached`."""
 
 
-class _Permission(threading.local):
-    only_cached = False
-
-
-_permission = _Permission()  # of the current thread
+_only_cached = contextvars.ContextVar("only_cached", default=False)
 
 
 @contextlib.contextmanager
 def only_cached() -> Iterator[None]:
     """Let this thread compile no entry point: one that is not in the cache raises :class:`NotCached`."""
-    _permission.only_cached = True
+    before = _only_cached.set(True)
     try:
         yield
     finally:
-        _permission.only_cached = False
+        _only_cached.reset(before)
 
 
 class StampedCache:
@@ -82,13 +94,15 @@ class StampedCache:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the function compiled for these argument types, or None if it has to be compiled."""
         found = self._load(sig, target_context) if self._stamp else None
-        if found is None and _permission.only_cached:
+        if found is None and _only_cached.get():
             raise NotCached
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
+        own = self._path(sig, target_context.codegen().magic_tuple())
+        shipped = _SHIPPED / self._path(sig, _shipped_processor()).name
+        path = own if own.exists() or not shipped.exists() else shipped
         try:
             content = path.read_bytes()
         except OSError:
@@ -106,7 +120,7 @@ class StampedCache:
         from numba.core.serialize import dumps
 
         code = dumps(self._numba._impl.reduce(data))
-        path = self._path(sig, data.codegen)
+        path = self._path(sig, data.codegen.magic_tuple())
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as draft:
@@ -117,9 +131,9 @@ class StampedCache:
         except OSError as error:
             LOGGER.warning("compiled code could not be kept: %s", error)
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
+    def _path(self, sig: Any, processor: Any) -> Path:
         settings: Any = numba.config
-        parts = spelled(sig), codegen.magic_tuple(), numba.__version__, settings.OPT, settings.BOUNDSCHECK
+        parts = spelled(sig), tuple(processor), numba.__version__, settings.OPT, settings.BOUNDSCHECK
         key = hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
         return Path(self._numba.cache_path, f"{self._numba._impl.filename_base}.{key}.{self._stamp}.nbc")
 

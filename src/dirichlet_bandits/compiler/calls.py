@@ -89,33 +89,18 @@ def _provide(module: str, name: str, kinds: Any) -> None:
     getattr(importlib.import_module(module), name).provide(kinds)
 
 
-@functools.cache
 def address_of(function: Any, kinds: tuple[Any, ...]) -> int:
     """Return the address of a :func:`shared` function that takes arguments of these types and returns nothing."""
-    if supported():
-        return int(function.provide(kinds)[1])
-    _alive.append(cfunc(types.void(*kinds), error_model="numpy")(function.py_func))
-    return int(_alive[-1].address)
+    return int(function.provide(kinds)[1] if supported() else _callback(function.py_func, kinds).address)
 
 
-_alive: list[Any] = []  # an address is valid as long as its function is
+_callback: Any = functools.cache(lambda function, kinds: cfunc(types.void(*kinds), error_model="numpy")(function))
 
 
 def by_address(*kinds: Any) -> Callable[..., None]:
     """Make a function for compiled code that takes an :func:`address_of` and arguments of these types, and calls it.
 
     For what is chosen when the code runs, not when it is compiled.
-
-    >>> import numpy as np
-    >>> @shared
-    ... def double(x):
-    ...     x[0] *= 2.0
-    >>> numbers = types.Array(types.float64, 1, "C")
-    >>> change = by_address(numbers)
-    >>> x = np.ones(1)
-    >>> jit(lambda address, x: change(address, x))(address_of(double, (numbers,)), x)
-    >>> x
-    array([2.])
     """
 
     def call(*args: Any) -> None:

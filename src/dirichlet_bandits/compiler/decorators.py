@@ -46,12 +46,6 @@ def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
     """Compile for calls from Python, and keep the compiled code on disk for later processes.
 
     ``sources`` are files that the code comes from besides those that the function's module imports.
-
-    >>> @entry_point
-    ... def twice(x: float) -> float:
-    ...     return 2.0 * x
-    >>> twice(1.5)
-    3.0
     """
     function = getattr(function, "py_func", function)
     if not supported():
