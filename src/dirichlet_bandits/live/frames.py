@@ -108,11 +108,11 @@ def _caution(arms: Sequence[str]) -> str:
     """The warning for arms whose mean a few rewards determine.
 
     >>> _caution(["a", "b"])
-    '; careful: a few rewards determine the mean of a, b, so give bounds of the rewards if you know them'
+    '; careful: a few rewards determine the mean of a, b, so give bounds if you know them'
     """
     if not arms:
         return ""
-    return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds of the rewards if you know them"
+    return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
 def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:

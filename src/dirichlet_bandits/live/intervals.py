@@ -100,10 +100,10 @@ def asymptotic(x: Floats, level: float) -> Interval:
     Why it covers. At the true mean a factor has the conditional expectation 1 + e_i, with
     e_i = E max(0, b_i (X - mean) - 3/4): only a reward that exceeds the mean by more than 3/(4 b_i) can do harm.
     W_n / prod (1 + e_i) is a nonnegative martingale, so by Ville's inequality ``high`` is ever below the mean with
-    probability at most (1 + c) alpha/2 + P(prod (1 + e_i) > 1 + c), for every c > 0. If E|X|^p is finite for some p > 2,
-    then e_i is of order b_i^p, which can be summed: the product tends to 1 as the first bet is placed later. Nothing is
-    proved for a given sample size, and nothing can be without bounds: rewards so rare that none has been seen yet may
-    determine the mean.
+    probability at most (1 + c) alpha/2 + P(prod (1 + e_i) > 1 + c), for every c > 0. If E|X|^p is finite for some
+    p > 2, then e_i is of order b_i^p, which can be summed: the product tends to 1 as the first bet is placed later.
+    Nothing is proved for a given sample size, and nothing can be without bounds: rewards so rare that none has been
+    seen yet may determine the mean.
 
     Unlike a normal approximation, the product takes skewness into account: where large rewards are rare, W_n falls
     steeply with each of them, and ``high`` is farther from the mean than ``low``.
