@@ -52,11 +52,11 @@ def test_policies_without_a_scale_take_rewards_of_any_unit(policy, unit):
 
 def test_rewards_whose_squares_would_overflow_are_refused_everywhere():
     policy, rng = db.ReBoot(1.0), np.random.default_rng(0)
-    message = r"expects rewards in \[-1e\+100, 1e\+100\] \(got -?1e\+160\)"
+    message = r"a reward must be between -1e\+100 and 1e\+100 \(got -?1e\+160\)"
     with pytest.raises(db.RewardError, match=message):
         db.propensities(policy, [[1e160, 0.0], [1.0, 2.0]])
     with pytest.raises(db.RewardError, match=message):
         policy.update(policy.init(2), 0, -1e160, rng)
     huge = db.Bandit([db.Empirical([1e160]), db.Empirical([0.0])])
-    with pytest.raises(db.RewardError, match="arm 'arm 0': .*" + message):
+    with pytest.raises(db.RewardError, match="arm 'arm 0': " + message):
         db.simulate(huge, policy, horizon=10, replications=1, seed=0)

@@ -73,9 +73,11 @@ class Policy:
 
     def check_reward(self, reward: float) -> None:
         """Refuse a reward that is not finite, too large to be squared, or outside the declared bounds."""
-        low, high = self.reward_limits
+        low, high = self.reward_bounds
         if not math.isfinite(reward):
             raise RewardError(f"a reward must be a finite number (got {reward!r})")
+        if abs(reward) > LARGEST_SCALE:
+            raise RewardError(f"a reward must be between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g} (got {reward!r})")
         if not low <= reward <= high:
             raise RewardError(f"{self!r} expects rewards in [{low:g}, {high:g}] (got {reward!r})")
 
