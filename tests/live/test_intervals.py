@@ -1,8 +1,8 @@
 """How often confidence sequences miss, at any sample size at which they are shown; what they say of whole studies.
 
 The experiment behind ``live/intervals.py``. At level 95% a sequence is to miss in at most 6% of the runs. False alarms:
-if the rate is the 4.0% measured in 4,000 runs for the worst law here, more than 6% of 1,200 runs miss with probability
-4e-4, and more than 6% of 10,000 runs with a probability below 1e-20. The seeds are fixed.
+if the rate is the 3.4% measured in 10,000 runs for the worst law here, more than 6% of 1,200 runs miss with probability
+3e-6. The seeds are fixed.
 """
 
 import math
@@ -114,7 +114,7 @@ def test_one_outlier_does_not_keep_the_interval_open():
     x[40] = 60.0
     assert why_none(x[:200]) == SKEWED
     low, high = asymptotic(x, 0.95)
-    assert -0.2 < low < 0.0 < high < 0.3
+    assert -0.2 < low < 0.0 < high < 0.4
 
 
 def test_a_study_says_that_a_sample_is_too_skewed_and_that_few_rewards_determine_its_mean():
@@ -173,19 +173,22 @@ def adaptive_misses(runs, n_arms, looks, rewards_of, level):
 
 @pytest.mark.parametrize("name", ["normal", "lognormal"])
 def test_statements_about_adaptive_studies_hold_for_all_arms_together(name):
-    """At level 80%: if 20% of the studies were wrong, 48 or more of 150 would be with probability 4e-4."""
+    """At level 80%: the rates measured are at most 2%, and with 2% more than 15 of 150 have a probability of 1e-7."""
     draw, mean = LAWS[name]
     winner, lift, interval = adaptive_misses(150, 3, 12, lambda rng, size: draw(rng, size) - mean, 0.8)
     assert max(winner, lift) <= interval
-    assert interval < 48 / 150
+    assert interval <= 15 / 150
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_statements_about_adaptive_studies_at_full_scale(name):
-    """At level 95%, 6% allowed; the rates measured are below 3%, and more than 6% of 1,500 would be 1e-9 then."""
+    """At level 95%, 6% allowed; at a rate of 3% more than 6% of 500 studies would be wrong with probability 2e-4.
+
+    Of 200 studies 0 to 2 were wrong: looks are rarer than rewards, and the sequences allow for more of both.
+    """
     draw, mean = LAWS[name]
-    assert (adaptive_misses(1500, 3, 40, lambda rng, size: draw(rng, size) - mean, 0.95) <= 0.06).all()
+    assert (adaptive_misses(500, 3, 30, lambda rng, size: draw(rng, size) - mean, 0.95) <= 0.06).all()
 
 
 def test_the_summary_uses_the_level_of_all_arms_together():
