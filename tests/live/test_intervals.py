@@ -180,6 +180,22 @@ def test_statements_about_adaptive_studies_hold_for_all_arms_together(name):
     assert interval <= 15 / 150
 
 
+def test_studies_of_equal_arms_name_no_sure_winner():
+    """Level 80%: if 20% of the studies were wrong, more than 15 of 30 would be with probability 5e-5."""
+    rng, wrong = np.random.default_rng(9), 0
+    for seed in range(30):
+        study = db.create_study("s", arms=["a", "b", "c"], policy=db.RDS(), seed=seed, control="a")
+        apart = lifted = False
+        for _ in range(6):
+            for _ in range(20):
+                study.tell(study.ask(), float(rng.lognormal()))
+            frame = study.summary(0.8)
+            apart |= "apart" in frame.attrs["best_arm_reason"]
+            lifted |= bool(((frame["lift_low"] > 0.0) | (frame["lift_high"] < 0.0)).any())
+        wrong += apart or lifted
+    assert wrong <= 15
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_statements_about_adaptive_studies_at_full_scale(name):

@@ -107,11 +107,11 @@ class ReadableStudy(Following, Estimating):
 
         The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
         ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
-        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives the
-        reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
+        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
+        the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
-        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of all
-        arms hold together, too.
+        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
+        all arms hold together, too.
         """
         with self._lock:
             return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
