@@ -181,7 +181,7 @@ def test_statements_about_adaptive_studies_hold_for_all_arms_together(name):
 
 
 def test_studies_of_equal_arms_name_no_sure_winner():
-    """Level 80%: if 20% of the studies were wrong, more than 15 of 30 would be with probability 5e-5."""
+    """Level 80%: at the rate of 2% measured above, more than 4 of 30 studies would be wrong with probability 3e-4."""
     rng, wrong = np.random.default_rng(9), 0
     for seed in range(30):
         study = db.create_study("s", arms=["a", "b", "c"], policy=db.RDS(), seed=seed, control="a")
@@ -193,7 +193,7 @@ def test_studies_of_equal_arms_name_no_sure_winner():
             apart |= "apart" in frame.attrs["best_arm_reason"]
             lifted |= bool(((frame["lift_low"] > 0.0) | (frame["lift_high"] < 0.0)).any())
         wrong += apart or lifted
-    assert wrong <= 15
+    assert wrong <= 4
 
 
 @pytest.mark.slow
