@@ -15,7 +15,15 @@ from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import best_arm
 from dirichlet_bandits.live.direction import Direction
-from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
+from dirichlet_bandits.live.intervals import (
+    Interval,
+    asymptotic,
+    difference,
+    empirical_bernstein,
+    few_determine,
+    shares,
+    why_none,
+)
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
@@ -28,8 +36,8 @@ from dirichlet_bandits.validation import number_between
 if TYPE_CHECKING:
     import pandas as pd
 
-BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
-UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
+BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any law within the bounds"
+UNBOUNDED = "asymptotic confidence sequence, for all arms together: any law with a variance, many rewards"
 
 
 def summary(
@@ -52,9 +60,10 @@ def summary(
     taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
     voided = np.bincount(taken_back, minlength=len(journal.names))
     of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
+    levels = np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
+    intervals = [_interval(x, lower, upper, float(each)) for x, each in zip(of_arm, levels, strict=True)]
     rows = []
-    for arm, (name, x) in enumerate(zip(journal.names, of_arm, strict=True)):
-        interval = _interval(x, lower, upper, level)
+    for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
         told, pending = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
@@ -74,8 +83,7 @@ def summary(
     reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
-        base, both = journal.names.index(control), (1.0 + level) / 2.0  # each misses half as often as both may
-        intervals = [_interval(x, lower, upper, both) for x in of_arm]
+        base = journal.names.index(control)
         lifts = [difference(interval, intervals[base]) for interval in intervals]
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
@@ -84,15 +92,27 @@ def summary(
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
     if isinstance(policy.objective, CVaR):
-        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), level, direction.name)
+        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), levels, direction.name)
         frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
         frame.attrs["value_interval"] = words
     frame.attrs["objective"] = policy.objective.name
-    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
+    fragile = [] if bounded else [name for name, x in zip(journal.names, of_arm, strict=True) if few_determine(x)]
+    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED + _caution(fragile)
     frame.attrs["level"] = level
     frame.attrs["direction"], frame.attrs["control"] = direction.name, control
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(frame, direction.larger_is_better)
     return frame
+
+
+def _caution(arms: Sequence[str]) -> str:
+    """The warning for arms whose mean a few rewards determine.
+
+    >>> _caution(["a", "b"])
+    '; careful: a few rewards determine the mean of a, b, so give bounds if you know them'
+    """
+    if not arms:
+        return ""
+    return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
 def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:

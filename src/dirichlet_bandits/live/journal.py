@@ -33,6 +33,7 @@ class Journal:
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
+        self.since: list[int] = []  # number of trials before the arm was added
         self.n_told: list[int] = []
         self.n_pending: list[int] = []
         self.arm_of: list[int] = []
@@ -218,6 +219,7 @@ class Journal:
         else:
             self.names.append(name)
             self.active.append(True)
+            self.since.append(len(self.arm_of))
             self.n_told.append(0)
             self.n_pending.append(0)
 

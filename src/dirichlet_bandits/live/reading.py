@@ -105,11 +105,13 @@ class ReadableStudy(Following, Estimating):
         ``.attrs["objective"]`` says what it is. For a CVaR ``value_low`` and ``value_high`` are the ends of its
         interval, and ``.attrs["value_interval"]`` says what it assumes.
 
-        The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why. ``bounds`` are two
-        numbers between which all rewards lie, where the policy does not know them.
+        The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
+        ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
+        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
+        the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
-        With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
+        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
+        all arms hold together, too.
         """
         with self._lock:
             return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged
@@ -14,13 +14,10 @@ from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Jou
 from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LARGEST_REWARD: Final = 1e100
-"""Rewards beyond it are refused: sums of their squares would overflow."""
 
 
 class Study(ReadableStudy):
@@ -281,8 +278,8 @@ class Study(ReadableStudy):
     def _reward(self, reward: object, field: str = "reward") -> float:
         """A reward that the policy takes."""
         value = finite_number(field, reward)
-        if abs(value) > LARGEST_REWARD:
-            raise ArgumentError(field, f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
+        if abs(value) > LARGEST_SCALE:
+            raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)
         return value
 

@@ -13,7 +13,7 @@ from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import positive_number
+from dirichlet_bandits.validation import positive_number, reward_scale
 
 
 class PHEParams(NamedTuple):
@@ -96,7 +96,7 @@ class ReBoot(Policy):
     reference: ClassVar[str] = "Wang et al. (2020)"
 
     def __post_init__(self) -> None:
-        positive_number("sigma", self.sigma)
+        reward_scale("sigma", self.sigma)
 
     @property
     def params(self) -> ReBootParams:
