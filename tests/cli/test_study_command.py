@@ -79,12 +79,24 @@ def test_past_trials_and_notes(run, tmp_path):
     run("create", "p", "--arm", "1", "--arm", "b")
     (tmp_path / "past.csv").write_text("arm,reward,time,propensity\n1,2.5,2020-01-01,0.5\nb,3,,\n")
     assert run("add-trials", "p", "past.csv") == "added 2 trials, 0 to 1\n"
-    run("note", "p", 0, "--note", "hail in May", "--attribute", "plot=7", "--attribute", "who=me=you")
+    run(
+        "note",
+        "p",
+        0,
+        "--note",
+        "hail in May",
+        "--attribute",
+        "plot=7",
+        "--attribute",
+        "who=me=you",
+        "--attribute",
+        "field=007",
+    )
     run("ask", "p")
     run("tell", "p", 2, 4, "--note", "dry")
     log = db.load_study("p", "sqlite:///s.db").trials_dataframe()
     assert log["note"].dropna().to_dict() == {0: "hail in May", 2: "dry"}
-    assert log["attributes"][0] == '{"plot": 7.0, "who": "me=you"}'
+    assert log["attributes"][0] == '{"field": "007", "plot": 7, "who": "me=you"}'
     assert log["propensity"][0] == 0.5
     assert "'--attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
     (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")

@@ -1,5 +1,6 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -318,15 +319,28 @@ def replay_command(name: Name, storage: Url) -> None:
         raise typer.Exit(DIFFERENT)
 
 
-def _attributes(given: list[str] | None) -> dict[str, str | float | bool | None] | None:
-    """Values by name from NAME=VALUE; what reads like a number is one."""
-    found: dict[str, str | float | bool | None] = {}
+def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
+    """Values by name from NAME=VALUE."""
+    found: dict[str, str | int | float | bool | None] = {}
     for text in given or []:
         key, sign, value = text.partition("=")
         if not sign:
             raise db.ArgumentError("attribute", "written NAME=VALUE", text)
-        try:
-            found[key] = float(value)
-        except ValueError:
-            found[key] = value
+        found[key] = _as_given(value)
     return found or None
+
+
+def _as_given(text: str) -> str | int | float:
+    """A number if it is written as Python writes it, else the text: no digit of it is lost.
+
+    >>> [_as_given(text) for text in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
+    [7, -7.5, '007', '7.50', 9007199254740993, 'nan']
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text and (kind is int or math.isfinite(number)):
+            return number
+    return text

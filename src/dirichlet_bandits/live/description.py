@@ -15,12 +15,12 @@ LONGEST_NAME = 200
 _FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
 _LIBRARY: Final = "dirichlet_bandits"
 _SCRIPT: Final = "__main__"  # what Python calls the module of a script or a notebook, whatever its file is called
-_BEFORE: Final = frozenset(
+_BEFORE: Final = (
     "BDS RDS QDS DMED IMED EmpiricalIMED UnimodalIMED MED MaillardSampling NPTS PHE ReBoot MBE GIRO BootstrapTS "
     "OnlineBootstrapTS RBSDA LBSDA LDSSDA SSMC WRSDA BESA ThompsonSampling BinarizedTS UCB1 RUCBLT KLUCB KLUCBPlusPlus "
-    "KLUCBSwitch EmpiricalKLUCB BCVTS MCVTS UUCB CVaRUCB".split()
+    "KLUCBSwitch EmpiricalKLUCB BCVTS MCVTS UUCB CVaRUCB"
 )
-"""The library's policies when the place of a class was not stored yet: any other name was that of a user's own class."""
+"""The library's policies when places were not stored yet; any other name is that of a user's own class."""
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
         return given
     parameters = dict(described)
     name = parameters.pop("policy")
-    place = parameters.pop(_FROM, _LIBRARY if name in _BEFORE else None)
+    place = parameters.pop(_FROM, _LIBRARY if name in _BEFORE.split() else None)
     found = policy_class(name) if place == _LIBRARY else None
     if found is None:
         own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"

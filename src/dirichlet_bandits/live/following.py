@@ -104,21 +104,14 @@ class Following(Named):
         """Is the stored study of this name still this one?"""
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} any more")
-        if not self.is_stored_as(stored):
+        if not is_stored_as(self, stored):
             raise ReplacedError(
                 f"the study {self.name!r} was replaced by another one of this name: load it again", self.name
             )
 
-    def is_stored_as(self, stored: Settings) -> bool:
-        """Whether these are the settings of this very study; studies of before identities are known by all of them."""
-        with intact(f"the study {self.name!r}"):
-            there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
-            here = self.identity, str(self.seed), self.direction, self.control
-            return there == here and is_described(self.policy, stored["policy"])
-
     def _has_name(self, name: str) -> bool:
         stored = self.storage.settings(name)
-        return stored is not None and self.is_stored_as(stored)
+        return stored is not None and is_stored_as(self, stored)
 
     def _derive(self, work: Callable[[], T]) -> T:
         """The answer of work on what is known, which is to be put back when all went well."""
@@ -147,3 +140,16 @@ class Following(Named):
             finally:
                 over = True
             self._known = known
+
+
+def is_stored_as(study: Following, stored: Settings) -> bool:
+    """Whether these are the settings of this very study; one without an identity is known by the rest."""
+    with intact("the study"):
+        there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
+        here = study.identity, str(study.seed), study.direction, study.control
+        return there == here and is_described(study.policy, stored["policy"])
+
+
+def has_done(study: Following, token: str) -> bool:
+    """Whether a call with this token has changed the study, or was no news to it."""
+    return token in study._read().number_of
