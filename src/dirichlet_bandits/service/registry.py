@@ -39,7 +39,9 @@ class Registry:
 
     def study(self, name: str) -> Study:
         """The study of this name."""
-        found = self._open.get(name) or self._load(name)
+        found = self._open.get(name)
+        if found is None:
+            found = self._load(name)
         if self._expected not in (None, found.identity):
             raise ReplacedError(f"the study {name!r} was replaced by another one of this name: load it again", name)
         return found
