@@ -54,8 +54,10 @@ class ReadableStudy(Following, Estimating):
     @property
     def archived(self) -> bool:
         """Whether the study was archived."""
-        self._read()  # that it is still this study
-        return self.name in self.storage.names(archived=True)
+        name = self.name
+        archived = name in self.storage.names(archived=True)
+        self._check_settings(self.storage.settings(name))
+        return archived
 
     @property
     def pending(self) -> list[Trial]:
