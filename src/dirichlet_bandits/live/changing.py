@@ -6,6 +6,7 @@ from typing import Any
 
 from dirichlet_bandits.errors import ConflictError
 from dirichlet_bandits.live.following import Known, new_event
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import DONE, Event, Transaction
 
 Step = tuple[int, int | None, int | None, float | None, str | None]
@@ -58,6 +59,7 @@ class Change:
         if self._call is not None and self._added != self._call:
             self._draft(new_event(self.journal, DONE, note=json.dumps(self._call), token=self._token))
 
+    @intact("the study")
     def _recorded(self, first: int) -> list[Step]:
         """The call that was made with this token, from its events; ``first`` is the number of the first one."""
         steps: list[Step] = []
