@@ -1,6 +1,7 @@
 """A study as tables."""
 
 import importlib.util
+import json
 import math
 from collections.abc import Sequence
 from os import PathLike
@@ -24,7 +25,7 @@ from dirichlet_bandits.live.intervals import (
     shares,
     why_none,
 )
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal import Journal, Revision
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.live.rounds import read_rounds
@@ -128,6 +129,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
     import pandas as pd
 
     ids = range(len(journal.arm_of))
+    history = [journal.history_of.get(trial, []) for trial in ids]
 
     def said(trial: int, what: str) -> Any:
         return journal.annotation_of.get(trial, {}).get(what)
@@ -143,13 +145,24 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "ended_at": pd.to_datetime(
                 np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
             ),
-            "original": np.array([journal.original_of.get(trial, math.nan) for trial in ids], np.float64),
-            "reason": pd.Series([journal.reason_of.get(trial) for trial in ids], dtype="str"),
+            "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
+            "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
+            "history": pd.Series([_written_history(past) for past in history], dtype="str"),
             "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
             "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
+
+
+def _written_history(past: Sequence[Revision]) -> str | None:
+    """All rewards of a trial, with reasons, as one text; None if the first one stayed.
+
+    >>> _written_history([Revision(31.0, None), Revision(3.1, "a digit too many"), Revision(None, "the wrong plot")])
+    '[{"reward": 31.0}, {"reward": 3.1, "reason": "a digit too many"}, {"reward": null, "reason": "the wrong plot"}]'
+    """
+    steps = [{"reward": reward, **({} if reason is None else {"reason": reason})} for reward, reason in past]
+    return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
 def write(events: Sequence[Event], path: str | PathLike[str]) -> None:

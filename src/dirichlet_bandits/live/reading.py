@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
-from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Storage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,19 +32,6 @@ class Trial(NamedTuple):
 
 class ReadableStudy(Following, Estimating):
     """The half of a :class:`Study` that reads: arms, trials, summaries, estimates, replay."""
-
-    def __init__(
-        self,
-        storage: Storage,
-        name: str,
-        policy: Policy,
-        seed: int,
-        *,
-        direction: str = MAXIMIZE,
-        control: str | None = None,
-    ) -> None:
-        super().__init__(storage, name, policy, seed, direction)
-        self.control = control
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
@@ -70,7 +54,10 @@ class ReadableStudy(Following, Estimating):
     @property
     def archived(self) -> bool:
         """Whether the study was archived."""
-        return self.name in self.storage.names(archived=True)
+        name = self.name
+        archived = name in self.storage.names(archived=True)
+        self._check_settings(self.storage.settings(name))
+        return archived
 
     @property
     def pending(self) -> list[Trial]:
@@ -119,8 +106,9 @@ class ReadableStudy(Following, Estimating):
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times.
 
-        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why. Trials
-        of the past have no propensity if none was given.
+        Of a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
+        ``history`` all rewards and reasons in their order, as JSON: null is the reward of a voided trial. Trials of the
+        past have no propensity if none was given.
         """
         with self._lock:
             return frames.trials(self._read())

@@ -40,6 +40,14 @@ Reading = Annotated[Registry, Depends(_reading)]
 Writing = Annotated[Registry, Depends(_writing)]
 
 
+async def _changing(studies: Writing, identity: Annotated[str | None, Form()] = None) -> Registry:
+    return studies.expecting(identity)
+
+
+Changing = Annotated[Registry, Depends(_changing)]
+"""For forms that change a study: the one that the page showed, not another one that has its name by now."""
+
+
 async def to_login(request: Request, error: Exception) -> Response:
     """Where those go whom nobody knows."""
     return RedirectResponse("/login", 303)
