@@ -13,7 +13,7 @@ from numba import cfunc, types
 from numba.extending import lower_builtin, type_callable
 
 from dirichlet_bandits.compiler.cache import classes_in, spelled
-from dirichlet_bandits.compiler.decorators import entry_point, jit, named_entry_point
+from dirichlet_bandits.compiler.decorators import Compiled, jit, named_entry_point
 from dirichlet_bandits.compiler.internals import supported
 
 P = ParamSpec("P")
@@ -37,22 +37,21 @@ def shared(function: Callable[P, R], sources_of: Callable[[Any], Iterable[str]] 
     return cast(Callable[P, R], Shared(function, lambda kinds: function, sources_of) if supported() else jit(function))
 
 
-class Shared:
+class Shared(Compiled):
     """A compiled function that its callers find by the name of a symbol.
 
     ``find(kinds)`` returns the Python function to compile for arguments of these types.
     """
 
     def __init__(self, function: Any, find: Callable[[Any], Any], sources_of: Callable[[Any], Iterable[str]]) -> None:
-        functools.update_wrapper(self, function)
-        self.py_func = function
+        super().__init__(function)
         self._find, self._sources_of = find, sources_of
         self._provided: dict[Any, tuple[Any, int]] = {}
         n_arguments = len(inspect.signature(function).parameters)
         _define(self, n_arguments, lambda *kinds: self.provide(tuple(map(types.unliteral, kinds)))[0], self._lower)
 
-    def __call__(self, *args: Any) -> Any:
-        return _from_python(self.py_func)(*args)
+    def type_for_callers(self) -> None:
+        """Leave it to what :func:`_define` has defined."""
 
     def provide(self, kinds: Any) -> tuple[Any, int]:
         """Compile for arguments of these types, or load the compiled code; return its signature and address."""
@@ -80,9 +79,6 @@ class Shared:
         load = functools.partial(_provide, self.py_func.__module__, self.py_func.__qualname__, signature.args)
         context.active_code_library._reload_init.add(load)
         return _call(context, builder, callee, signature, args)
-
-
-_from_python = functools.cache(entry_point)
 
 
 def _provide(module: str, name: str, kinds: Any) -> None:

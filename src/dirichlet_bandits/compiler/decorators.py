@@ -1,10 +1,12 @@
 """Typed decorators around :func:`numba.njit`, and entry points whose compiled code is kept on disk."""
 
+import functools
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import config, njit
+from numba import config, njit, typeof
+from numba.extending import typeof_impl
 
 from dirichlet_bandits.compiler import announcements as _announcements  # noqa: F401 - reports compilations
 from dirichlet_bandits.compiler.cache import StampedCache
@@ -21,12 +23,38 @@ if cast(Any, config).DISABLE_JIT:
     raise DirichletBanditsError("policies run as compiled code only: unset NUMBA_DISABLE_JIT")
 
 
-def jit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception.
+class Compiled:
+    """A function for compiled callers; if Python calls it, it is compiled once more, as an entry point.
 
-    The code is not kept on disk: only that of entry points is (see :func:`entry_point`).
+    Numba would add a wrapper for calls from Python to every function, which often takes longer than the function.
     """
-    return cast(Callable[P, R], njit(function, **OPTIONS))
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self._options = function, options
+
+    @functools.cached_property
+    def _inner(self) -> Any:
+        return njit(self.py_func, **INNER_OPTIONS, **self._options)
+
+    def type_for_callers(self) -> Any:
+        """Return what Numba takes the function for in compiled code."""
+        return typeof(self._inner)
+
+    @functools.cached_property
+    def _from_python(self) -> Callable[..., Any]:
+        return entry_point(self.py_func, **self._options)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._from_python(*args)
+
+
+typeof_impl.register(Compiled)(lambda function, context: function.type_for_callers())
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception."""
+    return cast(Callable[P, R], Compiled(function))
 
 
 def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
@@ -39,19 +67,18 @@ def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
 
     Only a loop over indices, not one over the values themselves, becomes vector instructions.
     """
-    return cast(Callable[P, R], njit(function, **OPTIONS, fastmath={"reassoc", "nsz", "nnan"}))
+    return cast(Callable[P, R], Compiled(function, fastmath={"reassoc", "nsz", "nnan"}))
 
 
-def entry_point(function: Callable[P, R], *sources: str) -> Callable[P, R]:
+def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Callable[P, R]:
     """Compile for calls from Python, and keep the compiled code on disk for later processes.
 
     ``sources`` are files that the code comes from besides those that the function's module imports.
     """
     function = getattr(function, "py_func", function)
-    if not supported():
-        return cast(Callable[P, R], njit(function, cache=True, **OPTIONS))
-    compiled: Any = njit(function, **OPTIONS)
-    compiled._cache = StampedCache(function, *sources)
+    compiled: Any = njit(function, cache=not supported(), **OPTIONS, **options)
+    if supported():
+        compiled._cache = StampedCache(function, *sources)
     return cast(Callable[P, R], compiled)
 
 
@@ -63,4 +90,5 @@ def named_entry_point(function: Any, suffix: str, *classes: type, sources: Itera
     """
     own = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     own.__module__, own.__qualname__ = function.__module__, f"{function.__name__}_{suffix}"
-    return jit(own) if any(kind.__module__ == "__main__" for kind in classes) else entry_point(own, *sources)
+    at_prompt = any(kind.__module__ == "__main__" for kind in classes)
+    return njit(own, **OPTIONS) if at_prompt else entry_point(own, *sources)

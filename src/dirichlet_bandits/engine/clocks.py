@@ -16,7 +16,7 @@ round is over, and all that are due are tried before anybody is pulled. A ring t
 """
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.tournament import NEVER, change, first, new_bounds, new_queue, smallest, up_to, value_of
 from dirichlet_bandits.types import Floats, Ints
 
-_ALWAYS = -1  # before every round
+_ALWAYS: Final = cast(int, np.int64(-1))  # before every round
 
 
 class Clocks(NamedTuple):

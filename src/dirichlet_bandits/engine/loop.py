@@ -20,7 +20,7 @@ from dirichlet_bandits.engine.run import (
     draw,
     ended,
     finish,
-    pull,
+    pull_alone,
     record,
     refill,
     start,
@@ -80,8 +80,8 @@ verbs.implements(verbs.play)(plain)
 def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     """Every arm once, in random order."""
     for arm in unpulled(run.pulls, rng):
-        reward = pull(run, arm)
-        if status(run) != RUNNING:
+        reward = pull_alone(run, arm)
+        if status(run.marks) != RUNNING:
             break
         state = verbs.update(policy, state, arm, reward, rng)
     return state
@@ -113,8 +113,8 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
             else:
                 plain(policy, state, run, rng)
             finish(run, outcome, replication)
-            if status(run) != RUNNING:
-                return status(run)
+            if status(run.marks) != RUNNING:
+                return status(run.marks)
         return RUNNING
 
     play_chunk.__name__ = "play_chunk_by_shortcut" if shortcut else "play_chunk_plainly"

@@ -91,21 +91,18 @@ def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator,
 
 
 @jit
-def over(run: Run) -> bool:
-    """Whether the horizon has been reached, or something went wrong."""
-    return ended(run.marks)
-
-
-@jit
 def ended(marks: Ints) -> bool:
-    """What :func:`over` says, for those who hold ``run.marks`` in their hands."""
+    """Whether the horizon has been reached, or something went wrong; ``marks`` are those of the run.
+
+    This and the next functions do not take the run itself: each function that does takes long to compile.
+    """
     return marks[_CLOCK] >= marks[_HORIZON] or marks[_STATUS] != RUNNING
 
 
 @jit
-def status(run: Run) -> int:
+def status(marks: Ints) -> int:
     """What became of the replication: RUNNING if all is well."""
-    return run.marks[_STATUS]
+    return marks[_STATUS]
 
 
 @jit_inline
@@ -118,6 +115,12 @@ def pull(run: Run, arm: int) -> float:
     if due:
         record(run)
     return reward
+
+
+@shared
+def pull_alone(run: Run, arm: int) -> float:
+    """What :func:`pull` does, by address: outside of hot loops, where that is quicker to compile."""
+    return pull(run, arm)
 
 
 @jit
@@ -150,9 +153,9 @@ def draw(
 
 
 @jit
-def left(run: Run) -> int:
+def left(marks: Ints) -> int:
     """Pulls left before the horizon."""
-    return run.marks[_HORIZON] - run.marks[_CLOCK]
+    return marks[_HORIZON] - marks[_CLOCK]
 
 
 @jit
@@ -182,7 +185,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
     marks[_CLOCK] = end
 
 
-@jit
+@shared
 def record(run: Run) -> None:
     """Write down the regret."""
     slot = run.marks[_SLOT]

@@ -9,7 +9,7 @@ from numba.extending import overload
 
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, over, pull, take, upcoming
+from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, ended, left, pull_alone, take, upcoming
 from dirichlet_bandits.engine.tally import count, count_while
 from dirichlet_bandits.types import Floats
 
@@ -58,8 +58,8 @@ def with_places(state: History, leader: int) -> History:
 @shared
 def pull_into_place(state: History, run: Run, arm: int) -> bool:
     """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
-    reward = pull(run, arm)
-    if over(run):
+    reward = pull_alone(run, arm)
+    if ended(run.marks):
         return False
     state.pool[state.start[arm] + state.pulls[arm]] = reward  # what `append` does
     count(state, arm, reward)
@@ -73,9 +73,9 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
     At most a block of rewards: the caller looks around and comes again. The state must have room for a block.
     """
     block = upcoming(run, arm)
-    rewards = allowed(run, block[: min(block.size, limit, left(run))])
+    rewards = allowed(run.sums, block[: min(block.size, limit, left(run.marks))])
     if rewards.size == 0:
-        pull(run, arm)  # an offending reward: ends the run
+        pull_alone(run, arm)  # an offending reward: ends the run
         return 0
     n, total = count_while(state, arm, rewards, low, high)
     keep(state, arm, rewards[:n])
@@ -84,9 +84,9 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
 
 
 @jit
-def allowed(run: Run, rewards: Floats) -> Floats:
-    """The rewards up to the first that breaks the bounds."""
-    low, high = run.sums[LOW], run.sums[HIGH]
+def allowed(sums: Floats, rewards: Floats) -> Floats:
+    """The rewards up to the first that breaks the bounds; ``sums`` are those of the run."""
+    low, high = sums[LOW], sums[HIGH]
     for i in range(rewards.size):
         if not low <= rewards[i] <= high:
             return rewards[:i]

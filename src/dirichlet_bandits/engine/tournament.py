@@ -5,14 +5,14 @@ children, the smallest of all in place 1. One number changes, log2(K) matches ar
 times of clocks, or bounds.
 """
 
-from typing import Any
+from typing import Any, Final, cast
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats, Ints
 
-NEVER = 2**62  # a time that no run reaches
+NEVER: Final = cast(int, np.int64(2**62))  # a time that no run reaches; NumPy's: Numba compiles again for a literal
 
 
 @jit

@@ -31,7 +31,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History
-from dirichlet_bandits.engine.run import Run, left, over, upcoming
+from dirichlet_bandits.engine.run import Run, ended, left, upcoming
 from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, max_of, sum_of
@@ -187,7 +187,7 @@ def wait_by_clock(
     if not certify_all(policy, state, samples, tilts, rates, leader, first):
         return
     quiet, arm, cell, v, rung, lost = 0, 0, 0, math.nan, True, 0
-    while not over(run) and state.pulls[first] < state.room[first]:
+    while not ended(run.marks) and state.pulls[first] < state.room[first]:
         if not holds(cells):
             if outgrown(leader, state.pulls[first]):
                 return
@@ -199,11 +199,11 @@ def wait_by_clock(
                 return
             rung, lost = True, 0
         if rung:
-            quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run), rng)
+            quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run.marks), rng)
             quiet, rung = quiet + lost, False
         if quiet > 0:
             block = upcoming(run, first)
-            limit = min(quiet, left(run), state.room[first] - state.pulls[first])
+            limit = min(quiet, left(run.marks), state.room[first] - state.pulls[first])
             calm = pulls_below(policy, leader, block[:limit])
             quiet -= stretch(run, state, first, -math.inf, math.inf, calm)
             continue
@@ -240,13 +240,13 @@ def play_by_clock(
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
     patience, steps, first = _PATIENCE, 1, -1
-    while not over(run):
+    while not ended(run.marks):
         state = with_places(state, first)
         most = max(_PATIENCE, int(sum_of(state.pulls)) // _SHARE)
         if first >= 0:
-            before = left(run)
+            before = left(run.marks)
             wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
-            patience = steps = 1 if left(run) < before - 8 else min(2 * patience, most)
+            patience = steps = 1 if left(run.marks) < before - 8 else min(2 * patience, most)
             first = -1
         else:
             plain_steps(policy, state, run, samples, distant, steps, rng)

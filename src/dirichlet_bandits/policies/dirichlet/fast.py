@@ -9,6 +9,7 @@ certificate they get one. What a duel costs, and how it is decided, stands in ``
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from dirichlet_bandits.engine.clocks import (
     wind,
 )
 from dirichlet_bandits.engine.history import History, reserve, rewards
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.stretch import stretch
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.tournament import value_of
@@ -173,14 +174,14 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     """Play to the horizon."""
     n_arms = state.pulls.size
     challengers, arms, at = new_challengers(n_arms), np.empty((2, n_arms), np.int64), np.zeros(3, np.int64)
-    silence(challengers.clocks, 0)  # the leader, until the first round
+    silence(challengers.clocks, at[_LEADER])  # until the first round
     at[_CONTESTED] = 1
-    while not over(run):
+    while not ended(run.marks):
         for arm in arms[0, : play_rounds(policy, state, run, challengers, arms, at, rng)]:
             state = reserve(state, arm, 1)
 
 
-@jit
+@partial(shared, sources_of=verbs.policy_sources)
 def play_rounds(
     policy: Any,
     state: History,

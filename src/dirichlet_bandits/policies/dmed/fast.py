@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.compensated import raised
@@ -68,7 +68,7 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
     memory, lists, expansions = state.memory, state.lists, state.expansions
     tangents = new_tangents(memory.pulls.size)
     total, best_mean = overview(memory)
-    while not over(run):
+    while not ended(run.marks):
         arm = first_waiting(lists)
         more, low = 1, 0.0
         if memory.means[arm] == best_mean and alone(lists, arm):
@@ -78,7 +78,7 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
             stretch(run, memory, arm, low, math.inf, more)
         else:
             reward = pull(run, arm)
-            if over(run):
+            if ended(run.marks):
                 break
             memory = note(policy, memory, arm, reward)
         tangents.slope[arm] = math.nan

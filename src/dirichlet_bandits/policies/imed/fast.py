@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.run import Run, over, pull
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
@@ -27,7 +27,7 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
     n_arms = state.pulls.size
     tangents, expansions = new_tangents(n_arms), make_expansions(n_arms)
     pulls, means = state.pulls, state.means
-    while not over(run):
+    while not ended(run.marks):
         leader = argmax_of(means)
         m = means[leader]
         c = coordinate(policy, m)
@@ -49,6 +49,6 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
             stretch(run, state, chosen, low, math.inf if more > 1 else m, more)
         else:
             reward = pull(run, chosen)
-            if not over(run):
+            if not ended(run.marks):
                 state = verbs.update(policy, state, chosen, reward, rng)
         tangents.slope[chosen] = math.nan

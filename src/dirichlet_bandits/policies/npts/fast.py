@@ -36,7 +36,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.run import Run, left, over, upcoming
+from dirichlet_bandits.engine.run import Run, ended, left, upcoming
 from dirichlet_bandits.engine.stretch import pull_into_place, stretch, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, set_all, sum_of
@@ -158,7 +158,7 @@ def wait_by_clock(
         if arm != leader and not certify(policy, state, challengers, ceiling, arm):
             return
     total, quiet, wound, lost, pairs = 0.0, 0, False, 0, False
-    while not over(run) and pulls[leader] < state.room[leader]:
+    while not ended(run.marks) and pulls[leader] < state.room[leader]:
         if not wound:
             pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
             quiet = geometric(total, rng) - 1 + lost
@@ -227,16 +227,16 @@ def play_by_clock(
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
     patience, wait = PLAIN_STEPS_MOST, 0
-    while not over(run):
+    while not ended(run.marks):
         leader = argmax_of(state.means)
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
-            before, state = left(run), with_places(state, leader)
+            before, state = left(run.marks), with_places(state, leader)
             wait_by_clock(policy, state, run, challengers, leader, rng)
-            patience = 0 if left(run) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
+            patience = 0 if left(run.marks) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
             wait = patience
         else:
             state = with_places(state, -1)
-            while not over(run):
+            while not ended(run.marks):
                 wait = max(wait - 1, 0)
                 arm = select_by_groups(policy, state, challengers.groups, rng)
                 if not pull_into_place(state, run, arm) or wait == 0:

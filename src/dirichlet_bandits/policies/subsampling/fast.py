@@ -12,7 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
@@ -53,7 +53,7 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
     looked, winners = np.full((n_arms, 3), -1), np.empty(n_arms, np.int64)
     uniform = np.zeros(ROUNDS_AT_ONCE * n_arms)
     used = uniform.size
-    while not over(run):
+    while not ended(run.marks):
         for arm in range(n_arms):
             state = reserve(state, arm, 2)
         used = play_rounds(policy, state, run, looked, winners, uniform, used, rng)

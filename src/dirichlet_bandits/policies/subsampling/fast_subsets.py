@@ -14,7 +14,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.costs import TILT_LEAST, WEIGHT_COST
@@ -126,7 +126,7 @@ def play_subsets(policy: Any, state: History, run: Run, rng: np.random.Generator
     n_arms = state.pulls.size
     waits, words = new_waits(n_arms), further_words(rng)
     beats, arms = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.int64)
-    while not over(run):
+    while not ended(run.marks):
         for arm in range(n_arms):
             state = reserve(state, arm, 2)
         play_rounds(policy, state, run, waits, beats, arms, words, rng)
