@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
+from dirichlet_bandits.storage.database import DatabaseStorage
 
 
 @pytest.fixture
@@ -196,3 +197,15 @@ def test_tables_fit_80_columns(run, monkeypatch):
         assert max(map(len, run(*words).splitlines())) <= 80
     run("create", "x" * 90, "--arm", "a")
     assert "x" * 90 in run("list").splitlines()
+
+
+def test_a_list_opens_its_storage_once_and_builds_no_tables(run, monkeypatch):
+    """With thousands of studies, each of these took longer than reading them."""
+    for name in "stu":
+        run("create", name, "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)")
+    opened, tables = [], []
+    open_one, build = DatabaseStorage.__init__, pd.DataFrame.__init__
+    monkeypatch.setattr(DatabaseStorage, "__init__", lambda *given: opened.append(1) or open_one(*given))
+    monkeypatch.setattr(pd.DataFrame, "__init__", lambda *given, **named: tables.append(1) or build(*given, **named))
+    assert [row["study"] for row in json.loads(run("list", "--json"))] == ["s", "t", "u"]
+    assert (len(opened), len(tables)) == (1, 0)

@@ -148,3 +148,20 @@ def test_propensities_keep_the_names():
     chances = db.propensities(db.RDS(), {"north": [3.1, 4.4, 4.6], "south": [3.9]})
     assert list(chances) == ["north", "south"]
     assert list(chances.values()) == db.propensities(db.RDS(), [[3.1, 4.4, 4.6], [3.9]]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("policy", "direction"),
+    [(db.UCB1(sigma=1.0), "maximize"), (db.UCB1(sigma=1.0), "minimize"), (db.BCVTS(upper=9.0, level=0.2), "maximize")],
+)
+def test_the_best_arm_without_the_table_is_that_of_the_table(policy, direction):
+    rng, named = np.random.default_rng(5), 0
+    for k in range(12):
+        study = db.create_study("s", arms=["a", "b", "c"], policy=policy, direction=direction, seed=k)
+        arms = rng.choice(["a", "b", "c"][: 1 + k % 3], 5 * k)
+        study.add_trials({"arm": arms.tolist(), "reward": rng.integers(0, 9, 5 * k)})
+        if k == 11:
+            study.retire_arm("a")
+        assert study.best_arm == study.summary().attrs["best_arm"]
+        named += study.best_arm is not None
+    assert 0 < named < 12

@@ -13,7 +13,7 @@ from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live.annotations import written
-from dirichlet_bandits.live.best import best_arm
+from dirichlet_bandits.live.best import Best, Judged, best_arm
 from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
 from dirichlet_bandits.live.journal import Journal
@@ -91,8 +91,26 @@ def summary(
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
     frame.attrs["direction"], frame.attrs["control"] = direction.name, control
-    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(frame, direction.larger_is_better)
+    columns = zip(*(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True)
+    judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
+    judged = [one for one in judged if one.told]
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
+        judged, direction.larger_is_better, policy.objective.name
+    )
     return frame
+
+
+def best(journal: Journal, policy: Policy, level: float, direction: Direction) -> Best:
+    """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
+    lower, upper = checked_bounds(None, policy, journal.told_rewards)
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    judged = []
+    for arm in journal.known_arms():
+        x = rewards[arms == arm]
+        mean = isinstance(policy.objective, Mean)
+        value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
+        judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, level)))
+    return best_arm(judged, direction.larger_is_better, policy.objective.name)
 
 
 def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
