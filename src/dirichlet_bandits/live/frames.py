@@ -11,7 +11,7 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
-from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import Best, Judged, best_arm
 from dirichlet_bandits.live.direction import Direction
@@ -173,14 +173,5 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
+            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
             frame.assign(**texts).to_csv(draft)
-
-
-def _plain_text(name: str) -> str:
-    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
-
-    >>> [_plain_text(name) for name in ("=1+1", "-5 days", "'n", "26 Feb")]
-    ["'=1+1", "'-5 days", "''n", '26 Feb']
-    """
-    return "'" + name if name.startswith(("=", "+", "-", "@", "'")) else name

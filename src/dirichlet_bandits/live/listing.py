@@ -26,7 +26,7 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
     >>> import dirichlet_bandits as db
     >>> study = db.create_study("maize", arms=["early", "late"], seed=1)
     >>> list_studies(study.storage)
-    [Listed(study='maize', policy="RDS(rho='sqrt-log')", arms=2, trials=0, pending=0, best=None)]
+    [Listed(study='maize', policy="RDS(rho='sqrt-log', level=None)", arms=2, trials=0, pending=0, best=None)]
     """
     place = open_storage(storage)
     found = []

@@ -19,6 +19,9 @@ from dirichlet_bandits.validation import finite_number, whole_number
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_ASKED: Final = 1_000_000
+"""Trials of one ask: they are decided and stored all at once."""
+
 LARGEST_REWARD: Final = 1e100
 """Rewards beyond it are refused: sums of their squares would overflow."""
 
@@ -58,7 +61,7 @@ class Study(ReadableStudy):
         >>> sorted(trial.arm for trial in study.ask(2))
         ['blue', 'red']
         """
-        count = 1 if n is None else whole_number("n", n, 1)
+        count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
         if token is not None:
             checked_name("token", token)
         with self._writing() as (known, draft):
