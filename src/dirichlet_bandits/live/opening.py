@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
@@ -124,6 +124,8 @@ def check_confirmed(name: str, confirm: object) -> None:
 
 def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]) -> Study:
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
+    if control is not None and control not in settings["arms"]:
+        raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
     return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control)
 
 

@@ -10,7 +10,7 @@ from dirichlet_bandits.live.annotations import Attributes, annotation, merged
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.following import Known, new_event
-from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.journal import ABANDONED, LARGEST_REWARD, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import chances_of, read_past
 from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
-
-LARGEST_REWARD: Final = 1e100
-"""Rewards beyond it are refused: sums of their squares would overflow."""
 
 
 class Study(ReadableStudy):

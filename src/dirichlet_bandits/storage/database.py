@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError as BadURL
-from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
@@ -272,6 +272,8 @@ class DatabaseStorage:
                     raise StorageError(f"{self._shown} cannot be used: {words}") from error
                 LOGGER.info("%s is busy or away, tried again: %s", self._shown, words)
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+            except StatementError as error:  # SQLAlchemy wraps whatever is raised while it prepares a statement
+                raise (error.orig or error) from None  # a signal handler's own exception, for one
         raise AssertionError("unreachable")
 
     def _look_at_file(self) -> None:

@@ -132,6 +132,9 @@ def _real(field: str, text: str) -> float:
     >>> _real("reward", "3,120")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the comma may mean either (got '3,120')
+    >>> _real("reward", "3.120")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the point may mean either (got '3.120')
     """
     typed = text.strip()
     if found := re.fullmatch(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*", typed):
