@@ -2,8 +2,9 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,11 +13,12 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.together import MOST, Group
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Storage
-from dirichlet_bandits.storage.forks import fresh_lock_in_children
+from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 T = TypeVar("T")
 
@@ -44,8 +46,17 @@ class Following:
         self.direction = direction
         self._direction = direction_for(policy, direction)
         self._known: Known | None = None
+        self._renew_lock()
+        fresh_locks_in_children(self)
+
+    def _renew_lock(self) -> None:
+        """Begin without other threads; a forked child has none."""
         self._lock = threading.RLock()
-        fresh_lock_in_children(self)
+        self._queue: deque[None] = deque()  # one entry per thread that waits to write
+        group, self._group = getattr(self, "_group", None), None
+        if group is not None:
+            self._known = None  # it has what the parent may not have committed
+            self._abandoned = group  # not even closed here: its connection is the parent's
 
     def _read(self) -> Journal:
         """The journal with what others have added."""
@@ -54,6 +65,7 @@ class Following:
 
     def _look(self) -> Known:
         """What is known, with what others have added."""
+        self._settle()
         if self._known is None:
             self._check_settings()
         return self._follow(partial(self.storage.read, self.name))
@@ -101,12 +113,81 @@ class Following:
         self._known = None
         return undisturbed(work)
 
+    def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None]]]:
+        """Take the study, take note of what others did; drafted events are stored at the end, all or none.
+
+        A signal handler may interrupt the main thread at any step, which would be felt by those that it shares a
+        commit with: so it commits alone.
+        """
+        main = threading.get_ident() == threading.main_thread().ident
+        return self._writing_alone() if main else self._writing_together()
+
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:
-        """Take the study, take note of what others did; drafted events are stored at the end, all or none."""
+    def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:
+        """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is taken."""
+        drafted: list[Event] = []
+        self._queue.append(None)
+        try:
+            self._lock.acquire()
+        finally:
+            self._queue.pop()
+        try:
+            group, self._group = self._group, None
+            if group is None and self._known is None:
+                self._check_settings()
+            group = group or Group(self.storage.transaction(self.name))
+            known = self._known
+            if known is None or not group.members:  # nobody has looked yet, or a draft was thrown away
+                try:
+                    group.flush()
+                    known = self._follow(group.transaction.read)
+                except BaseException as error:
+                    group.fail(error)
+                    raise
+
+            def draft(event: Event) -> None:
+                self._known = None
+                drafted.append(event)
+                known.journal.apply([event])
+
+            try:
+                yield known, draft
+            except Exception:  # what others have drafted is as good as before
+                self._pass_on(group)
+                raise
+            except BaseException as error:
+                self._known = None
+                group.fail(error)
+                raise
+            self._known = known
+            group.add(drafted)
+            self._pass_on(group)
+        finally:
+            self._lock.release()
+        group.wait(self._settle_later)
+
+    def _pass_on(self, group: Group) -> None:
+        """Leave the transaction to the next thread that waits to write, if there is one; else commit."""
+        self._group = group
+        if not self._queue or group.members >= MOST:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Commit what threads have drafted together: before anything else is done with the study."""
+        group, self._group = self._group, None
+        if group is not None and not undisturbed(group.commit):
+            self._known = None
+
+    def _settle_later(self) -> None:
+        with self._lock:
+            self._settle()
+
+    @contextmanager
+    def _writing_alone(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
+            self._settle()
             if self._known is None:  # before the study is taken: that needs a connection of its own
                 self._check_settings()
             try:

@@ -251,6 +251,7 @@ class Study(ReadableStudy):
         with self._lock:
             if name == self.name:
                 return
+            self._settle()
             with self.storage.transaction(self.name) as transaction:
                 if not transaction.rename(name):
                     raise ConflictError(f"there is a study {name!r}")
@@ -258,13 +259,17 @@ class Study(ReadableStudy):
 
     def archive(self) -> None:
         """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
-        with self._lock, self.storage.transaction(self.name) as transaction:
-            transaction.archive(time.time())
+        self._archive(time.time())
 
     def unarchive(self) -> None:
         """Put the study back into :func:`study_names`."""
-        with self._lock, self.storage.transaction(self.name) as transaction:
-            transaction.archive(None)
+        self._archive(None)
+
+    def _archive(self, at: float | None) -> None:
+        with self._lock:
+            self._settle()
+            with self.storage.transaction(self.name) as transaction:
+                transaction.archive(at)
 
     # Within
 
