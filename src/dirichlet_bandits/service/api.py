@@ -19,9 +19,8 @@ from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
-from dirichlet_bandits.service.keys import WRITE
-from dirichlet_bandits.service.problems import problem
 from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.routes import ChangingRoute
 
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -41,16 +40,11 @@ async def _registry(request: Request) -> Registry:
     return registry
 
 
-async def _writing(request: Request) -> None:
-    if request.state.scope != WRITE:
-        raise problem(403, "this key may only read")
-
-
 # Keys themselves are checked in guard.py, before a body is read; the bearer is here for the description.
 _common: dict[str, Any] = {"responses": _REFUSALS}
 public = APIRouter()
 reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
-writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(_writing)], **_common)
+writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], route_class=ChangingRoute, **_common)
 
 Studies = Annotated[Registry, Depends(_registry)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
