@@ -116,11 +116,12 @@ class Following:
     def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None]]]:
         """Take the study, take note of what others did; drafted events are stored at the end, all or none.
 
-        A signal handler may interrupt the main thread at any step, which would be felt by those that it shares a
-        commit with: so it commits alone.
+        Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
+        at any step, and the others with it.
         """
         main = threading.get_ident() == threading.main_thread().ident
-        return self._writing_alone() if main else self._writing_together()
+        together = not main and getattr(self.storage, "any_thread_may_commit", False)
+        return self._writing_together() if together else self._writing_alone()
 
     @contextmanager
     def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:

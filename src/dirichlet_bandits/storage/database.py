@@ -66,6 +66,8 @@ T = TypeVar("T")
 class DatabaseStorage:
     """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
 
+    any_thread_may_commit = True  # one thread may leave a transaction that another one has begun
+
     def __init__(self, url: str, create: bool) -> None:
         try:
             parsed = sa.make_url(url)
