@@ -1,7 +1,7 @@
-"""``python -m benchmarks.service``: what does HTTP leave of the rate of a study?
+"""``python -m benchmarks.service [URL]``: what does HTTP leave of the rate of a study?
 
-Ask+tell pairs of eight client processes at one service, on an SQLite file with full durability, against the pairs
-of one process on a file in the same folder without a service; each in turn, three times, in one run.
+Ask+tell pairs of eight client processes at one service, on an SQLite file with full durability or on the storage at the
+URL, against the pairs of one process on an SQLite file without a service; each in turn, three times, in one run.
 """
 
 import statistics
@@ -17,10 +17,11 @@ from dirichlet_bandits.service.keys import add_key
 CLIENTS = 8
 PAIRS = 100
 ROUNDS = 3
+NAME = f"benchmark {time.time()}"  # a database may have those of earlier runs
 CLIENT = (
     "import sys, dirichlet_bandits as db\n"
     "url, key, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3])\n"
-    "study = db.connect(url, key).load_study('s')\n"
+    "study = db.connect(url, key).load_study(sys.argv[4])\n"
     "for line in sys.stdin:\n"
     "    for k in range(pairs):\n"
     "        study.tell(study.ask().id, float(k % 7))\n"
@@ -54,16 +55,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         keys = Path(folder) / "keys.txt"
         key = add_key(keys, "bench", "write")
-        storage, port = f"sqlite:///{folder}/service.db", 8917
+        storage = sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{folder}/service.db"
+        port = 8917
         command = [sys.executable, "-m", "dirichlet_bandits", "serve", "--storage", storage, "--keys", str(keys)]
         service = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
         url = f"http://127.0.0.1:{port}"
         clients = []
         try:
-            db.connect(url, key).create_study("s", arms=["a", "b", "c"], seed=1)
+            db.connect(url, key).create_study(NAME, arms=["a", "b", "c"], seed=1)
             here = db.create_study("s", arms=["a", "b", "c"], seed=1, storage=f"sqlite:///{folder}/here.db")
             for _ in range(CLIENTS):
-                words = [sys.executable, "-c", CLIENT, url, key, str(PAIRS)]
+                words = [sys.executable, "-c", CLIENT, url, key, str(PAIRS), NAME]
                 clients.append(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
             over_http(clients), in_process(here)  # everybody is awake
             found = [(in_process(here), over_http(clients)) for _ in range(ROUNDS)]

@@ -304,7 +304,7 @@ def test_missing_extras_are_named(monkeypatch, tmp_path):
             call()
 
 
-class Alarm(Exception):
+class AlarmError(Exception):
     """What a signal handler may raise."""
 
 
@@ -319,10 +319,10 @@ def test_what_a_signal_handler_raises_arrives_as_itself(url):
             left -= 1
             if left < 0:
                 sys.settrace(None)
-                raise Alarm
+                raise AlarmError
         return trace
 
-    before, raised = sys.gettrace(), Alarm
+    before, raised = sys.gettrace(), AlarmError()
     while raised is not None:
         left = steps
         sys.settrace(trace)
@@ -333,7 +333,7 @@ def test_what_a_signal_handler_raises_arrives_as_itself(url):
             raised = error
         finally:
             sys.settrace(before)
-        assert raised is None or type(raised) is Alarm
+        assert raised is None or type(raised) is AlarmError
         steps += 1
     assert steps > 10
     storage.close()

@@ -128,7 +128,7 @@ def test_a_backend_that_stops_before_the_commit(postgres, hasty, monkeypatch):
 
 
 class Stalling:
-    """A proxy in front of the server's socket that can stop passing anything on; it accepts connections all the same."""
+    """A proxy in front of the server's socket that can stop passing anything on, but still accepts connections."""
 
     def __init__(self, postgres, folder):
         self.there = f"{postgres.folder}/.s.PGSQL.5432"

@@ -332,7 +332,9 @@ def _table(path: Path) -> "pd.DataFrame":
         missing = dict.fromkeys(("reward", "time", "propensity"), _MISSING)
         return pd.read_csv(path, dtype={"arm": "str"}, keep_default_na=False, na_values=missing)
     except ImportError as error:
-        raise db.MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'") from error
+        raise db.MissingExtraError(
+            "Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'"
+        ) from error
     except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all

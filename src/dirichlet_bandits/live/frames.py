@@ -91,7 +91,9 @@ def summary(
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
     frame.attrs["level"] = level
     frame.attrs["direction"], frame.attrs["control"] = direction.name, control
-    columns = zip(*(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True)
+    columns = zip(
+        *(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True
+    )
     judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
     judged = [one for one in judged if one.told]
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(

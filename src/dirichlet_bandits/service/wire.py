@@ -104,9 +104,7 @@ class Line:
                 self._addresses.clear()
             address = self._addresses[path, asked] = httpx.URL(f"{self.url}/api/{path}?{asked}")
         content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        return httpx.Request(
-            method, address, headers=self._headers, content=content, extensions=dict(self._extensions)
-        )
+        return httpx.Request(method, address, headers=self._headers, content=content, extensions=dict(self._extensions))
 
     def _json(self, answer: "httpx.Response") -> Any:
         try:
