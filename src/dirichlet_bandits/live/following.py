@@ -53,7 +53,8 @@ class Following:
         """Begin without other threads; a forked child has none."""
         self._lock = threading.RLock()
         self._queue: deque[None] = deque()  # one entry per thread that waits to write
-        group, self._group = getattr(self, "_group", None), None
+        group: Group | None = getattr(self, "_group", None)
+        self._group: Group | None = None
         if group is not None:
             self._known = None  # it has what the parent may not have committed
             self._abandoned = group  # not even closed here: its connection is the parent's
