@@ -2,6 +2,7 @@
 # make test   installs the tools too, checks style, types and imports, runs the tests
 # make slow   the long statistical checks, at full scale
 # make bench  ratios measured in one run
+# make wheel  a wheel for this platform that starts at once: policies are compiled already
 # make docs   the documentation site, in site/; open site/index.html, no server and no network needed
 
 PYTHON ?= python3
@@ -20,7 +21,7 @@ if [ -n "$$missing" ]; then \
 	else echo "not on this machine: $$missing; their tests will be skipped"; fi; fi
 endef
 
-.PHONY: demo test types tests slow bench docs clean
+.PHONY: demo test types tests slow bench docs wheel clean
 
 .venv/ready-demo: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
@@ -66,6 +67,9 @@ bench: .venv/ready
 docs: .venv/ready-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo 'open site/index.html'
+
+wheel: .venv/ready-demo
+	$(BIN)/python tools/platform_wheel.py
 
 clean:
 	rm -rf .venv .peers report site

@@ -1,8 +1,9 @@
 """How long the first simulation with each policy takes from an empty cache, beside a reference compilation.
 
-``python -m benchmarks.compiling [POLICY ...]``. Processor seconds; each policy compiles in a process and with a cache
-of its own, so what policies share is compiled again for each. The reference is a function of a hundred lines, compiled
-by Numba in the same process: where it takes twice as long, so does everything.
+``python -m benchmarks.compiling [POLICY ...]``, or ``--write`` for the table in ``docs/howto_compile.md``. Processor
+seconds; each policy compiles in a process and with a cache of its own, so what policies share is compiled again for
+each. The reference is a function of a hundred lines, compiled by Numba in the same process: where it takes twice as
+long, so does everything.
 
 A second process finds the machine code in the cache. What it needs before its first answer is the import of NumPy and
 Numba, which anybody pays who uses them, the import of the policies, and the first simulation.
@@ -10,10 +11,14 @@ Numba, which anybody pays who uses them, the import of the policies, and the fir
 
 import math
 import os
+import platform
 import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -73,18 +78,44 @@ def timed(name: str, cache: str) -> Seconds:
     return Seconds(*map(float, done.stdout.split()))
 
 
-def main(names: list[str]) -> None:
-    """A row for each policy."""
-    head = ("cold", "/ reference", "reference", "from cache", "numpy, numba", "policies")
-    print(f"  {'policy':18s}" + "".join(f"{title:>14s}" for title in head))
+HEAD = ("cold", "/ reference", "reference", "from cache", "numpy, numba", "policies")
+PAGE = Path(__file__).parent.parent / "docs" / "howto_compile.md"
+MARKS = "<!-- compile times -->\n", "<!-- end of compile times -->"
+
+
+def row(name: str) -> tuple[float, ...]:
+    """Measure one policy."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold, again = timed(name, cache), timed(name, cache)
+    return cold.first, cold.first / cold.reference, cold.reference, again.first, again.numba, again.library
+
+
+def write(rows: dict[str, tuple[float, ...]]) -> None:
+    """Put the table into the page, slowest first."""
+    slowest_first = sorted(rows, key=lambda name: -rows[name][0])
+    lines = [f"| {name} | {rows[name][0]:.1f} | {rows[name][1]:.0f} |" for name in slowest_first]
+    machine = f"{platform.machine()}, Python {platform.python_version()}, Numba {version('numba')}, {date.today()}"
+    table = "\n".join(
+        [f"Measured on {machine}.", "", "| policy | seconds | times the reference |", "|---|---|---|", *lines]
+    )
+    before, _, rest = PAGE.read_text().partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    PAGE.write_text(f"{before}{MARKS[0]}{table}\n{MARKS[1]}{after}")
+
+
+def main(names: list[str], to_page: bool) -> None:
+    """Print one row per policy."""
+    print(f"  {'policy':18s}" + "".join(f"{title:>14s}" for title in HEAD))
+    rows = {}
     for name in names:
-        with tempfile.TemporaryDirectory() as cache:
-            cold, again = timed(name, cache), timed(name, cache)
-        row = cold.first, cold.first / cold.reference, cold.reference, again.first, again.numba, again.library
-        print(f"  {name:18s}" + "".join(f"{value:14.2f}" for value in row), flush=True)
+        rows[name] = row(name)
+        print(f"  {name:18s}" + "".join(f"{value:14.2f}" for value in rows[name]), flush=True)
+    if to_page:
+        write(rows)
 
 
 if __name__ == "__main__":
     from dirichlet_bandits.policies.catalogue import POLICIES
 
-    main(sys.argv[1:] or list(POLICIES))
+    given = sys.argv[1:]
+    main([name for name in given if name != "--write"] or list(POLICIES), "--write" in given)

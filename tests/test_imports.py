@@ -31,6 +31,8 @@ HEAVY = {
     "xarray",
     "zarr",
 }
+COMPILED = {"numba", "numba.np.arraymath", "numba.np.arrayobj", "numpy", "numpy.f2py", "scipy.linalg"}
+"""What Numba itself imports before it loads a compiled function."""
 HELP = """
 import sys
 from dirichlet_bandits.cli import app
@@ -73,7 +75,7 @@ bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 result = db.simulate(bandit, db.UCB1(sigma=0.5), horizon=20, replications=2, seed=0, progress=False)
 """
     heavy(code)  # may compile
-    assert heavy(code) == {"numpy", "numba"}
+    assert heavy(code) == COMPILED
 
 
 def test_an_ask_and_a_tell_from_the_shell(tmp_path):
@@ -85,7 +87,7 @@ def test_an_ask_and_a_tell_from_the_shell(tmp_path):
     study.storage.close()
     for arguments in (["ask", "s"], ["tell", "s", "3", "1"], ["ask", "s"]):
         told = HELP.format(arguments=["study", *arguments, "--storage", storage])
-        assert heavy(told) == {"numpy", "numba", "sqlalchemy"}
+        assert heavy(told) <= COMPILED | {"sqlalchemy"}
 
 
 @pytest.mark.parametrize("policy", ["NPTS(upper=1)", "QDS()", "BCVTS(level=0.5, upper=1)"])
@@ -96,7 +98,7 @@ def test_an_ask_of_policies_that_look_at_every_reward(tmp_path, policy):
     study.add_trials({"arm": ["a", "b"] * 100, "reward": rewards})
     study.ask()  # may compile
     study.storage.close()
-    assert heavy(HELP.format(arguments=["study", "ask", "s", "--storage", storage])) == {"numpy", "numba", "sqlalchemy"}
+    assert heavy(HELP.format(arguments=["study", "ask", "s", "--storage", storage])) == COMPILED | {"sqlalchemy"}
 
 
 def test_every_public_name_is_known_before_its_first_use():

@@ -8,6 +8,7 @@ DirichletBanditsError
 ├── LostWorkerError (RuntimeError)   workers of an executor died or cannot be reached
 ├── NotFoundError (LookupError)      a study, an arm or a trial of this name or number is not there
 ├── ConflictError                    what is asked contradicts what is stored
+│   └── ReplacedError                a study was deleted, and another one has its name
 ├── StorageError (OSError)           a storage or a service cannot be reached, or stayed busy
 ├── AccessError (PermissionError)    a service refuses the key
 └── MissingExtraError (ImportError)  an optional dependency is not installed
@@ -73,6 +74,14 @@ class NotFoundError(DirichletBanditsError, LookupError):
 
 class ConflictError(DirichletBanditsError):
     """What is asked contradicts what is stored: another reward for a trial, a study or an arm that exists."""
+
+
+class ReplacedError(ConflictError):
+    """The study was deleted or renamed, and another study has its name: load it again."""
+
+    def __init__(self, message: str, study: str | None = None) -> None:
+        super().__init__(message)
+        self.study = study
 
 
 class StorageError(DirichletBanditsError, OSError):

@@ -5,33 +5,12 @@ so does the package itself.
 """
 
 import ast
-import contextlib
-import gc
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-
-@contextlib.contextmanager
-def without_collecting() -> Iterator[None]:
-    """Look for no garbage meanwhile: where hardly any is made, looking for it takes a fifth of the time.
-
-    What is there at the end counts as old: no search through all of it then.
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        if gc.get_freeze_count() == 0:
-            gc.freeze()
-            gc.unfreeze()
-        gc.enable()
 
 
 def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -65,8 +44,7 @@ def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def find_once(name: str) -> Any:
-        with without_collecting():
-            value = find(name)
+        value = find(name)
         setattr(module, name, value)
         return value
 

@@ -12,13 +12,13 @@ serves any number of arms, with NumPy's own distributions.
 import ctypes
 import functools
 from collections.abc import Iterable
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.compiler import entry_point, jit, shared
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.types import Words
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
@@ -106,9 +106,42 @@ def _hashed(columns: NDArray[np.uint32], constants: NDArray[np.uint32]) -> NDArr
 
 def new_stream() -> Stream:
     """A generator that :func:`start_stream` can start anywhere."""
+    _check_layout()
     bits = np.random.SFC64(0)
+    return Stream(np.random.Generator(bits), _words_of(bits))
+
+
+def _words_of(bits: np.random.SFC64) -> Words:
+    """A window on the memory in which NumPy keeps the state."""
     pointer = (ctypes.c_uint64 * STATE_WORDS).from_address(bits.ctypes.state_address)
-    return Stream(np.random.Generator(bits), np.ctypeslib.as_array(pointer))
+    return np.ctypeslib.as_array(pointer)
+
+
+def _public_words(bits: np.random.SFC64) -> Words:
+    """The same words from NumPy's public description of the state."""
+    state = cast(dict[str, Any], bits.state)
+    half = int(state["has_uint32"]) | int(state["uinteger"]) << 32
+    return np.append(state["state"]["state"], np.array([half], np.uint64)).astype(np.uint64)
+
+
+@functools.cache
+def _check_layout() -> None:
+    """Make sure, once per process, that the memory of SFC64 has the layout that compiled code writes.
+
+    NumPy does not promise this layout, and compiled code has no public way to set a state. So a NumPy that has changed
+    it is refused before anything is written or drawn.
+    """
+    bits, other = np.random.SFC64(1), np.random.SFC64(2)
+    for generator in (bits, other):
+        np.random.Generator(generator).integers(2**32, dtype=np.uint32)  # leaves half a word for the next draw
+    same = bool((_words_of(bits) == _public_words(bits)).all())
+    if same:
+        _words_of(bits)[:] = _public_words(other)
+        draws = [np.random.Generator(generator).integers(2**32, size=3, dtype=np.uint32) for generator in (bits, other)]
+        same = bool((draws[0] == draws[1]).all() and (_public_words(bits) == _public_words(other)).all())
+    if not same:
+        message = f"NumPy {np.__version__} keeps the state of SFC64 in an unknown layout"
+        raise DirichletBanditsError(f"{message}: install a version that this release was tested with")
 
 
 @shared

@@ -3,7 +3,7 @@
 import math
 import numbers
 import re
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,12 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 
 T = TypeVar("T")
+
+SMALLEST_SCALE: Final = 1e-100
+LARGEST_SCALE: Final = 1e100
+"""Between them, sums of squares and ratios of squares neither underflow nor overflow."""
+
+_SCALE: Final = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: choose another unit"
 
 
 def finite_number(name: str, x: object) -> float:
@@ -75,6 +81,34 @@ def positive_number(name: str, x: object) -> float:
     number = finite_number(name, x)
     if number <= 0.0:
         raise ArgumentError(name, "a positive number", x)
+    return number
+
+
+def reward_scale(name: str, x: object) -> float:
+    """The argument, a standard deviation or another size of rewards, as a float whose square can be computed with.
+
+    >>> reward_scale("sigma", 1e-170)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'sigma' must be from 1e-100 to 1e+100: choose another unit (got 1e-170)
+    """
+    number = positive_number(name, x)
+    if not SMALLEST_SCALE <= number <= LARGEST_SCALE:
+        raise ArgumentError(name, _SCALE, x)
+    return number
+
+
+def reward_bound(name: str, x: object) -> float:
+    """The argument, a bound of rewards, as a float: zero, or a number whose square can be computed with.
+
+    >>> reward_bound("upper", 0), reward_bound("lower", -5)
+    (0.0, -5.0)
+    >>> reward_bound("upper", 9e160)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'upper' must be 0 or of a size from 1e-100 to 1e+100: choose another ...
+    """
+    number = finite_number(name, x)
+    if number != 0.0 and not SMALLEST_SCALE <= abs(number) <= LARGEST_SCALE:
+        raise ArgumentError(name, f"0 or of a size {_SCALE}", x)
     return number
 
 

@@ -76,16 +76,39 @@ def test_from_create_to_replay(run, tmp_path):
     assert sorted(path.name for path in tmp_path.glob("log*")) == ["log.csv", "log.parquet"]
 
 
+def test_a_command_with_a_token_is_done_once(run):
+    run("create", "s", "--arm", "a", "--arm", "b")
+    run("ask", "s", "-n", 2)
+    for act, others in (
+        (("tell", "s", 0, 1), ("correct", "s", 0, 2)),
+        (("void", "s", 0, "mine"), ("correct", "s", 0, 3)),
+        (("correct", "s", 0, 4), ("correct", "s", 0, 5)),
+        (("abandon", "s", 1), ("note", "s", 1, "--note", "theirs")),
+        (("note", "s", 0, "--note", "mine"), ("note", "s", 0, "--note", "theirs")),
+        (("add-arm", "s", "c"), ("retire-arm", "s", "c")),
+        (("retire-arm", "s", "b"), ("add-arm", "s", "b")),
+    ):
+        token = ("--token", " ".join(map(str, act)))
+        run(*act, *token)
+        run(*others)
+        n_events = len(db.load_study("s", "sqlite:///s.db").storage.read("s"))
+        run(*act, *token)
+        assert len(db.load_study("s", "sqlite:///s.db").storage.read("s")) == n_events
+    study = db.load_study("s", "sqlite:///s.db")
+    assert (study.trials_dataframe()["reward"][0], study.arms) == (5.0, ["a", "b"])
+
+
 def test_past_trials_and_notes(run, tmp_path):
     run("create", "p", "--arm", "1", "--arm", "b")
     (tmp_path / "past.csv").write_text("arm,reward,time,propensity\n1,2.5,2020-01-01,0.5\nb,3,,\n")
     assert run("add-trials", "p", "past.csv") == "added 2 trials, 0 to 1\n"
-    run("note", "p", 0, "--note", "hail in May", "--attribute", "plot=7", "--attribute", "who=me=you")
+    attributes = [word for value in ("plot=7", "who=me=you", "field=007") for word in ("--attribute", value)]
+    run("note", "p", 0, "--note", "hail in May", *attributes)
     run("ask", "p")
     run("tell", "p", 2, 4, "--note", "dry")
     log = db.load_study("p", "sqlite:///s.db").trials_dataframe()
     assert log["note"].dropna().to_dict() == {0: "hail in May", 2: "dry"}
-    assert log["attributes"][0] == '{"plot": 7.0, "who": "me=you"}'
+    assert log["attributes"][0] == '{"field": "007", "plot": 7, "who": "me=you"}'
     assert log["propensity"][0] == 0.5
     assert "'--attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
     (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")

@@ -94,6 +94,28 @@ def test_missing_rewards_are_taken_at_random_within_an_arm():
     assert (answer.ips, answer.self_normalised, answer.missing) == (pytest.approx(2.0), pytest.approx(2.0), 10)
 
 
+@pytest.mark.parametrize("end", ["pending", "abandoned", "voided"])
+def test_nothing_is_known_of_an_arm_without_a_reward(end):
+    study = db.create_study("s", arms=["a", "b"], seed=0)
+    for trial in study.ask(20):
+        if end == "abandoned":
+            study.abandon(trial)
+        elif end == "voided":
+            study.tell(trial, 3.0)
+            study.void(trial, "the wrong plot")
+    for choice in ("a", {"a": 0.5, "b": 0.5}, db.RDS()):
+        answer = study.estimate(choice)
+        numbers = (answer.ips, answer.ips_error, answer.self_normalised, answer.self_normalised_error)
+        assert np.isnan(numbers).all()
+        assert sum(answer.unsupported.values()) == pytest.approx(1.0)
+    for trial in study.ask(20):
+        if trial.arm == "b":
+            study.tell(trial, 1.0)
+    assert math.isnan(study.estimate("a").ips)
+    mixed = study.estimate({"a": 0.25, "b": 0.75})  # what is known of b, not 0 for a
+    assert (mixed.ips, mixed.self_normalised, mixed.unsupported) == (1.0, 1.0, {"a": 0.25})
+
+
 def test_bad_choices():
     study = play(db.RDS(), 5, seed=0)
     with pytest.raises(db.NotFoundError, match="no arm 'x'"):

@@ -121,6 +121,22 @@ def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
     study.storage.close()
 
 
+def test_an_interrupt_of_a_rename_leaves_the_handle_with_the_name_that_is_stored(tmp_path):
+    """Each line in turn: the rename was stored or it was not, and the handle knows which."""
+    study = db.create_study("0", arms=["a", "b"], policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=2)
+    outcomes, kept = [], Interrupt()
+    while kept is not None:
+        new = str(len(outcomes) + 1)
+        kept = interrupted(lambda new=new: study.rename(new), len(outcomes))
+        assert db.study_names(study.storage) == [elsewhere(lambda: study.name)]
+        outcomes.append(study.name == new)
+        assert study.ask().id == len(outcomes) - 1
+    assert len(outcomes) > 20
+    assert not outcomes[0]  # before the commit
+    assert sum(outcomes) > 5  # after it
+    study.storage.close()
+
+
 def test_real_signals_do_not_end_the_process(tmp_path):
     """Also in compiled code: it used to end in a segmentation fault."""
     answer = subprocess.run(

@@ -90,9 +90,16 @@ def test_a_token_adds_once(url):
     past = {"arm": ["a", "b"], "reward": [1.0, 2.0]}
     assert study.add_trials(past, token="x") == study.add_trials(past, token="x") == [0, 1]
     assert len(study) == 2
+    study.correct(0, 9.0)
+    study.void(1, "the wrong plot")
+    assert study.add_trials(past, token="x") == [0, 1]  # as they were added, whatever became of them
     for act in (
         lambda: study.ask(2, token="x"),
         lambda: study.add_trials({"arm": ["a"], "reward": [1.0]}, token="x"),
+        lambda: study.add_trials({"arm": ["a", "b"], "reward": [1.0, 7.0]}, token="x"),
+        lambda: study.add_trials({"arm": ["a", "b"], "reward": [9.0, 2.0]}, token="x"),
+        lambda: study.add_trials({**past, "propensity": [0.5, 0.5]}, token="x"),
+        lambda: study.add_trials({**past, "time": ["2020-01-01", None]}, token="x"),
         lambda: [study.ask(2, token="y"), study.add_trials(past, token="y")],
     ):
         with pytest.raises(db.ConflictError, match="token"):
@@ -130,6 +137,21 @@ def test_unknown_arms_and_rewards_beyond_the_bounds_are_refused_whole():
     with pytest.raises(db.RewardError, match="expects rewards in"):
         study.add_trials({"arm": ["a", "b"], "reward": [1.0, 2.0]})
     assert len(study) == 0
+
+
+def test_attributes_are_kept_as_given(url):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    trial = study.ask()
+    given = {"plot": 9007199254740993, "field": "007", "share": 7.0, "count": np.int64(2**62 + 1), "dry": True}
+    study.tell(trial, 1.0, attributes=given)
+    stored = json.loads(study.trials_dataframe()["attributes"][0])
+    assert stored == {**given, "count": 2**62 + 1}
+    assert [type(stored[key]) for key in given] == [int, str, float, int, bool]
+    study.annotate(trial, attributes={"dry": 1, "share": 7})  # equal for Python, but not the same
+    assert '"dry": 1, ' in study.trials_dataframe()["attributes"][0]
+    assert '"share": 7}' in study.trials_dataframe()["attributes"][0]
+    with pytest.raises(db.ArgumentError, match=r"'attributes\['plot'\]' must be an integer of at most 300 digits"):
+        study.annotate(trial, attributes={"plot": 10**5000})
 
 
 def test_notes_and_attributes_are_kept_and_change_no_decision(url, tmp_path):

@@ -1,5 +1,7 @@
 """Rewards that are taken back or replaced: later decisions do not know them, and what was recorded stays true."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import replay
 from dirichlet_bandits.live.within import within
-from dirichlet_bandits.storage.events import ABANDON, TELL, VOID
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
 
 ARMS = ["a", "b", "c"]
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
@@ -109,6 +111,52 @@ def test_a_revision_is_stored_once_and_the_log_shows_both(url):
     study.correct(two.id, 2.5)  # it had a reward after all
     assert study.trials_dataframe().loc[1, ["status", "reward", "original"]].tolist() == ["told", 2.5, 2.0]
     assert study.replay().same
+
+
+def test_the_log_keeps_every_reward_and_reason(url, tmp_path):
+    study = db.create_study("s", arms=ARMS, storage=url, seed=0)
+    study.tell_many(range(3), [float(trial.id) for trial in study.ask(3)])
+    study.correct(1, 5.0, "=a zero missing")
+    study.correct(1, 6.0)
+    study.void(1, "the wrong plot")
+    study.correct(2, 7.0, "typed é")
+    study.void(2, "not sure")
+    study.correct(2, 2.0, "it was right")
+    steps = {
+        1: [(1.0, None), (5.0, "=a zero missing"), (6.0, None), (None, "the wrong plot")],
+        2: [(2.0, None), (7.0, "typed é"), (None, "not sure"), (2.0, "it was right")],
+    }
+    for kind, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
+        study.export(tmp_path / f"log{kind}")
+        exported = read(tmp_path / f"log{kind}")
+        for log in (study.trials_dataframe(), exported):
+            found = {trial: json.loads(text) for trial, text in log["history"].dropna().items()}
+            assert {trial: [(x["reward"], x.get("reason")) for x in past] for trial, past in found.items()} == steps
+            assert log["original"].dropna().to_dict() == {1: 1.0, 2: 2.0}
+            assert log["reason"].dropna().to_dict() == {1: "the wrong plot", 2: "it was right"}
+
+
+class Visited(dict):
+    """A dictionary that counts the keys that were visited one by one."""
+
+    keys_visited = 0
+
+    def __iter__(self):
+        Visited.keys_visited += len(self)
+        return super().__iter__()
+
+
+def test_opening_a_study_with_many_revisions_takes_linear_time():
+    n, journal = 2001, Journal()
+    journal.reward_of = Visited()
+    asked = [Event(1 + k, ASK, trial=k, arm=0, value=1.0) for k in range(n)]
+    told = [Event(1 + n + k, TELL, trial=k, value=float(k)) for k in range(n)]
+    kinds = (CORRECT, VOID, CORRECT)
+    revised = [Event(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
+    journal.apply([Event(0, ARM, arm=0, note="a"), *asked, *told, *revised])
+    assert len(journal.told_rewards) == len(journal.told_arms) == len(journal.told_numbers) == n
+    assert journal.told_rewards[-2:] == [0.5, 0.5]
+    assert Visited.keys_visited <= 2 * n
 
 
 def test_bad_corrections_are_refused():

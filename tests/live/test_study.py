@@ -1,6 +1,7 @@
 """What a study promises: decisions, tells, arms, and the same in every process."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -338,6 +339,43 @@ def test_a_policy_of_ones_own(tmp_path):
     with pytest.raises(db.ArgumentError, match="'policy' must be that of the study"):
         db.load_study("s", url, policy=db.RDS())
     assert db.load_study("s", url, policy=Greedy()).replay().same
+
+
+def test_a_new_name_of_the_library_takes_no_study_over(tmp_path, monkeypatch):
+    from dirichlet_bandits import policies
+    from tests.policies.test_propensity import Greedy
+
+    class Other(Greedy):
+        """As the library's of a later version, or another one of the user's own."""
+
+    Other.__name__, Other.__module__ = "Greedy", "dirichlet_bandits.policies.greedy"
+    for known in (Greedy, Other):
+        db.propensity_of(known)(lambda policy, state: np.full(state.means.size, 1 / state.means.size))
+    storage = db.create_study("own", arms=ARMS, policy=Greedy(), storage=f"sqlite:///{tmp_path}/s.db").storage
+    with storage._engine.begin() as connection:  # and one as it was written before the module was stored
+        words = connection.exec_driver_sql("SELECT settings FROM bandit_studies").scalar()
+        stored = json.loads(words)
+        assert stored["policy"].pop("from") == "tests.policies.test_propensity"
+        old = json.dumps({key: value for key, value in stored.items() if key != "identity"})
+    assert storage.create("old", json.loads(old), [])
+    monkeypatch.setattr(policies, "Greedy", Other, raising=False)
+    for name in ("own", "old"):
+        with pytest.raises(db.ArgumentError, match="'policy' must be given: the study's class Greedy"):
+            db.load_study(name, storage)
+        assert type(db.load_study(name, storage, policy=Greedy()).policy) is Greedy
+    with pytest.raises(db.ArgumentError, match=r"must be that of the study.*'tests\.policies\.test_propensity'"):
+        db.load_study("own", storage, policy=Other())
+    assert len(db.load_study("own", storage, policy=Greedy()).ask(2)) == 2
+    with pytest.raises(db.ConflictError, match="was created with policy"):
+        db.create_study("own", arms=ARMS, policy=Other(), storage=storage, load_if_exists=True)
+    monkeypatch.setattr(Greedy, "__module__", "mine")
+    with pytest.raises(db.ArgumentError, match="'policy' must be that of the study"):
+        db.load_study("own", storage, policy=Greedy())
+    monkeypatch.setattr(Greedy, "__module__", "__main__")  # the same class in a script
+    assert len(db.load_study("own", storage, policy=Greedy())) == 2
+    newer = db.create_study("newer", arms=ARMS, policy=Other(), storage=storage)
+    assert type(db.load_study("newer", storage).policy) is type(newer.policy)
+    storage.close()
 
 
 def test_a_lost_answer_to_create_is_asked_for_again(url):

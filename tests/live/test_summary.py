@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.frames import best
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
 
 ARMS = ["a", "b", "c"]
@@ -76,7 +77,7 @@ def test_lift_over_a_control():
     summary = study.summary(0.9)
     assert (study.control, summary.attrs["control"]) == ("old", "old")
     assert summary["lift"].tolist() == pytest.approx([np.mean(x) - np.mean(rewards["old"]) for x in rewards.values()])
-    old, new = (asymptotic(rewards[arm], 0.95) for arm in ("old", "new"))  # each at half of the error
+    old, new = (asymptotic(rewards[arm], 0.97) for arm in ("old", "new"))  # each at 0.3 of the error
     expected = [new.low - old.high, new.high - old.low]
     assert summary.loc["new", ["lift_low", "lift_high"]].tolist() == pytest.approx(expected)
     assert summary.loc["old", ["lift_low", "lift_high"]].tolist() == [0.0, 0.0]
@@ -165,3 +166,20 @@ def test_the_best_arm_without_the_table_is_that_of_the_table(policy, direction):
         assert study.best_arm == study.summary().attrs["best_arm"]
         named += study.best_arm is not None
     assert 0 < named < 12
+
+
+def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table():
+    """They hold together: arms that one interval alone would tell apart may overlap."""
+    reasons, differ, rng = set(), 0, np.random.default_rng(1)
+    rewards = {"a": rng.normal(2.0, 1.0, 100), "b": rng.normal(0.0, 1.0, 100)}
+    for n in range(10, 100, 5):
+        study = db.create_study("s", arms=["a", "b", "c", "d"], policy=db.UCB1(sigma=1.0))
+        study.add_trials({"arm": ["a"] * n + ["b"] * n, "reward": [*rewards["a"][:n], *rewards["b"][:n]]})
+        attrs = study.summary().attrs
+        found = best(study._read(), study.policy, 0.95, study._direction)
+        assert found == (attrs["best_arm"], attrs["best_arm_reason"])
+        reasons.add(found.reason)
+        alone = asymptotic(rewards["a"][:n], 0.95).low > asymptotic(rewards["b"][:n], 0.95).high
+        differ += alone != ("apart" in found.reason)
+    assert len(reasons) == 2
+    assert differ

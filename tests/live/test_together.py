@@ -84,7 +84,7 @@ def test_a_draft_that_fails_is_thrown_away(study, monkeypatch):
     study.ask(4)
 
     def half():
-        with study._writing() as (known, draft):
+        with study._writing() as (known, draft, _):
             draft(Event(known.journal.last + 1, 4, trial=0, at=1.0))  # ABANDON
             raise ZeroDivisionError
 
@@ -98,6 +98,52 @@ def test_a_draft_that_fails_is_thrown_away(study, monkeypatch):
     ]
     assert study.trials_dataframe()["status"].tolist() == ["pending", "told", "told", "pending", "pending"]
     assert study.trials_dataframe().equals(db.load_study("s", study.storage).trials_dataframe())
+
+
+def test_a_call_that_is_sent_twice_at_once_is_done_once(study, commits):
+    """The second of them finds the first among events that are not stored yet."""
+    study.tell_many([trial.id for trial in study.ask(2)], [1.0, 2.0])
+    commits.clear()
+    acts = [lambda: study.correct(0, 3.0, token="t"), lambda: study.correct(0, 3.0, token="t")]
+    other = [lambda: study.correct(0, 4.0, token="t"), lambda: study.ask(token="u"), lambda: study.ask(token="u")]
+    outcomes = at_once(study, acts)
+    assert (outcomes, len(commits)) == ([None, None], 1)
+    refused, first, second = at_once(study, other)
+    assert type(refused) is db.ConflictError
+    assert first == second
+    assert study.trials_dataframe()["history"][0] == '[{"reward": 1.0}, {"reward": 3.0}]'
+    assert study.trials_dataframe().equals(db.load_study("s", study.storage).trials_dataframe())
+
+
+@pytest.mark.parametrize("token", [None, "t"])
+def test_a_rename_among_writers(study, token):
+    """It commits what was drafted before it, and those that come after it find the new name."""
+    acts = [study.ask, study.ask, lambda: study.rename("new", token=token), study.ask, study.ask]
+    renamed = threading.Thread(target=acts[2], daemon=True)
+    with study._lock:
+        threads = [threading.Thread(target=act, daemon=True) for act in acts[:2] + acts[3:]]
+        for thread in [*threads[:2], renamed, *threads[2:]]:
+            thread.start()
+        while len(study._queue) < 4:
+            time.sleep(0.001)
+    for thread in [*threads, renamed]:
+        thread.join(60)
+        assert not thread.is_alive(), "a thread hangs"
+    assert (study.name, len(study)) == ("new", 4)
+    assert db.study_names(study.storage) == ["new"]
+    assert study.replay().same
+
+
+def test_a_study_that_was_replaced_is_refused_to_all(study):
+    study.ask()
+    db.delete_study("s", study.storage, confirm="s")
+    other = db.create_study("s", arms=["a", "b"], policy=UCB1, storage=study.storage, seed=1)
+    outcomes = at_once(study, [study.ask, study.ask, lambda: study.tell(0, 1.0)])
+    assert {str(outcome) for outcome in outcomes} == {
+        "the study 's' was replaced by another one of this name: load it again"
+    }
+    assert {outcome.study for outcome in outcomes} == {"s"}
+    assert len(other) == 0
 
 
 def test_nobody_returns_before_the_commit(study, monkeypatch):

@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics.draws import (
     beta_frame,
     beta_or_nan,

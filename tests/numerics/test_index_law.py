@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.characteristic import below, density, learn, make_laws
 from dirichlet_bandits.numerics.crossing import crossing_probability

@@ -154,3 +154,27 @@ def test_ten_thousand_observations_in_under_a_millisecond() -> None:
         kinf_dual(x, target, upper, 0.0)
         spent.append(time.perf_counter() - start)
     assert min(spent) < 1e-3
+
+
+def test_weights_of_very_different_size_converge() -> None:
+    """One value at the target with almost all of the weight: Newton alone needs hundreds of steps that double e."""
+    rng = np.random.default_rng(29)
+    checked = 0
+    while checked < 300:
+        n = int(rng.integers(3, 8))
+        x = np.sort(rng.random(n))
+        w = 10.0 ** rng.uniform(-rng.choice([50, 100, 200, 280]), 0, n)
+        heavy = int(rng.integers(0, n - 1))
+        w[heavy] = 1.0
+        got = kinf(x, x[heavy], x[-1], w)
+        assert got.converged
+        checked += 1
+        if checked % 10 == 0:
+            assert float(abs(got.value - naive.kinf(x, x[heavy], x[-1], w))) <= 1e-11 * got.value
+
+
+@pytest.mark.parametrize("factor", [2.0**-900, 2.0**900])
+def test_kinf_does_not_depend_on_the_unit_of_the_weights(factor: float) -> None:
+    x, w = np.array([0.1, 0.4, 0.9, 1.0]), np.array([3.0, 1e-9, 7e5, 0.2])
+    assert kinf(x, 0.95, 1.0, factor * w) == kinf(x, 0.95, 1.0, w)
+    assert kinf([0.0, 1.0], 0.5, 1.0, [1e200, 1e-200]).value == pytest.approx(math.log(2.0), rel=1e-12)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
 from dirichlet_bandits.policies.cvar.challenger import CEILING, index_above, new_tilts, set_tilts
 from dirichlet_bandits.policies.cvar.leader import AT, MOST, N_CELLS, index_below, lead, pulls_below, set_bounds

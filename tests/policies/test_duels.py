@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.policies.dirichlet.duels import duel_by_probability, new_challengers
 from dirichlet_bandits.policies.dirichlet.probability import crossing_win
 

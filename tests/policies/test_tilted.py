@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.policies.subsampling.tilted import (
     CEILING,
     TILT,

@@ -250,8 +250,9 @@ def test_a_service_that_is_away_is_said_so():
 class Lossy:
     """A line that passes every request on, and loses the first answers of each path."""
 
-    def __init__(self, port, losses):
+    def __init__(self, port, losses, meanwhile=None):
         self.port, self.losses, self.lost = port, losses, []
+        self.meanwhile = meanwhile  # what others do before a request is sent again
         self.door = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.door.getsockname()[1]}"
         threading.Thread(target=self.serve, daemon=True).start()
@@ -268,6 +269,8 @@ class Lossy:
                 answer = whole(far)
                 path = request.split(b"?")[0].split(b" HTTP")[0]
                 if self.lost.count(path) < self.losses:
+                    if self.meanwhile is not None:
+                        self.meanwhile(path.rpartition(b"/")[2].decode())
                     self.lost.append(path)  # the service has done it, and nobody hears of it
                 else:
                     near.sendall(answer)

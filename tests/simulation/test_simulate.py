@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits import seeding
 from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence, start_stream, stream_seeds
 from dirichlet_bandits.simulation.python_loop import reward_streams
@@ -96,6 +97,21 @@ def test_streams_are_those_of_numpy():
     state["state"]["state"][:] = stream.words[:4]
     plain.bit_generator.state = state
     np.testing.assert_array_equal(stream.rng.standard_normal(5), plain.standard_normal(5))
+
+
+@pytest.mark.parametrize("moved", [lambda words: words[::-1], lambda words: words.copy()], ids=["order", "elsewhere"])
+def test_another_layout_of_numpys_memory_is_refused(moved, monkeypatch):
+    """Words in another order are noticed when they are read, words that are not the state when they are written."""
+    there = seeding._words_of
+    monkeypatch.setattr(seeding, "_words_of", lambda bits: moved(there(bits)))
+    seeding._check_layout.cache_clear()
+    try:
+        with pytest.raises(db.DirichletBanditsError, match="keeps the state of SFC64 in an unknown layout"):
+            run()
+    finally:
+        seeding._check_layout.cache_clear()
+    monkeypatch.undo()
+    assert new_stream().words.size == 5
 
 
 def test_regret_is_the_sum_of_gaps_times_pulls():

@@ -1,5 +1,6 @@
 """What every storage promises, and what a database refuses."""
 
+import json
 import shutil
 import sqlite3
 import sys
@@ -240,6 +241,34 @@ def test_a_file_of_version_3_lives_on(tmp_path):
     again = db.load_study("maize", f"sqlite:///{tmp_path}/old.db")
     assert again.replay().same
     assert again.trials_dataframe()["status"].value_counts().to_dict() == {"told": 15, "pending": 9, "voided": 1}
+
+
+def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
+    """Format 4, written when studies had no identity, policies no module and only asks and past trials a token."""
+    shutil.copy(Path(__file__).with_name("version4.db"), tmp_path / "old.db")
+    url = f"sqlite:///{tmp_path}/old.db"
+    study = db.load_study("maize", url)
+    replay = study.replay()
+    assert (replay.trials, replay.same, len(study), study.identity) == (27, True, 29, ""), str(replay)
+    log = study.trials_dataframe()
+    assert log.loc[3, ["status", "original", "reason"]].tolist() == ["voided", 1.0, "the wrong plot"]
+    assert [step["reward"] for step in json.loads(log["history"][3])] == [1.0, 9.5, 8.5, None]
+    assert log["attributes"][4] == '{"plot": 4.0}'  # as it was stored
+    past = {"arm": ["26 Feb", "13 Mar"], "reward": [1.0, 2.0], "propensity": [0.5, 0.5]}
+    assert study.add_trials(past, token="past") == [24, 25]
+    assert [trial.id for trial in study.ask(2, token="t3")] == [6, 7]
+    for _ in range(2):
+        study.void(7, "mine", token="new")
+    study.rename("new", token="renamed")
+    again = db.create_study(
+        "new", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.QDS(), storage=url, control="26 Feb", load_if_exists=True
+    )
+    assert (len(again), again.replay().same, again.ask(1, token="t11x")[0].id) == (29, True, 29)
+    db.delete_study("new", url, confirm="new")
+    db.create_study("new", arms=["26 Feb"], policy=db.QDS(), storage=url, seed=11, control="26 Feb")
+    for handle in (study, again):
+        with pytest.raises(db.ConflictError, match="was replaced by another one"):
+            handle.ask()
 
 
 def test_rewards_are_taken_back_and_replaced(url):

@@ -10,9 +10,9 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba.core import types
+from numba import types
 
-from dirichlet_bandits.compilation import address_of, by_address, entry_point
+from dirichlet_bandits.compiler import address_of, by_address, shared
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -58,56 +58,56 @@ arm's own slice of the table. A function for each law: only those are compiled t
 """
 
 
-@entry_point
+@shared
 def bernoulli_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     p = row[0]
     for i in range(out.size):
         out[i] = 1.0 if rng.random() < p else 0.0
 
 
-@entry_point
+@shared
 def gaussian_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     mean, sigma = row[0], row[1]
     for i in range(out.size):
         out[i] = mean + sigma * rng.standard_normal()
 
 
-@entry_point
+@shared
 def exponential_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     mean = row[0]
     for i in range(out.size):
         out[i] = mean * rng.standard_exponential()
 
 
-@entry_point
+@shared
 def uniform_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     low, high = row[0], row[1]
     for i in range(out.size):
         out[i] = low + (high - low) * rng.random()
 
 
-@entry_point
+@shared
 def beta_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     a, b = row[0], row[1]
     for i in range(out.size):
         out[i] = rng.beta(a, b)
 
 
-@entry_point
+@shared
 def poisson_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     mean = row[0]
     for i in range(out.size):
         out[i] = rng.poisson(mean)
 
 
-@entry_point
+@shared
 def clipped_gaussian_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     mean, sigma, low, high = row[0], row[1], row[2], row[3]
     for i in range(out.size):
         out[i] = min(max(mean + sigma * rng.standard_normal(), low), high)
 
 
-@entry_point
+@shared
 def mixture_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     n = data.size // 3  # cumulative weights, then means, then standard deviations
     for i in range(out.size):
@@ -117,7 +117,7 @@ def mixture_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Fl
         out[i] = data[n + j] + data[2 * n + j] * rng.standard_normal()
 
 
-@entry_point
+@shared
 def empirical_rewards(row: Floats, data: Floats, rng: np.random.Generator, out: Floats) -> None:
     for i in range(out.size):
         out[i] = data[int(rng.random() * data.size)]

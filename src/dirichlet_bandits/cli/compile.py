@@ -48,7 +48,7 @@ def compile(
     from dirichlet_bandits.live.precompile import compile_live
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.registry import has_propensities
-    from dirichlet_bandits.simulation.precompile import compile_simulation, in_processes
+    from dirichlet_bandits.simulation.compile_ahead import compile_simulation, in_processes
 
     for name in policies or ():
         if name not in POLICIES:

@@ -81,9 +81,9 @@ def run() -> None:
     try:
         app(prog_name="dirichlet-bandits")
     except SystemExit as end:
-        told = sys.modules.get("dirichlet_bandits.announcements")
-        if told is not None and told.compiling():
-            told.hush()
+        compiler = sys.modules.get("dirichlet_bandits.compiler")
+        if compiler is not None and compiler.compiling():
+            compiler.stop_spinner()
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(end.code if isinstance(end.code, int) else 1)

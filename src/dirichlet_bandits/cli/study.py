@@ -1,5 +1,6 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,9 @@ Url = Annotated[
 ]
 Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
 Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
+Token = Annotated[
+    str | None, typer.Option(help="A name of yours for this call: made again with the same one, it changes nothing.")
+]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -81,6 +85,7 @@ def tell_command(
     storage: Url,
     note: Annotated[str | None, typer.Option(help="A note for the log.")] = None,
     attribute: Attribute = None,
+    token: Token = None,
 ) -> None:
     """Store the reward of a trial. The same twice is one tell; another reward is refused.
 
@@ -88,19 +93,19 @@ def tell_command(
     Example:
       dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute))
+    db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute), token=token)
     typer.echo(f"trial {id}: {reward!r}")
 
 
 @app.command("abandon")
-def abandon_command(name: Name, id: Id, storage: Url) -> None:
+def abandon_command(name: Name, id: Id, storage: Url, token: Token = None) -> None:
     """Give a trial up: its reward will never come, and it does not count.
 
     \b
     Example:
       dirichlet-bandits study abandon maize 3 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).abandon(id)
+    db.load_study(name, storage).abandon(id, token=token)
     typer.echo(f"trial {id}: abandoned")
 
 
@@ -110,6 +115,7 @@ def void_command(
     id: Id,
     reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
     storage: Url,
+    token: Token = None,
 ) -> None:
     """Take the reward of a trial back: it counts for nothing from now on, and the log keeps both.
 
@@ -118,7 +124,7 @@ def void_command(
       dirichlet-bandits study void maize 3 "wrong plot" \\
         --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).void(id, reason)
+    db.load_study(name, storage).void(id, reason, token=token)
     typer.echo(f"trial {id}: voided")
 
 
@@ -129,6 +135,7 @@ def correct_command(
     reward: Annotated[float, typer.Argument(show_default=False)],
     storage: Url,
     reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    token: Token = None,
 ) -> None:
     """Give a trial another reward than the one that was told; the log keeps both.
 
@@ -137,7 +144,7 @@ def correct_command(
       dirichlet-bandits study correct maize 3 3120 --reason "typed 31200" \\
         --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).correct(id, reward, reason)
+    db.load_study(name, storage).correct(id, reward, reason, token=token)
     typer.echo(f"trial {id}: corrected to {reward!r}")
 
 
@@ -148,6 +155,7 @@ def note_command(
     storage: Url,
     note: Annotated[str | None, typer.Option(help="In the place of the one that is there.")] = None,
     attribute: Attribute = None,
+    token: Token = None,
 ) -> None:
     """Remember something of a trial: a note, or values by names of your own.
 
@@ -156,7 +164,7 @@ def note_command(
       dirichlet-bandits study note maize 3 --note "hail in May" \\
         --attribute plot=7 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute))
+    db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute), token=token)
     typer.echo(f"trial {id}: noted")
 
 
@@ -183,19 +191,23 @@ def add_trials_command(
 
 
 @app.command("add-arm")
-def add_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+def add_arm_command(
+    name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url, token: Token = None
+) -> None:
     """Add an arm, or bring a retired one back.
 
     \b
     Example:
       dirichlet-bandits study add-arm maize "12 Apr" --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).add_arm(arm)
+    db.load_study(name, storage).add_arm(arm, token=token)
     typer.echo(f"arm {arm!r}: active")
 
 
 @app.command("retire-arm")
-def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url) -> None:
+def retire_arm_command(
+    name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url, token: Token = None
+) -> None:
     """Never hand this arm out again; its log stays.
 
     \b
@@ -203,7 +215,7 @@ def retire_arm_command(name: Name, arm: Annotated[str, typer.Argument(show_defau
       dirichlet-bandits study retire-arm maize "26 Feb" \\
         --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).retire_arm(arm)
+    db.load_study(name, storage).retire_arm(arm, token=token)
     typer.echo(f"arm {arm!r}: retired")
 
 
@@ -341,15 +353,28 @@ def _table(path: Path) -> "pd.DataFrame":
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
 
 
-def _attributes(given: list[str] | None) -> dict[str, str | float | bool | None] | None:
-    """Values by name from NAME=VALUE; what reads like a number is one."""
-    found: dict[str, str | float | bool | None] = {}
+def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
+    """Values by name from NAME=VALUE."""
+    found: dict[str, str | int | float | bool | None] = {}
     for text in given or []:
         key, sign, value = text.partition("=")
         if not sign:
             raise db.ArgumentError("attribute", "written NAME=VALUE", text)
-        try:
-            found[key] = float(value)
-        except ValueError:
-            found[key] = value
+        found[key] = _as_given(value)
     return found or None
+
+
+def _as_given(text: str) -> str | int | float:
+    """A number if it is written as Python writes it, else the text: no digit of it is lost.
+
+    >>> [_as_given(text) for text in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
+    [7, -7.5, '007', '7.50', 9007199254740993, 'nan']
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text and (kind is int or math.isfinite(number)):
+            return number
+    return text

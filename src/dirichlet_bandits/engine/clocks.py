@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.tournament import NEVER, change, first, new_bounds, new_queue, smallest, up_to, value_of
 from dirichlet_bandits.types import Floats, Ints
 

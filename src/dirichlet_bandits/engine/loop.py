@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.core import types
+from numba import types
 from numba.extending import overload
 
 from dirichlet_bandits.arms.sampler import ArmTable
-from dirichlet_bandits.compilation import borrowed, jit
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import (
     RUNNING,
@@ -56,7 +56,7 @@ def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
     return arms
 
 
-@jit
+@functools.partial(shared, sources_of=verbs.policy_sources)
 def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """The straight loop: ask the policy, pull the round's arms, tell it the rewards."""
     buffer, stock, times, marks, sums, pulls = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
@@ -76,7 +76,7 @@ def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
 verbs.implements(verbs.play)(plain)
 
 
-@jit
+@functools.partial(shared, sources_of=verbs.policy_sources)
 def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     """Every arm once, in random order."""
     for arm in unpulled(run.pulls, rng):
@@ -85,12 +85,6 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
             break
         state = verbs.update(policy, state, arm, reward, rng)
     return state
-
-
-@jit
-def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """The policy's own way to play from here to the horizon."""
-    verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))
 
 
 @functools.cache
@@ -115,7 +109,7 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
             start_stream(rng, words, seeds[replication, n_arms])
             state = opening(policy, verbs.init(policy, n_arms), run, rng)
             if shortcut:
-                play_on(policy, state, run, rng)
+                verbs.play(policy, state, run, rng)
             else:
                 plain(policy, state, run, rng)
             finish(run, outcome, replication)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, fill
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words

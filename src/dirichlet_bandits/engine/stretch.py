@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, left, over, pull, take, upcoming
 from dirichlet_bandits.engine.tally import count, count_while

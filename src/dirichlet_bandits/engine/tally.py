@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.types import Floats, Ints
 
 

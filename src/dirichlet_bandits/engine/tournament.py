@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats, Ints
 
 NEVER = 2**62  # a time that no run reaches

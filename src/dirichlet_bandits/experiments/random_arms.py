@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
-from dirichlet_bandits.caching import source_stamp
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment
@@ -18,6 +17,7 @@ from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
 from dirichlet_bandits.simulation import python_loop, simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.sources import source_stamp
 from dirichlet_bandits.validation import finite_array, whole_number
 
 _SHARES = 10_000  # probabilities are rounded to 1/10 000, and as many rewards stand for a law without a closed form

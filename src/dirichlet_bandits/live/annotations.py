@@ -1,6 +1,7 @@
 """Notes and attributes: what users want to remember of a trial. No decision looks at them."""
 
 import json
+import numbers
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,14 +12,17 @@ from dirichlet_bandits.validation import finite_number
 LONGEST_NOTE: Final = 1000
 MOST_ATTRIBUTES: Final = 50
 
-Attributes = Mapping[str, str | float | bool | None]
+LARGEST_INTEGER: Final = 10**300
+"""Integers from it on are refused: a reader of JSON need not take more digits than the largest doubles have."""
+
+Attributes = Mapping[str, str | int | float | bool | None]
 
 
 def annotation(note: str | None, attributes: Attributes | None) -> dict[str, Any]:
     """What is to be stored, checked; empty if there is nothing.
 
     >>> annotation("hail in May", {"plot": 7, "irrigated": True})
-    {'note': 'hail in May', 'attributes': {'plot': 7.0, 'irrigated': True}}
+    {'note': 'hail in May', 'attributes': {'plot': 7, 'irrigated': True}}
     >>> annotation(None, {"plot": [1]})
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'attributes['plot']' must be a text, a number, True, False or None (got [1])
@@ -41,16 +45,25 @@ def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     return {**({} if note is None else {"note": note}), **({"attributes": attributes} if attributes else {})}
 
 
+def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two annotations are the same as they are written, where 1, 1.0 and true differ."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def written(attributes: Mapping[str, Any] | None) -> str | None:
     """Attributes as one text, for tables and files."""
     return None if not attributes else json.dumps(attributes, ensure_ascii=False, sort_keys=True)
 
 
-def _value(key: str, x: object) -> str | float | bool | None:
+def _value(key: str, x: object) -> str | int | float | bool | None:
     if x is None or isinstance(x, bool):
         return x
     if isinstance(x, str):
         return _text(f"attributes[{key!r}]", x)
+    if isinstance(x, numbers.Integral):
+        if abs(int(x)) >= LARGEST_INTEGER:
+            raise ArgumentError(f"attributes[{key!r}]", "an integer of at most 300 digits", "one of more")
+        return int(x)  # a float would round those beyond 2**53
     try:
         return finite_number(f"attributes[{key!r}]", x)
     except ArgumentError:

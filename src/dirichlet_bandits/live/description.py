@@ -3,8 +3,8 @@
 import ast
 import dataclasses
 import inspect
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.live.undisturbed import undisturbed
@@ -12,6 +12,15 @@ from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 
 LONGEST_NAME = 200
+_FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
+_LIBRARY: Final = "dirichlet_bandits"
+_SCRIPT: Final = "__main__"  # what Python calls the module of a script or a notebook, whatever its file is called
+_BEFORE: Final = (
+    "BDS RDS QDS DMED IMED EmpiricalIMED UnimodalIMED MED MaillardSampling NPTS PHE ReBoot MBE GIRO BootstrapTS "
+    "OnlineBootstrapTS RBSDA LBSDA LDSSDA SSMC WRSDA BESA ThompsonSampling BinarizedTS UCB1 RUCBLT KLUCB KLUCBPlusPlus "
+    "KLUCBSwitch EmpiricalKLUCB BCVTS MCVTS UUCB CVaRUCB"
+)
+"""The library's policies when places were not stored yet; any other name is that of a user's own class."""
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -19,7 +28,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
     >>> from dirichlet_bandits import RDS
     >>> describe(RDS())
-    {'policy': 'RDS', 'rho': 'sqrt-log'}
+    {'policy': 'RDS', 'from': 'dirichlet_bandits', 'rho': 'sqrt-log'}
     """
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
@@ -34,20 +43,37 @@ def described(policy: Any) -> dict[str, Any]:
         if field.metadata.get("later") and given[field.name] == field.default:
             del given[field.name]  # so the studies of before, which know nothing of it, are still the same
     as_in_json = {key: list(x) if isinstance(x, tuple) else x for key, x in given.items()}
-    return {"policy": type(policy).__name__, **as_in_json}
+    name = type(policy).__name__
+    place = _LIBRARY if type(policy) is policy_class(name) else type(policy).__module__
+    return {"policy": name, _FROM: place, **as_in_json}
+
+
+def is_described(policy: Any, stored: Mapping[str, Any]) -> bool:
+    """Whether a policy is the one that was described: class, place of the class (if that was stored) and parameters.
+
+    A class that was in a script or a notebook may have moved to a module, or the other way round.
+    """
+    here = described(policy)
+    place, stored_place = here.pop(_FROM), stored.get(_FROM)
+    moved = _SCRIPT in (place, stored_place) and _LIBRARY not in (place, stored_place)
+    same = {key: value for key, value in stored.items() if key != _FROM} == here
+    return same and (stored_place in (None, place) or moved)
 
 
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:
     """The policy that was described; a class that this library does not have must be given."""
     if given is not None:
-        if describe(given) != described:
+        describe(given)  # refuses what no study can have
+        if not is_described(given, described):
             raise ArgumentError("policy", f"that of the study, {described}", given)
         return given
     parameters = dict(described)
     name = parameters.pop("policy")
-    found = policy_class(name)
+    place = parameters.pop(_FROM, _LIBRARY if name in _BEFORE.split() else None)
+    found = policy_class(name) if place == _LIBRARY else None
     if found is None:
-        raise ArgumentError("policy", f"given: the study's class {name} is not one of this library", None)
+        own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"
+        raise ArgumentError("policy", f"given: the study's class {own} not one of this library", None)
     try:
         return found(**parameters)
     except (TypeError, ArgumentError) as error:

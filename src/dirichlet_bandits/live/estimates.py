@@ -36,7 +36,8 @@ class Estimate:
     """Mean reward a trial of another choice, from the log of a study.
 
     ``unsupported`` names the arms that the choice wants and the log cannot speak for, with the share of the
-    choice's weight on them in rounds where their propensity was zero; the estimates leave that share out.
+    choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was handed out and
+    none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
     ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
 
     Reference: Horvitz and Thompson (1952), JASA 47; Hajek (1971); Swaminathan and Joachims (2015), The
@@ -122,13 +123,13 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) 
 
 def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
     journal, q = rounds.journal, rounds.propensities
-    possible = rounds.possible
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)
     told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)
     handed_out = np.bincount(arms[used], minlength=q.shape[1])
     answered = np.bincount(arms[used & told], minlength=q.shape[1])
     scale = handed_out / np.maximum(answered, 1)
+    possible = rounds.possible & ~((handed_out > 0) & (answered == 0))
     counted = np.flatnonzero(used & told)
     rows, k = rounds.row_of_trial[counted], arms[counted]
     weight = wanted[rows, k] * scale[k] / q[rows, k]
@@ -136,7 +137,7 @@ def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
     n = q.shape[0]
     c, d = np.bincount(rows, weight * reward, n), np.bincount(rows, weight, n)
     m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
-    ips = _ratio(c.sum(), m.sum())
+    ips = _ratio(c.sum(), m.sum()) if d.any() else math.nan  # without a reward of the choice, nothing is known
     normalised = _ratio(c.sum(), d.sum())
     asked = np.where(rounds.complete[:, None], wanted, 0.0)
     lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)

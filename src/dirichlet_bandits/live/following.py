@@ -6,18 +6,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from dirichlet_bandits.errors import ConflictError, FormatError, NotFoundError
+from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.decider import Decider
-from dirichlet_bandits.live.description import described
+from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Event, Storage
+from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 T = TypeVar("T")
@@ -30,20 +31,38 @@ class Known(NamedTuple):
     decider: Decider
 
 
+class Readable(Protocol):
+    """Whatever has the events of a study that is being changed."""
+
+    def read(self, after: int) -> Sequence[Event]:
+        """The events with numbers above ``after``, with those drafted by other threads."""
+
+
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
     """The event that comes next, now."""
     return Event(journal.last + 1, kind, at=time.time(), **fields)
 
 
-class Following:
+class Following(Named):
     """A study as its storage has it; threads may share it."""
 
-    def __init__(self, storage: Storage, name: str, policy: Policy, seed: int, direction: str) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        policy: Policy,
+        seed: int,
+        *,
+        direction: str = MAXIMIZE,
+        control: str | None = None,
+        identity: str = "",
+    ) -> None:
+        super().__init__(name, identity)
         self.storage = storage
-        self.name = name
         self.policy = policy
         self.seed = seed
         self.direction = direction
+        self.control = control
         self._direction = direction_for(policy, direction)
         self._known: Known | None = None
         self._renew_lock()
@@ -67,27 +86,29 @@ class Following:
     def _look(self) -> Known:
         """What is known, with what others have added."""
         self._settle()
-        if self._known is None:
-            self._check_settings()
-        return self._follow(partial(self.storage.read, self.name))
+        name = self.name
+        return self._follow(partial(self.storage.read, name), partial(self.storage.settings, name))
 
     def _events(self) -> Sequence[Event]:
-        return self.storage.read(self.name, data=True)
+        name = self.name
+        events = self.storage.read(name, data=True)
+        self._check_settings(self.storage.settings(name))
+        return events
 
     # While ``_known`` is changed it is nobody's: whatever is raised meanwhile, by a signal handler for one, leaves
     # None behind, and the next call derives all of it again.
 
-    def _follow(self, read: Callable[[int], Sequence[Event]]) -> Known:
-        """What is known, with what others have added; all of it anew if the storage went back in time."""
+    def _follow(self, read: Callable[[int], Sequence[Event]], settings: Callable[[], Settings | None]) -> Known:
+        """What is known, with what others have added; all of it again if the storage went back in time."""
         known = self._known or self._nothing()
         events = read(max(known.journal.last - 1, -1))
-        if known.journal.tail:
-            if events and known.journal.ends_with(events[0]):
-                events = events[1:]
-            else:  # a backup was restored, or a server lost its last commits
-                self._check_settings()
+        if known.journal.tail and events and known.journal.ends_with(events[0]):
+            events = events[1:]
+        else:
+            if known.journal.tail:  # a backup was restored, a server lost its last commits, or it is another study
                 known = self._nothing()
                 events = read(-1)
+            self._check_settings(settings())  # after the events: an identity that is gone does not come back
         if events:
             self._known = None
             known.journal.apply(events)
@@ -99,22 +120,25 @@ class Following:
     def _nothing(self) -> Known:
         return Known(Journal(), Decider(self.policy, self.seed, self._direction))
 
-    def _check_settings(self) -> None:
+    def _check_settings(self, stored: Settings | None) -> None:
         """Is the stored study of this name still this one?"""
-        stored = self.storage.settings(self.name)
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} any more")
-        with intact(f"the study {self.name!r}"):
-            there = stored["policy"], stored["seed"], stored.get("direction", MAXIMIZE)
-        if there != (described(self.policy), str(self.seed), self.direction):
-            raise ConflictError(f"the study {self.name!r} was replaced by another one of this name: load it again")
+        if not is_stored_as(self, stored):
+            raise ReplacedError(
+                f"the study {self.name!r} was replaced by another one of this name: load it again", self.name
+            )
+
+    def _has_name(self, name: str) -> bool:
+        stored = self.storage.settings(name)
+        return stored is not None and is_stored_as(self, stored)
 
     def _derive(self, work: Callable[[], T]) -> T:
         """The answer of work on what is known, which is to be put back when all went well."""
         self._known = None
         return undisturbed(work)
 
-    def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None]]]:
+    def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None], Readable]]:
         """Take the study, take note of what others did; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
@@ -125,7 +149,7 @@ class Following:
         return self._writing_together() if together else self._writing_alone()
 
     @contextmanager
-    def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:
+    def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None], Group]]:
         """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is taken."""
         drafted: list[Event] = []
         self._queue.append(None)
@@ -135,14 +159,11 @@ class Following:
             self._queue.pop()
         try:
             group, self._group = self._group, None
-            if group is None and self._known is None:
-                self._check_settings()
             group = group or Group(self.storage.transaction(self.name))
             known = self._known
             if known is None or not group.members:  # nobody has looked yet, or a draft was thrown away
                 try:
-                    group.flush()
-                    known = self._follow(group.transaction.read)
+                    known = self._follow(group.read, group.transaction.settings)
                 except BaseException as error:
                     group.fail(error)
                     raise
@@ -153,7 +174,7 @@ class Following:
                 known.journal.apply([event])
 
             try:
-                yield known, draft
+                yield known, draft, group
             except Exception:  # what others have drafted is as good as before
                 self._pass_on(group)
                 raise
@@ -185,16 +206,14 @@ class Following:
             self._settle()
 
     @contextmanager
-    def _writing_alone(self) -> Iterator[tuple[Known, Callable[[Event], None]]]:
+    def _writing_alone(self) -> Iterator[tuple[Known, Callable[[Event], None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
             self._settle()
-            if self._known is None:  # before the study is taken: that needs a connection of its own
-                self._check_settings()
             try:
                 with self.storage.transaction(self.name) as transaction:
-                    known = self._follow(transaction.read)
+                    known = self._follow(transaction.read, transaction.settings)
 
                     def draft(event: Event) -> None:
                         if over:
@@ -203,8 +222,21 @@ class Following:
                         drafted.append(event)
                         known.journal.apply([event])
 
-                    yield known, draft
+                    yield known, draft, transaction
                     transaction.append(drafted)
             finally:
                 over = True
             self._known = known
+
+
+def is_stored_as(study: Following, stored: Settings) -> bool:
+    """Whether these are the settings of this very study; one without an identity is known by the rest."""
+    with intact("the study"):
+        there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
+        here = study.identity, str(study.seed), study.direction, study.control
+        return there == here and is_described(study.policy, stored["policy"])
+
+
+def has_done(study: Following, token: str) -> bool:
+    """Whether a call with this token has changed the study, or was no news to it."""
+    return token in study._read().number_of

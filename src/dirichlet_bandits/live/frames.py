@@ -1,6 +1,7 @@
 """A study as tables."""
 
 import importlib.util
+import json
 import math
 from collections.abc import Sequence
 from os import PathLike
@@ -15,8 +16,16 @@ from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import Best, Judged, best_arm
 from dirichlet_bandits.live.direction import Direction
-from dirichlet_bandits.live.intervals import Interval, asymptotic, difference, empirical_bernstein, why_none
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.intervals import (
+    Interval,
+    asymptotic,
+    difference,
+    empirical_bernstein,
+    few_determine,
+    shares,
+    why_none,
+)
+from dirichlet_bandits.live.journal import Journal, Revision
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.live.rounds import read_rounds
@@ -28,8 +37,8 @@ from dirichlet_bandits.validation import number_between
 if TYPE_CHECKING:
     import pandas as pd
 
-BOUNDED = "empirical-Bernstein confidence sequence: any law within the policy's bounds"
-UNBOUNDED = "asymptotic confidence sequence: any law with a variance, many rewards"
+BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any law within the bounds"
+UNBOUNDED = "asymptotic confidence sequence, for all arms together: any law with a variance, many rewards"
 
 
 def summary(
@@ -52,9 +61,10 @@ def summary(
     taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
     voided = np.bincount(taken_back, minlength=len(journal.names))
     of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
+    levels = _levels(journal, level)
+    intervals = [_interval(x, lower, upper, float(each)) for x, each in zip(of_arm, levels, strict=True)]
     rows = []
-    for arm, (name, x) in enumerate(zip(journal.names, of_arm, strict=True)):
-        interval = _interval(x, lower, upper, level)
+    for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
         told, pending = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
@@ -74,8 +84,7 @@ def summary(
     reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
-        base, both = journal.names.index(control), (1.0 + level) / 2.0  # each misses half as often as both may
-        intervals = [_interval(x, lower, upper, both) for x in of_arm]
+        base = journal.names.index(control)
         lifts = [difference(interval, intervals[base]) for interval in intervals]
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
@@ -84,11 +93,12 @@ def summary(
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
     if isinstance(policy.objective, CVaR):
-        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), level, direction.name)
+        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), levels, direction.name)
         frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
         frame.attrs["value_interval"] = words
     frame.attrs["objective"] = policy.objective.name
-    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED
+    fragile = [] if bounded else [name for name, x in zip(journal.names, of_arm, strict=True) if few_determine(x)]
+    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED + _caution(fragile)
     frame.attrs["level"] = level
     frame.attrs["direction"], frame.attrs["control"] = direction.name, control
     columns = zip(
@@ -106,13 +116,29 @@ def best(journal: Journal, policy: Policy, level: float, direction: Direction) -
     """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
     lower, upper = checked_bounds(None, policy, journal.told_rewards)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
-    judged = []
+    levels, judged = _levels(journal, level), []
     for arm in journal.known_arms():
         x = rewards[arms == arm]
         mean = isinstance(policy.objective, Mean)
         value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
-        judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, level)))
+        judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, float(levels[arm]))))
     return best_arm(judged, direction.larger_is_better, policy.objective.name)
+
+
+def _levels(journal: Journal, level: float) -> Floats:
+    """The level of each arm's own interval, so that all of them hold together at the given level."""
+    return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
+
+
+def _caution(arms: Sequence[str]) -> str:
+    """The warning for arms whose mean a few rewards determine.
+
+    >>> _caution(["a", "b"])
+    '; careful: a few rewards determine the mean of a, b, so give bounds if you know them'
+    """
+    if not arms:
+        return ""
+    return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
 def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
@@ -128,6 +154,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
     import pandas as pd
 
     ids = range(len(journal.arm_of))
+    history = [journal.history_of.get(trial, []) for trial in ids]
 
     def said(trial: int, what: str) -> Any:
         return journal.annotation_of.get(trial, {}).get(what)
@@ -143,13 +170,24 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "ended_at": pd.to_datetime(
                 np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
             ),
-            "original": np.array([journal.original_of.get(trial, math.nan) for trial in ids], np.float64),
-            "reason": pd.Series([journal.reason_of.get(trial) for trial in ids], dtype="str"),
+            "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
+            "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
+            "history": pd.Series([_written_history(past) for past in history], dtype="str"),
             "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
             "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
+
+
+def _written_history(past: Sequence[Revision]) -> str | None:
+    """All rewards of a trial, with reasons, as one text; None if the first one stayed.
+
+    >>> _written_history([Revision(31.0, None), Revision(3.1, "a digit too many"), Revision(None, "the wrong plot")])
+    '[{"reward": 31.0}, {"reward": 3.1, "reason": "a digit too many"}, {"reward": null, "reason": "the wrong plot"}]'
+    """
+    steps = [{"reward": reward, **({} if reason is None else {"reason": reason})} for reward, reason in past]
+    return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
 def write(events: Sequence[Event], path: str | PathLike[str]) -> None:

@@ -2,10 +2,12 @@
 
 They look at the rewards of one arm in the order in which they were told. If these are independent draws of one
 law, whatever decided *how many* of them there are, a confidence sequence covers the mean: that is its definition.
-A delay that depends on the reward itself (good news comes first) would break this.
+A delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
+probability of error (:func:`shares`), so all of their intervals hold together, and so do differences and comparisons.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,21 +15,35 @@ import numpy as np
 from dirichlet_bandits.types import Floats
 
 _LARGEST_BET: Final = 0.5
-_TUNED_FOR: Final = 100
-"""Number of rewards at which the asymptotic sequence is about its tightest."""
 
 FEWEST: Final = 10
-"""Rewards of an arm before the asymptotic sequence is given.
+"""Rewards of an arm before the asymptotic sequence is given, and before an arm is called the best."""
 
-At a level of 95 % it missed the means of normal, uniform, exponential and fair zero-one rewards in 3 to 5 % of the runs
-from the tenth reward on, in 17 to 47 % from the second on.
+_WITHOUT_BET: Final = 5
+"""The first rewards only set the scale of the bets that follow."""
+
+_RARE: Final = 5.0
+"""An interval is shown from n = 5 skewness^2 on: for zero-one rewards, once about five of the rarer kind were seen."""
+
+_REACH: Final = 4.0
+"""A bet allows for rewards four times as far from the mean as the farthest so far.
+
+At level 95%, from the tenth to the 1,000th reward, the sequence then missed the mean in 1.8% of 10,000 runs with
+normal rewards, 2.4% with fair coins, 2.1% with exponential, 2.3% with gamma(1/2) and 3.4% with lognormal rewards. With
+3 instead of 4, the lognormal rate is 5.4%. ``tests/live/test_intervals.py`` repeats the experiment.
 """
+
+_WORST_FACTOR: Final = 0.25
+"""What one reward leaves of the wealth at least: no single reward can hold the interval open forever."""
+
+_FEW: Final = 0.05
+"""If at most this share of the rewards makes up half of all deviations from the median, they determine the mean."""
 
 _ROUNDING: Final = 1e-13
 """Rewards that differ by less, relative to the largest, are equal: an interval would be lost in rounding."""
 
-_SMALLEST_LEVEL: Final = 1e-6
-"""Below it the asymptotic sequence is taken at this level: a little wider, and never a division by zero."""
+_LATER_ARMS: Final = 0.1
+"""Share of the probability of error that is kept for arms added after the first trial."""
 
 
 class Interval(NamedTuple):
@@ -71,27 +87,74 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
 
 
 def asymptotic(x: Floats, level: float) -> Interval:
-    """Asymptotic confidence sequence: for any law with a little more than a variance, once samples are large.
+    """Return a confidence sequence for rewards without bounds: any distribution with a little more than a variance.
 
-        mean +- s sqrt( 2 (n r^2 + 1)/(n^2 r^2) log( sqrt(n r^2 + 1)/alpha ) ),   r set for n about 100
+    To test whether the mean is m or more, start with a wealth of 1 and bet on each reward falling below m. A bet b_i
+    depends on earlier rewards only:
 
-    Fewer than ``FEWEST`` rewards, and rewards that are all equal, exclude nothing: see :func:`why_none`.
+        W_n(m) = prod max(1/4, 1 - b_i (x_i - m)),       high = the m with W_n(m) = 2/alpha
+        b_i = min( sqrt( 2 log(2/alpha) / (s^2 i log(1 + i)) ),  1 / (4 max(largest - mean, s)) ),   b_1 = ... = b_5 = 0
+
+    where s, the mean and the largest reward are those of x_1 ... x_{i-1}. ``low`` follows in the same way from -x.
+
+    Why it covers. At the true mean a factor has the conditional expectation 1 + e_i, with
+    e_i = E max(0, b_i (X - mean) - 3/4): only a reward that exceeds the mean by more than 3/(4 b_i) can do harm.
+    W_n / prod (1 + e_i) is a nonnegative martingale, so by Ville's inequality ``high`` is ever below the mean with
+    probability at most (1 + c) alpha/2 + P(prod (1 + e_i) > 1 + c), for every c > 0. If E|X|^p is finite for some
+    p > 2, then e_i is of order b_i^p, which can be summed: the product tends to 1 as the first bet is placed later.
+    Nothing is proved for a given sample size, and nothing can be without bounds: rewards so rare that none has been
+    seen yet may determine the mean.
+
+    Unlike a normal approximation, the product takes skewness into account: where large rewards are rare, W_n falls
+    steeply with each of them, and ``high`` is farther from the mean than ``low``.
+
+    Fewer than ``FEWEST`` rewards, equal rewards, and samples too skewed for their size exclude nothing: see
+    :func:`why_none`.
 
     >>> interval = asymptotic(np.random.default_rng(0).normal(5.0, 2.0, 1000), 0.95)
-    >>> interval.low < 5.0 < interval.high
+    >>> 4.5 < interval.low < 5.0 < interval.high < 5.5
     True
 
-    Reference: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory and
-    asymptotic confidence sequences, Annals of Statistics 52, theorem 2.2 and section 2.3.
+    References: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86;
+    Ville (1939), Étude critique de la notion de collectif.
     """
-    n = x.size
     if why_none(x) is not None:
         return Interval(-math.inf, math.inf)
-    alpha = 1.0 - max(level, _SMALLEST_LEVEL)
-    spread = -2.0 * math.log(alpha)
-    nr2 = n * (spread + math.log(spread + 1.0)) / _TUNED_FOR
-    radius = float(x.std(ddof=1)) * math.sqrt(2.0 * (nr2 + 1.0) / (n * nr2) * math.log(math.sqrt(nr2 + 1.0) / alpha))
-    return Interval(float(x.mean()) - radius, float(x.mean()) + radius)
+    log_odds = math.log(2.0 / (1.0 - level))
+    least, unit = float(x.min()), float(np.ptp(x))
+    z = (x - least) / unit
+    return Interval(least + unit * (1.0 - _upper_end(1.0 - z, log_odds)), least + unit * _upper_end(z, log_odds))
+
+
+def _upper_end(z: Floats, log_odds: float) -> float:
+    """The m with log W(m) = log_odds, of rewards that were brought to [0, 1]."""
+    from scipy.optimize import brentq
+
+    bets = _bets(z, log_odds)
+    placed = bets[bets > 0.0]
+    if not placed.size:
+        return math.inf
+    highest = 1.0 + math.expm1(log_odds / placed.size) / float(placed.min())  # there even the least bet on 1s suffices
+    return float(brentq(lambda m: float(_log_factors(z, bets, m).sum()) - log_odds, 0.0, 2.0 * highest, xtol=1e-13))
+
+
+def _bets(z: Floats, log_odds: float) -> Floats:
+    """The bets b_i against large means, each from the rewards before it; several samples may be given as rows."""
+    n = np.arange(1, z.shape[-1] + 1)
+    mean = np.cumsum(z, axis=-1) / n
+    change = z[..., 1:] - mean[..., :-1]
+    squares = np.cumsum((z[..., 1:] - mean[..., 1:]) * change, axis=-1)  # of deviations, after 2, 3, ... rewards
+    variance, above = np.zeros(z.shape), np.zeros(z.shape)
+    variance[..., 2:] = squares[..., :-1] / n[:-2]
+    above[..., 1:] = (np.maximum.accumulate(z, axis=-1) - mean)[..., :-1]
+    placed = (n > _WITHOUT_BET) & (variance > _ROUNDING**2)
+    variance = np.where(placed, variance, 1.0)
+    tuned = np.sqrt(2.0 * log_odds / (variance * n * np.log1p(n)))
+    return np.where(placed, np.minimum(tuned, 1.0 / (_REACH * np.maximum(above, np.sqrt(variance)))), 0.0)
+
+
+def _log_factors(z: Floats, bets: Floats, m: float) -> Floats:
+    return np.log(np.maximum(1.0 - bets * (z - m), _WORST_FACTOR))
 
 
 def why_none(x: Floats) -> str | None:
@@ -101,10 +164,47 @@ def why_none(x: Floats) -> str | None:
     'fewer than 10 rewards'
     >>> why_none(np.ones(40))
     'all rewards are equal'
+    >>> why_none(np.append(np.zeros(40), 1.0))
+    'too few rewards for such a skewed sample'
     """
     if x.size < FEWEST:
         return f"fewer than {FEWEST} rewards" if x.size else "no reward yet"
-    return None if x.std() > _ROUNDING * np.abs(x).max() else "all rewards are equal"
+    unit = float(np.ptp(x))
+    if not unit > _ROUNDING * float(np.abs(x).max()):
+        return "all rewards are equal"
+    deviations = (x - x.min()) / unit
+    deviations -= deviations.mean()
+    skewness = float((deviations**3).mean()) / float((deviations**2).mean()) ** 1.5
+    return "too few rewards for such a skewed sample" if x.size < _RARE * skewness**2 else None
+
+
+def few_determine(x: Floats) -> bool:
+    """Whether at most one reward in 20 makes up half of all deviations from the median: others like it may be missing.
+
+    >>> few_determine(np.append(np.linspace(0.0, 0.01, 995), np.ones(5)))
+    True
+    >>> few_determine(np.random.default_rng(0).exponential(1.0, 1000))
+    False
+    """
+    if x.size < FEWEST:
+        return False
+    far = np.sort(np.abs(x - np.median(x)))[::-1]
+    few = max(1, int(_FEW * x.size))
+    return bool(2.0 * far[:few].sum() > far.sum())
+
+
+def shares(since: Sequence[int]) -> Floats:
+    """Each arm's share of the probability of error, so that the intervals of all arms hold together.
+
+    ``since`` has the number of trials before each arm was added. Arms that were there from the start share nine tenths;
+    the m-th arm that is added later gets 1/(m (m + 1)) of the rest. No share depends on what comes later.
+
+    >>> shares([0, 0, 0, 120, 500]).round(4).tolist()
+    [0.3, 0.3, 0.3, 0.05, 0.0167]
+    """
+    later = np.array(since) > 0
+    m = np.cumsum(later)
+    return np.where(later, _LATER_ARMS / np.maximum(m * (m + 1), 1), (1.0 - _LATER_ARMS) / max((~later).sum(), 1))
 
 
 def difference(of: Interval, over: Interval) -> Interval:

@@ -6,21 +6,26 @@ Everything here follows from the events alone; the policy comes in only with ``d
 import json
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, DONE, NOTE, PAST, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.validation import LARGEST_SCALE
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
 VOIDED: Final = "voided"
-LARGEST_REWARD: Final = 1e100
-"""Rewards beyond it are refused: sums of their squares would overflow."""
-
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
+
+
+class Revision(NamedTuple):
+    """A reward that a trial had at some time, None while it was voided, and why it was changed to that."""
+
+    reward: float | None
+    reason: str | None
 
 
 class Journal:
@@ -36,6 +41,7 @@ class Journal:
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
+        self.since: list[int] = []  # number of trials before the arm was added
         self.n_told: list[int] = []
         self.n_pending: list[int] = []
         self.arm_of: list[int] = []
@@ -47,14 +53,15 @@ class Journal:
         self.reward_of: dict[int, float] = {}
         self.pending: dict[int, None] = {}  # a set that keeps the order
         self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
+        self.number_of: dict[str, int] = {}  # the first event of each other call with a token
         self.rest: list[tuple[int, float]] = []  # what the round still has to hand out: arms and propensities
-        self.told_arms: list[int] = []
-        self.told_rewards: list[float] = []
-        self.told_numbers: list[int] = []
+        self._told: tuple[list[int], list[float], list[int]] | None = ([], [], [])  # None: to be listed again
+        self._told_number_of: dict[int, int] = {}  # in the order of ``reward_of``
         self.revision = -1
         self.voided: set[int] = set()
-        self.original_of: dict[int, float] = {}  # what was told first, of trials that were voided or corrected
-        self.reason_of: dict[int, str | None] = {}
+        self.history_of: dict[
+            int, list[Revision]
+        ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
 
@@ -65,6 +72,32 @@ class Journal:
         if trial in self.pending:
             return PENDING
         return VOIDED if trial in self.voided else ABANDONED
+
+    @property
+    def told_arms(self) -> list[int]:
+        """The arms of the rewards that count."""
+        return self._listed()[0]
+
+    @property
+    def told_rewards(self) -> list[float]:
+        """The rewards that count."""
+        return self._listed()[1]
+
+    @property
+    def told_numbers(self) -> list[int]:
+        """The numbers of the events that reported these rewards."""
+        return self._listed()[2]
+
+    def _listed(self) -> tuple[list[int], list[float], list[int]]:
+        # Listed when somebody looks, not at each revision: opening a study with many revisions takes linear time.
+        if self._told is None:
+            arms = [self.arm_of[trial] for trial in self.reward_of]
+            self._told = arms, list(self.reward_of.values()), list(self._told_number_of.values())
+        return self._told
+
+    def first_reward(self, trial: int) -> float | None:
+        """The reward that was reported first, whatever became of it; None if there is none."""
+        return self.history_of[trial][0].reward if trial in self.history_of else self.reward_of.get(trial)
 
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
@@ -126,17 +159,13 @@ class Journal:
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
             elif kind == TELL:
-                if type(value) is not float or not abs(value) <= LARGEST_REWARD:
+                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
                     raise FormatError(f"event {number} tells {value!r}: the storage is damaged")
                 arm = self.arm_of[trial]
                 del self.pending[trial]
                 self.n_pending[arm] -= 1
-                self.n_told[arm] += 1
-                self.reward_of[trial] = value
                 self.ended_at[trial] = at
-                self.told_arms.append(arm)
-                self.told_rewards.append(value)
-                self.told_numbers.append(number)
+                self._tell(number, trial, arm, value)
             elif kind == ABANDON:
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= 1
@@ -144,17 +173,15 @@ class Journal:
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
             elif kind == VOID:
-                self._void(number, trial, at)
-                self.reason_of[trial] = _reason(number, note)
+                self._void(number, trial, at, _reason(number, note))
             elif kind == CORRECT:
-                if type(value) is not float or not abs(value) <= LARGEST_REWARD:
+                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
                     raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
-                self._correct(number, trial, value, at)
-                self.reason_of[trial] = _reason(number, note)
+                self._correct(number, trial, value, at, _reason(number, note))
             elif kind == NOTE:
                 self._annotate(number, trial, note)
             elif kind == PAST:
-                good = type(value) is float and abs(value) <= LARGEST_REWARD
+                good = type(value) is float and abs(value) <= LARGEST_SCALE
                 if trial != len(self.arm_of) or not good or not 0 <= arm < len(self.names):
                     raise FormatError(
                         f"event {number} adds trial {trial!r} of arm {arm!r} with {value!r}: the storage is damaged"
@@ -162,38 +189,47 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
-            else:
+            elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
+            if token is not None and kind != ASK and kind != PAST:
+                self.number_of.setdefault(token, number)
             self.last = number
         if events:
             self.tail = _without_data(events[-1])
 
-    def _void(self, number: int, trial: int, at: float) -> None:
+    def _tell(self, number: int, trial: int, arm: int, value: float) -> None:
+        """A reward that counts, after those told before."""
+        self.n_told[arm] += 1
+        self.reward_of[trial] = value
+        self._told_number_of[trial] = number
+        if self._told is not None:
+            arms, rewards, numbers = self._told
+            arms.append(arm)
+            rewards.append(value)
+            numbers.append(number)
+
+    def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""
-        place = list(self.reward_of).index(trial)
-        self.original_of.setdefault(trial, self.reward_of.pop(trial))
-        for told in (self.told_arms, self.told_rewards, self.told_numbers):
-            del told[place]
+        self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)]).append(Revision(None, reason))
+        del self.reward_of[trial], self._told_number_of[trial]
+        self._told = None
         self.n_told[self.arm_of[trial]] -= 1
         self.voided.add(trial)
         self.ended_at[trial] = at
         self.revision = number
 
-    def _correct(self, number: int, trial: int, value: float, at: float) -> None:
+    def _correct(self, number: int, trial: int, value: float, at: float, reason: str | None) -> None:
         """Another reward in the place of the first; after those told before if that had been taken back."""
         if trial in self.voided:
             self.voided.remove(trial)
-            arm = self.arm_of[trial]
-            self.n_told[arm] += 1
-            self.told_arms.append(arm)
-            self.told_rewards.append(value)
-            self.told_numbers.append(number)
             self.ended_at[trial] = at
+            self._tell(number, trial, self.arm_of[trial], value)
         else:
-            self.original_of.setdefault(trial, self.reward_of[trial])
-            self.told_rewards[list(self.reward_of).index(trial)] = value
+            self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
+            self.reward_of[trial] = value
+            self._told = None
             self.revision = number
-        self.reward_of[trial] = value
+        self.history_of[trial].append(Revision(value, reason))
 
     def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
         """A trial of its own round, told from the start; the current round goes on."""
@@ -203,11 +239,7 @@ class Journal:
         self.propensity_of.append(chance)
         self.asked_at.append(at)
         self.ended_at[trial] = at
-        self.n_told[arm] += 1
-        self.reward_of[trial] = value
-        self.told_arms.append(arm)
-        self.told_rewards.append(value)
-        self.told_numbers.append(number)
+        self._tell(number, trial, arm, value)
 
     def _annotate(self, number: int, trial: int, note: Any) -> None:
         said = json.loads(note)
@@ -228,6 +260,7 @@ class Journal:
         else:
             self.names.append(name)
             self.active.append(True)
+            self.since.append(len(self.arm_of))
             self.n_told.append(0)
             self.n_pending.append(0)
 

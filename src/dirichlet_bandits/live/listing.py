@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from dirichlet_bandits.errors import NotFoundError
+from dirichlet_bandits.errors import NotFoundError, ReplacedError
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.opening import load_study
 from dirichlet_bandits.live.reading import LEVEL
@@ -34,7 +34,7 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
         try:
             study = load_study(name, place)
             journal = study._read()
-        except NotFoundError:  # deleted or renamed in the meantime
+        except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
         best = frames.best(journal, study.policy, LEVEL, study._direction).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)

@@ -1,11 +1,12 @@
 """Studies by name: create, load, list."""
 
+import secrets
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError
-from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, restore
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
@@ -56,6 +57,7 @@ def create_study(
         settings["control"] = control
     if token is not None:
         settings["token"] = checked_name("token", token)
+    settings["identity"] = secrets.token_hex(16)
     place = open_storage(storage, create=True)
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     if place.create(name, settings, first):
@@ -65,7 +67,7 @@ def create_study(
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
     for field in ("arms", "policy", "direction", "control", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
-        if there != here:
+        if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
     return _study(place, name, policy, stored)
 
@@ -96,10 +98,11 @@ def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
     return open_storage(storage).names(archived)
 
 
-def delete_study(name: str, storage: str | Storage, *, confirm: str) -> None:
+def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: str | None = None) -> None:
     """Remove a study with all of its events, for good; ``confirm`` must be its name once more.
 
-    :meth:`Study.export` keeps its trials, :meth:`Study.archive` only hides it.
+    :meth:`Study.export` keeps its trials, :meth:`Study.archive` only hides it. With the ``identity`` of a
+    :class:`Study`, another study that has its name by now is left alone: a :class:`ConflictError`.
 
     >>> from dirichlet_bandits.storage import MemoryStorage
     >>> place = MemoryStorage()
@@ -113,6 +116,8 @@ def delete_study(name: str, storage: str | Storage, *, confirm: str) -> None:
     """
     check_confirmed(name, confirm)
     with open_storage(storage).transaction(name) as transaction:
+        if identity is not None and transaction.settings().get("identity", "") != identity:
+            raise ReplacedError(f"the study {name!r} was replaced by another one of this name", name)
         transaction.delete()
 
 
@@ -126,7 +131,8 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
     if control is not None and control not in settings["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control)
+    identity = settings.get("identity", "")  # studies of before have none
+    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control, identity=identity)
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
-from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Storage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,19 +36,6 @@ class Trial(NamedTuple):
 class ReadableStudy(Following, Estimating):
     """The half of a :class:`Study` that reads: arms, trials, summaries, estimates, replay."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        name: str,
-        policy: Policy,
-        seed: int,
-        *,
-        direction: str = MAXIMIZE,
-        control: str | None = None,
-    ) -> None:
-        super().__init__(storage, name, policy, seed, direction)
-        self.control = control
-
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
 
@@ -73,7 +57,10 @@ class ReadableStudy(Following, Estimating):
     @property
     def archived(self) -> bool:
         """Whether the study was archived."""
-        return self.name in self.storage.names(archived=True)
+        name = self.name
+        archived = name in self.storage.names(archived=True)
+        self._check_settings(self.storage.settings(name))
+        return archived
 
     @property
     def pending(self) -> list[Trial]:
@@ -108,11 +95,13 @@ class ReadableStudy(Following, Estimating):
         ``.attrs["objective"]`` says what it is. For a CVaR ``value_low`` and ``value_high`` are the ends of its
         interval, and ``.attrs["value_interval"]`` says what it assumes.
 
-        The interval holds at all times at once, however the arms were chosen; ``.attrs["interval"]`` names the
-        method and what it assumes (``docs/live.md``). Where there is none, ``no_interval`` says why. ``bounds`` are two
-        numbers between which all rewards lie, where the policy does not know them.
+        The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
+        ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
+        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
+        the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
-        With a control, ``lift`` is the mean less that of the control, with an interval of the same kind.
+        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
+        all arms hold together, too.
         """
         with self._lock:
             return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
@@ -120,8 +109,9 @@ class ReadableStudy(Following, Estimating):
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times.
 
-        Of a trial that was voided or corrected, ``original`` is the reward told first, and ``reason`` says why. Trials
-        of the past have no propensity if none was given.
+        Of a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
+        ``history`` all rewards and reasons in their order, as JSON: null is the reward of a voided trial. Trials of the
+        past have no propensity if none was given.
         """
         with self._lock:
             return frames.trials(self._read())

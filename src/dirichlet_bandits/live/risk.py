@@ -131,16 +131,17 @@ def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidenc
 
 
 def cvar_sequences(
-    told: Sequence[Floats], level: float, bounds: tuple[float, float], confidence: float, direction: str = MAXIMIZE
+    told: Sequence[Floats], level: float, bounds: tuple[float, float], confidences: Floats, direction: str = MAXIMIZE
 ) -> tuple[list[Interval], str]:
-    """The sequence of each arm of a study, and in words what it assumes, or why there is none; of costs the large ones
-    are bad."""
+    """The sequence of each arm of a study, with its own confidence, and in words what it assumes, or why there is none;
+    of costs the large ones are bad."""
     lower, upper = bounds
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return [Interval(-math.inf, math.inf)] * len(told), UNBOUNDED
     turn = mirrored(direction, lower, upper).turn
     found = [
-        cvar_sequence(turn(x), lower, upper, level, confidence) if x.size else Interval(lower, upper) for x in told
+        cvar_sequence(turn(x), lower, upper, level, float(confidence)) if x.size else Interval(lower, upper)
+        for x, confidence in zip(told, confidences, strict=True)
     ]
     return [Interval(*sorted((turn(low), turn(high)))) for low, high in found], BOUNDED
 

@@ -1,20 +1,37 @@
 """A study: ask which arm to try, tell what came of it."""
 
 import json
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
-from dirichlet_bandits.live.annotations import Attributes, annotation, merged
+from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
+from dirichlet_bandits.live.changing import Change, Step, step
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.following import Known, new_event
-from dirichlet_bandits.live.journal import ABANDONED, LARGEST_REWARD, PENDING, TOLD, VOIDED, Journal
-from dirichlet_bandits.live.past import chances_of, read_past
+from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.past import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, RETIRE, TELL, VOID, Event
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.storage.events import (
+    ABANDON,
+    ARM,
+    ASK,
+    CORRECT,
+    DONE,
+    NOTE,
+    PAST,
+    RETIRE,
+    TELL,
+    VOID,
+    Event,
+    Transaction,
+)
+from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +45,10 @@ class Study(ReadableStudy):
 
     Threads may share a study; processes and machines share its storage. Every method first takes note of what
     others have done. What ``ask``, ``tell`` and the others have returned from is stored for good.
+
+    Every method that changes something takes a ``token``, a name of your own for the call, such as
+    ``str(uuid.uuid4())``. If the answer was lost, call again with the same token: what was done is not done again, even
+    if others have changed it since. A token that was used for another call is refused with a :class:`ConflictError`.
 
     >>> import dirichlet_bandits as db
     >>> study = db.create_study("maize", arms=["26 Feb", "13 Mar"], seed=0)
@@ -50,8 +71,7 @@ class Study(ReadableStudy):
     def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
         """The next trial; with ``n`` a list of so many, all decided on the rewards told so far.
 
-        ``token`` is a name of your own for this call, such as ``str(uuid.uuid4())``: whoever asks again with the
-        same token, because the first answer was lost, gets the same trials, not new ones.
+        A second call with the same token returns the same trials, not new ones.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -61,9 +81,9 @@ class Study(ReadableStudy):
         count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft):
+        with self._writing() as (known, draft, _):
             journal = known.journal
-            ids = journal.trials_of.get(token, []) if token is not None else []
+            ids = _trials_of(journal, token)
             if ids and ids[0] in journal.past:
                 raise ConflictError(f"token {token!r} has added trials of the past")
             if ids and len(ids) != count:
@@ -76,7 +96,13 @@ class Study(ReadableStudy):
         return trials[0] if n is None else trials
 
     def tell(
-        self, id: int | Trial, reward: float, *, note: str | None = None, attributes: Attributes | None = None
+        self,
+        id: int | Trial,
+        reward: float,
+        *,
+        note: str | None = None,
+        attributes: Attributes | None = None,
+        token: str | None = None,
     ) -> None:
         """The reward of a trial, given by its id or as it was asked for.
 
@@ -84,9 +110,9 @@ class Study(ReadableStudy):
         are stored with it; see :meth:`annotate`.
         """
         trial, value = trial_id(id), self._reward(reward)
-        self._tell({trial: value}, {trial: annotation(note, attributes)})
+        self._tell({trial: value}, {trial: annotation(note, attributes)}, token)
 
-    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
+    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
         """The rewards of several trials: all are stored, or none if one of them cannot be.
 
         >>> import dirichlet_bandits as db
@@ -104,17 +130,27 @@ class Study(ReadableStudy):
             trial = trial_id(id)
             if told.setdefault(trial, value) != value:
                 raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
-        self._tell(told, {})
+        self._tell(told, {}, token)
 
-    def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]]) -> None:
-        with self._writing() as (known, draft):
-            new = {trial: value for trial, value in told.items() if self._is_news(known.journal, trial, value)}
-            for trial, value in new.items():
-                draft(new_event(known.journal, TELL, trial=trial, value=value))
-            for trial, words in said.items():
-                _note(known.journal, draft, trial, words)
+    def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]], token: str | None) -> None:
+        rewards = [step(TELL, trial=trial, value=value) for trial, value in told.items()]
+        notes = {trial: _note(trial, words) for trial, words in said.items() if words}
+        with self._changing(token) as change:
+            if change.is_new(*rewards, *notes.values()):
+                news = [self._is_news(change.journal, trial, value) for trial, value in told.items()]
+                change.add(*(told for told, new in zip(rewards, news, strict=True) if new))
+                change.add(
+                    *(note for trial, note in notes.items() if _is_noteworthy(change.journal, trial, said[trial]))
+                )
 
-    def annotate(self, id: int | Trial, *, note: str | None = None, attributes: Attributes | None = None) -> None:
+    def annotate(
+        self,
+        id: int | Trial,
+        *,
+        note: str | None = None,
+        attributes: Attributes | None = None,
+        token: str | None = None,
+    ) -> None:
         """Remember something of a trial: a note, and values by names of your own. No decision looks at them.
 
         Another note takes the place of the first; attributes are added to those that are there, or replace them, and
@@ -126,14 +162,16 @@ class Study(ReadableStudy):
         >>> study.tell(trial, 3120.0, note="hail in May", attributes={"plot": 7})
         >>> study.annotate(trial, attributes={"irrigated": True})
         >>> study.trials_dataframe()["attributes"].tolist()
-        ['{"irrigated": true, "plot": 7.0}']
+        ['{"irrigated": true, "plot": 7}']
         """
         trial, said = trial_id(id), annotation(note, attributes)
         if not said:
             raise ArgumentError("note", "a text, unless attributes are given", note)
-        with self._writing() as (known, draft):
-            self._status(known.journal, trial)
-            _note(known.journal, draft, trial, said)
+        noted = _note(trial, said)
+        with self._changing(token) as change:
+            self._status(change.journal, trial)
+            if change.is_new(noted) and _is_noteworthy(change.journal, trial, said):
+                change.add(noted)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
         """Trials of the past that were decided elsewhere, all or none; their ids.
@@ -143,7 +181,7 @@ class Study(ReadableStudy):
         Those with a propensity also count for estimates; arms that occur among them are taken as possible in each,
         unless the propensity is 1. Those without do not: nobody knows how they were chosen.
 
-        With the token of an earlier call nothing is added again; see :meth:`ask`.
+        With the token of an earlier call nothing is added again; other trials than those of that call are refused.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -157,12 +195,11 @@ class Study(ReadableStudy):
             self._reward(row.reward, f"reward[{k}]")
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft):
+        with self._writing() as (known, draft, _):
             journal = known.journal
-            ids = journal.trials_of.get(token, []) if token is not None else []
+            ids = _trials_of(journal, token)
             if ids:
-                arms = [journal.names[journal.arm_of[trial]] for trial in ids]
-                if ids[0] not in journal.past or arms != [row.arm for row in rows]:
+                if len(ids) != len(rows) or not all(map(partial(_is_stored, journal), ids, rows)):
                     raise ConflictError(f"token {token!r} has asked for, or added, other trials")
                 return ids
             arm_of = [self._arm(journal, row.arm) for row in rows]
@@ -175,21 +212,23 @@ class Study(ReadableStudy):
                 draft(event._replace(at=event.at if row.time is None else row.time, data=data, note=chance))
         return ids
 
-    def abandon(self, id: int | Trial) -> None:
+    def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
         trial = trial_id(id)
-        with self._writing() as (known, draft):
-            status = self._status(known.journal, trial)
+        with self._changing(token) as change:
+            status = self._status(change.journal, trial)
+            if not change.is_new(step(ABANDON, trial=trial)):
+                return
             if status == VOIDED:
                 raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
             if status == TOLD:
                 raise ConflictError(
-                    f"trial {trial} was told {known.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
+                    f"trial {trial} was told {change.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
                 )
             if status == PENDING:
-                draft(new_event(known.journal, ABANDON, trial=trial))
+                change.add(step(ABANDON, trial=trial))
 
-    def void(self, id: int | Trial, reason: str) -> None:
+    def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
 
         The reward does not count for any decision from now on, nor for summaries and estimates. What was decided with
@@ -205,11 +244,12 @@ class Study(ReadableStudy):
         """
         trial = trial_id(id)
         checked_name("reason", reason)
-        with self._writing() as (known, draft):
-            if self._revisable(known.journal, trial) != VOIDED:
-                draft(new_event(known.journal, VOID, trial=trial, note=reason))
+        voided = step(VOID, trial=trial, note=reason)
+        with self._changing(token) as change:
+            if change.is_new(voided) and self._revisable(change.journal, trial) != VOIDED:
+                change.add(voided)
 
-    def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
+    def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
         """Another reward in place of the one that was told, or taken back. The same twice is one correction.
 
         From now on it counts as if it had been told in the first place; see :meth:`void`.
@@ -217,61 +257,90 @@ class Study(ReadableStudy):
         trial, value = trial_id(id), self._reward(reward)
         if reason is not None:
             checked_name("reason", reason)
-        with self._writing() as (known, draft):
-            if self._revisable(known.journal, trial) == VOIDED or known.journal.reward_of[trial] != value:
-                draft(new_event(known.journal, CORRECT, trial=trial, value=value, note=reason))
+        corrected = step(CORRECT, trial=trial, value=value, note=reason)
+        with self._changing(token) as change:
+            if change.is_new(corrected) and (
+                self._revisable(change.journal, trial) == VOIDED or change.journal.reward_of[trial] != value
+            ):
+                change.add(corrected)
 
     # Arms
 
-    def add_arm(self, name: str) -> None:
+    def add_arm(self, name: str, *, token: str | None = None) -> None:
         """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
         checked_name("name", name)
-        with self._writing() as (known, draft):
-            names = known.journal.names
-            arm = names.index(name) if name in names else len(names)
-            if arm < len(names) and known.journal.active[arm]:
-                raise ConflictError(f"the study has an arm {name!r}")
-            draft(new_event(known.journal, ARM, arm=arm, note=name))
+        with self._changing(token) as change:
+            names = change.journal.names
+            added = step(ARM, arm=names.index(name) if name in names else len(names), note=name)
+            if change.is_new(added):
+                if name in names and change.journal.active[names.index(name)]:
+                    raise ConflictError(f"the study has an arm {name!r}")
+                change.add(added)
 
-    def retire_arm(self, name: str) -> None:
+    def retire_arm(self, name: str, *, token: str | None = None) -> None:
         """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
-        with self._writing() as (known, draft):
-            arm = self._arm(known.journal, name)
-            if not known.journal.active[arm]:
-                return
-            if len(known.journal.active_arms()) == 1:
-                raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-            draft(new_event(known.journal, RETIRE, arm=arm))
+        with self._changing(token) as change:
+            arm = self._arm(change.journal, name)
+            if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
+                if len(change.journal.active_arms()) == 1:
+                    raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
+                change.add(step(RETIRE, arm=arm))
 
     # The study itself
 
-    def rename(self, name: str) -> None:
+    def rename(self, name: str, *, token: str | None = None) -> None:
         """Give the study another name. Whoever uses it by the old one does not find it any more."""
         checked_name("name", name)
         with self._lock:
-            if name == self.name:
-                return
-            self._settle()
-            with self.storage.transaction(self.name) as transaction:
-                if not transaction.rename(name):
-                    raise ConflictError(f"there is a study {name!r}")
-            self.name = name
+            with self._taking(token, f"rename {name}") as transaction:
+                changes = transaction is not None and name != self._name
+                if transaction is not None and changes:
+                    if not transaction.rename(name):
+                        raise ConflictError(f"there is a study {name!r}")
+                    self._new_name = name
+            if changes:
+                self._renamed(name)
 
-    def archive(self) -> None:
+    def archive(self, *, token: str | None = None) -> None:
         """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
-        self._archive(time.time())
+        self._archive(time.time(), token)
 
-    def unarchive(self) -> None:
+    def unarchive(self, *, token: str | None = None) -> None:
         """Put the study back into :func:`study_names`."""
-        self._archive(None)
+        self._archive(None, token)
 
-    def _archive(self, at: float | None) -> None:
-        with self._lock:
-            self._settle()
-            with self.storage.transaction(self.name) as transaction:
+    def _archive(self, at: float | None, token: str | None) -> None:
+        with self._taking(token, "unarchive" if at is None else "archive") as transaction:
+            if transaction is not None:
                 transaction.archive(at)
 
     # Within
+
+    @contextmanager
+    def _changing(self, token: str | None) -> Iterator[Change]:
+        """A call with its token, to be stored at the end, all or nothing."""
+        if token is not None:
+            checked_name("token", token)
+        with self._writing() as (known, draft, events):
+            change = Change(known, draft, events, token)
+            yield change
+            change.end()
+
+    @contextmanager
+    def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
+        """The study itself to be changed, not its trials; None if the call was made before."""
+        if token is None:  # no event is read: a damaged study can be renamed and archived, too
+            with self._lock:
+                self._settle()
+                with self.storage.transaction(self.name) as transaction:
+                    self._check_settings(transaction.settings())
+                    yield transaction
+        else:
+            checked_name("token", token)
+            with self._writing_alone() as (known, draft, transaction):
+                change = Change(known, draft, transaction, token)
+                yield transaction if change.is_new(step(DONE, note=call)) else None
+                change.end()
 
     def _status(self, journal: Journal, trial: int) -> str:
         if trial >= len(journal.arm_of):
@@ -286,8 +355,8 @@ class Study(ReadableStudy):
     def _reward(self, reward: object, field: str = "reward") -> float:
         """A reward that the policy takes."""
         value = finite_number(field, reward)
-        if abs(value) > LARGEST_REWARD:
-            raise ArgumentError(field, f"between -{LARGEST_REWARD:g} and {LARGEST_REWARD:g}", reward)
+        if abs(value) > LARGEST_SCALE:
+            raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)
         return value
 
@@ -307,7 +376,7 @@ class Study(ReadableStudy):
         if status == VOIDED:
             raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
         if status == TOLD and journal.reward_of[trial] != value:
-            done = "corrected to" if trial in journal.original_of else "told"
+            done = "corrected to" if trial in journal.history_of else "told"
             raise ConflictError(f"trial {trial} was {done} {journal.reward_of[trial]!r} (now {value!r})")
         return status == PENDING
 
@@ -317,11 +386,29 @@ def trial_id(id: object) -> int:
     return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
 
 
-def _note(journal: Journal, draft: Callable[[Event], None], trial: int, said: Mapping[str, Any]) -> None:
-    """Store what is said of a trial, if it is news."""
+def _note(trial: int, said: Mapping[str, Any]) -> Step:
+    return step(NOTE, trial=trial, note=json.dumps(said))
+
+
+def _is_noteworthy(journal: Journal, trial: int, said: Mapping[str, Any]) -> bool:
+    """Whether what is said of a trial is news."""
     known = journal.annotation_of.get(trial, {})
-    if merged(known, said) != known:
-        draft(new_event(journal, NOTE, trial=trial, note=json.dumps(said)))
+    return not same(merged(known, said), known)
+
+
+def _trials_of(journal: Journal, token: str | None) -> list[int]:
+    """The trials that were asked for, or added, with a token."""
+    if token in journal.number_of:
+        raise ConflictError(f"token {token!r} was used for another call")
+    return [] if token is None else journal.trials_of.get(token, [])
+
+
+def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
+    """Whether a trial is what a row of past data says, as it was first stored."""
+    chance = None if math.isnan(journal.propensity_of[trial]) else journal.propensity_of[trial]
+    stored = journal.names[journal.arm_of[trial]], journal.first_reward(trial), chance
+    same_time = row.time is None or row.time == journal.asked_at[trial]
+    return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
 
 
 def _next(known: Known, trial: int) -> Event:

@@ -6,7 +6,7 @@ with one commit. Each thread returns only after that commit: whatever was return
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final
 
@@ -35,7 +35,12 @@ class Group:
         self._drafted += events
         self.members += 1
 
-    def flush(self) -> None:
+    def read(self, after: int) -> Sequence[Event]:
+        """The events with numbers above ``after``, with those that were drafted."""
+        self._write()
+        return self.transaction.read(after)
+
+    def _write(self) -> None:
         """Write what was drafted, so that the transaction can read it; nothing is committed."""
         events, self._drafted = self._drafted, []
         self.transaction.append(events)
@@ -44,7 +49,7 @@ class Group:
         """Store everything; whether that went well."""
         try:
             with self._open:
-                self.flush()
+                self._write()
         except BaseException as error:
             self._error = error
         finally:

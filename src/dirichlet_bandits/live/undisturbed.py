@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from dirichlet_bandits import announcements
+from dirichlet_bandits.compiler import compiling, stop_spinner
 
 _STEP: Final = 1000
 _PATIENCE_SECONDS: Final = 60.0
@@ -68,9 +68,9 @@ def _wait() -> None:
     began = time.monotonic()
     for ended in list(_working):
         while not ended.acquire(timeout=_POLL_SECONDS):
-            compiling = announcements.compiling()
-            if time.monotonic() - began > (_COMPILING_SECONDS if compiling else _PATIENCE_SECONDS):
-                announcements.hush()
+            is_compiling = compiling()
+            if time.monotonic() - began > (_COMPILING_SECONDS if is_compiling else _PATIENCE_SECONDS):
+                stop_spinner()
                 return
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import copy_into, set_all
 from dirichlet_bandits.numerics.contour import times_power
 

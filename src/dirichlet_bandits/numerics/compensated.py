@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK, SERIES_RADIUS
 
 _SPLITTER = 134217729.0  # 2^27 + 1 cuts a double in two halves of 26 bits (Dekker)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point
+from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, LANCZOS_END
 from dirichlet_bandits.types import Floats
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle

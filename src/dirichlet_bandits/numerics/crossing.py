@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, scaled, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_weights

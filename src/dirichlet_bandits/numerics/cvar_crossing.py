@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.cvar import level_of

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
 from dirichlet_bandits.numerics.contour import (
     CENTRE,

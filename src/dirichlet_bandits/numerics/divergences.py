@@ -4,7 +4,7 @@ import math
 from enum import IntEnum
 from typing import Final
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, NEWTON_STEP
 

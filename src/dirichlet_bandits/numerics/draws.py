@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.types import Floats
 
 _CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: with less, a gamma law lies closer to the beta law than a normal one

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.characteristic import below, density
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR
 

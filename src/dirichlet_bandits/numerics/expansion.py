@@ -23,7 +23,7 @@ v^2/(1 + v^2) >= v^2 - v^4 and grows with v. So the bound is a proof, not an est
 import math
 from typing import Final
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats
 
 _ROOT: Final = math.sqrt(0.5 * math.pi)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.compilation import entry_point, jit, shared
+from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.compensated import log1p_minus, mean_offset, weight_of
-from dirichlet_bandits.numerics.tolerances import LARGEST_LEVEL, NEWTON_LIMIT, NEWTON_STEP
+from dirichlet_bandits.numerics.tolerances import LARGEST_LEVEL, NEWTON_LIMIT, NEWTON_PATIENCE, NEWTON_STEP
 from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
 
 
@@ -47,9 +47,11 @@ def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | No
     top = finite_number("upper", upper)
     if x.max() > top:
         raise ArgumentError("values", f"at most upper = {top}", float(x.max()))
-    value, multiplier, iterations, converged = _kinf_weighted(
-        x, positive_weights("weights", weights, x.size), q, top, 0.0
-    )
+    w = positive_weights("weights", weights, x.size)
+    if w.size:
+        w = np.ldexp(w, -math.frexp(w.max())[1])  # exact, and no sum of weights overflows
+        x, w = x[w > 0.0], w[w > 0.0]  # a weight 1e308 times smaller than another one changes nothing
+    value, multiplier, iterations, converged = _kinf_weighted(x, w, q, top, 0.0)
     return KinfResult(float(value), float(multiplier), int(iterations), bool(converged))
 
 
@@ -107,7 +109,10 @@ def kinf_weighted(
     # No guess: the multiplier of the parabola that touches the dual function at 0.
     e = 1.0 / (guess * width) - 1.0 if guess > 0.0 else second / total / gap - 1.0
     e = e if e < math.inf else low
-    e, iterations, converged = _stationary(values, weights, target, upper, gap, total, low, v_least, max(e, low))
+    highest = second / total / gap  # mean u^2/(e + v) is at most mean u^2/e
+    e, iterations, converged = _stationary(
+        values, weights, target, upper, gap, total, low, highest, v_least, max(e, low)
+    )
     return (
         _dual_value(values, weights, target, upper, gap, total, e),
         1.0 / ((1.0 + e) * width),
@@ -150,13 +155,15 @@ def _stationary(
     gap: float,
     total: float,
     low: float,
+    highest: float,
     v_least: float,
     start: float,
 ) -> tuple[float, int, bool]:
     """The e >= low where the excess vanishes, or low if it is negative already there; iterations; converged.
 
     Newton on a convex decreasing function: from the left it climbs to the root without passing it, from the
-    right it jumps to the left of it. Only the jump can leave the bracket.
+    right it jumps to the left of it. Only the jump can leave the bracket. Where one value at the target has almost all
+    of the weight, the climb is slow; then the bracket is also cut in ratio. No root lies above ``highest``.
     """
     high = math.inf
     e = start
@@ -173,6 +180,9 @@ def _stationary(
             high = e
         # A step that doubles e is the sign of a long climb: leap, the bracket will catch us.
         e += 4.0 * step if step > 0.5 * (e + v_least) and high == math.inf else step
+        if iteration >= NEWTON_PATIENCE and iteration % 2 == 0 and low_seen:
+            high = min(high, max(highest, 2.0 * low + v_least))
+            e = math.sqrt((low + v_least) * (high + v_least)) - v_least
         if not low < e < high:
             # Unseen lower end: look there first, it may be the answer. Otherwise cut the bracket in ratio.
             e = math.sqrt((low + v_least) * (high + v_least)) - v_least if low_seen else low

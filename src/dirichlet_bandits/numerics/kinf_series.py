@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
 from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 

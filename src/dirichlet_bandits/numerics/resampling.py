@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_sum, shared
+from dirichlet_bandits.compiler import jit, jit_sum, shared
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.characteristic import learn, make_laws
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE

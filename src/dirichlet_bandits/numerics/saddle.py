@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import set_all
 from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, SADDLE_STEP

@@ -8,6 +8,12 @@ TAIL_ERROR: Final = 1e-12
 NEWTON_STEP: Final = 1e-7
 """A relative Newton step below this is the last one: quadratic convergence leaves about its square, 1e-14."""
 
+NEWTON_PATIENCE: Final = 40
+"""Iterations after which every other Newton step of Kinf is replaced by a cut of the bracket in ratio.
+
+Unweighted data need 35 at most; weights that differ by a factor of 1e50 would need hundreds of steps that double e.
+"""
+
 NEWTON_LIMIT: Final = 200
 """Iterations after which a solver gives up and says so; a few are usual, 35 the most seen."""
 

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import finite_number
+from dirichlet_bandits.validation import reward_bound
 
 
 class BoundedPolicy(Policy):
@@ -17,8 +17,8 @@ class BoundedPolicy(Policy):
     upper: float
 
     def __post_init__(self) -> None:
-        finite_number("lower", self.lower)
-        if not finite_number("upper", self.upper) > self.lower:
+        reward_bound("lower", self.lower)
+        if not reward_bound("upper", self.upper) > self.lower:
             raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.verbs import implements, verb

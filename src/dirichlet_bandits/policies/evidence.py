@@ -8,7 +8,7 @@ all rewards.
 import math
 from typing import Any
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, verb

@@ -7,7 +7,7 @@ from typing import Literal
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.policies.interface import Policy, choice
-from dirichlet_bandits.validation import finite_number, positive_number
+from dirichlet_bandits.validation import reward_bound, reward_scale
 
 FamilyName = Literal["bernoulli", "gaussian", "exponential", "poisson"]
 
@@ -22,7 +22,7 @@ def family_code(family: str, sigma: float | None) -> tuple[int, float]:
 def _check_family(family: str, sigma: float | None) -> None:
     choice("family", family, FAMILIES)
     if family == "gaussian":
-        positive_number("sigma", sigma)
+        reward_scale("sigma", sigma)
     elif sigma is not None:
         raise ArgumentError("sigma", "left out unless family is 'gaussian'", sigma)
 
@@ -57,7 +57,7 @@ class FamilyOrBoundPolicy(Policy):
         if self.family is not None and self.upper is not None:
             raise ArgumentError("upper", "left out where a family is given", self.upper)
         if self.upper is not None:
-            finite_number("upper", self.upper)
+            reward_bound("upper", self.upper)
             if self.sigma is not None:
                 raise ArgumentError("sigma", "left out unless family is 'gaussian'", self.sigma)
         elif self.family is None:

@@ -3,7 +3,7 @@
 import math
 from enum import IntEnum
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 
 
 class Growth(IntEnum):

@@ -11,6 +11,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
+from dirichlet_bandits.validation import LARGEST_SCALE
 
 # Optimal: no policy that is good on all problems has a smaller constant before log T. Almost logarithmic: log T times a
 # factor that is itself a power of log T or smaller.
@@ -42,6 +43,15 @@ class Policy:
         return -math.inf, math.inf
 
     @property
+    def reward_limits(self) -> tuple[float, float]:
+        """The interval outside of which rewards are refused: the bounds, and no reward beyond 1e100 in size.
+
+        Sums of larger squares would overflow.
+        """
+        low, high = self.reward_bounds
+        return max(low, -LARGEST_SCALE), min(high, LARGEST_SCALE)
+
+    @property
     def objective(self) -> Objective:
         """What makes an arm good in the eyes of this policy; a live study names its best arm by it."""
         return Mean()
@@ -62,10 +72,12 @@ class Policy:
         return specialised(_update, type(self.params))(self.params, state, arm, float(reward), rng)
 
     def check_reward(self, reward: float) -> None:
-        """Refuse a reward that is not finite or outside the declared bounds."""
+        """Refuse a reward that is not finite, too large to be squared, or outside the declared bounds."""
         low, high = self.reward_bounds
         if not math.isfinite(reward):
             raise RewardError(f"a reward must be a finite number (got {reward!r})")
+        if abs(reward) > LARGEST_SCALE:
+            raise RewardError(f"a reward must be between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g} (got {reward!r})")
         if not low <= reward <= high:
             raise RewardError(f"{self!r} expects rewards in [{low:g}, {high:g}] (got {reward!r})")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialised, verb

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK

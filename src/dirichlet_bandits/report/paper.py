@@ -23,8 +23,8 @@ from dirichlet_bandits.report.judging import OUTCOMES
 from dirichlet_bandits.report.writing import Making, write
 from dirichlet_bandits.results import Result, load
 from dirichlet_bandits.results.store import Store
+from dirichlet_bandits.simulation.compile_ahead import compile_ahead, is_compiled
 from dirichlet_bandits.simulation.executors import Workers
-from dirichlet_bandits.simulation.precompile import compile_ahead, is_compiled
 from dirichlet_bandits.validation import whole_number
 
 _SECONDS = "seconds"  # attribute of a result that is kept: its processor time

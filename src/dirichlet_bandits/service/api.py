@@ -13,14 +13,14 @@ from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.registry import Registry
-from dirichlet_bandits.service.routes import ChangingRoute
+from dirichlet_bandits.service.routes import StudyRoute, may_write
 
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -35,18 +35,29 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+_OF_STUDY = Query(max_length=LONGEST_NAME, description="That of the study: another one of its name is a 409.")
+
+
 async def _registry(request: Request) -> Registry:
     registry: Registry = request.app.state.registry
     return registry
 
 
+async def _expecting(
+    studies: Annotated[Registry, Depends(_registry)],
+    identity: Annotated[str | None, _OF_STUDY] = None,
+) -> Registry:
+    return studies.expecting(identity)
+
+
 # Keys themselves are checked in guard.py, before a body is read; the bearer is here for the description.
-_common: dict[str, Any] = {"responses": _REFUSALS}
+_common: dict[str, Any] = {"responses": _REFUSALS, "route_class": StudyRoute}
 public = APIRouter()
 reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
-writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], route_class=ChangingRoute, **_common)
+writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_write)], **_common)
 
-Studies = Annotated[Registry, Depends(_registry)]
+Storage = Annotated[Registry, Depends(_registry)]
+Studies = Annotated[Registry, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
 
 
@@ -57,13 +68,13 @@ async def health(request: Request) -> bodies.Health:
 
 
 @reading.get("/studies")
-def studies(studies: Studies, archived: bool = False) -> bodies.Names:
+def studies(studies: Storage, archived: bool = False) -> bodies.Names:
     """The names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
     return bodies.Names(studies=studies.storage.names(archived))
 
 
 @writing.post("/studies", status_code=201)
-def create(body: bodies.NewStudy, studies: Studies) -> bodies.StudyInfo:
+def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
     """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
     made = create_study(
         body.name,
@@ -85,6 +96,15 @@ def study(name: Name, studies: Studies) -> bodies.StudyInfo:
     return _info(studies.study(name))
 
 
+@reading.get("/identity")
+def identity(name: Name, studies: Storage) -> bodies.Identity:
+    """What tells a study from every other one that ever has its name; it need not be readable."""
+    stored = studies.storage.settings(name)
+    if stored is None:
+        raise NotFoundError(f"no study {name!r}")
+    return bodies.Identity(identity=stored.get("identity", ""))
+
+
 @writing.post("/ask")
 def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
     """The next ``n`` trials. With the token of an earlier ask: the trials of that one."""
@@ -94,42 +114,42 @@ def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
 @writing.post("/tell")
 def tell(name: Name, body: bodies.Tell, studies: Studies) -> bodies.Done:
     """The reward of a trial. The same twice is one tell; another reward is a 409."""
-    studies.study(name).tell(body.id, body.reward, note=body.note, attributes=body.attributes)
+    studies.study(name).tell(body.id, body.reward, note=body.note, attributes=body.attributes, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/tell_many")
 def tell_many(name: Name, body: bodies.TellMany, studies: Studies) -> bodies.Done:
     """The rewards of several trials: all are stored, or none."""
-    studies.study(name).tell_many(body.ids, body.rewards)
+    studies.study(name).tell_many(body.ids, body.rewards, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/abandon")
 def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     """The reward will never come: the trial does not count. Twice is once."""
-    studies.study(name).abandon(body.id)
+    studies.study(name).abandon(body.id, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/void")
 def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
     """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""
-    studies.study(name).void(body.id, body.reason)
+    studies.study(name).void(body.id, body.reason, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/correct")
 def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
     """Another reward in place of the one that was told or voided. The same twice is one correction."""
-    studies.study(name).correct(body.id, body.reward, body.reason)
+    studies.study(name).correct(body.id, body.reward, body.reason, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/annotate")
 def annotate(name: Name, body: bodies.Annotate, studies: Studies) -> bodies.Done:
     """A note and attributes of a trial, added to those that are there. Twice is once."""
-    studies.study(name).annotate(body.id, note=body.note, attributes=body.attributes)
+    studies.study(name).annotate(body.id, note=body.note, attributes=body.attributes, token=body.token)
     return bodies.Done()
 
 
@@ -141,27 +161,23 @@ def add_trials(name: Name, body: bodies.AddTrials, studies: Studies) -> bodies.I
 
 
 @writing.post("/add_arm")
-def add_arm(name: Name, body: bodies.NewArm, studies: Studies) -> bodies.Done:
+def add_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """One more arm, or a retired one back."""
-    found = studies.study(name)
-    if not (body.if_missing and body.arm in found.arms):
-        found.add_arm(body.arm)
+    studies.study(name).add_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/retire_arm")
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Never hand this arm out again. Twice is once."""
-    studies.study(name).retire_arm(body.arm)
+    studies.study(name).retire_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/rename")
 def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
     """Give a study another name."""
-    settings = studies.storage.settings
-    if not (body.if_renamed and settings(name) is None and settings(body.name) is not None):
-        studies.rename(name, body.name)
+    studies.rename(name, body.name, body.token)
     return bodies.Done()
 
 
@@ -169,7 +185,7 @@ def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
 def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
     """Leave a study out of the list, or put it back; it can still be used. Twice is once."""
     found = studies.study(name)
-    found.archive() if body.archived else found.unarchive()
+    found.archive(token=body.token) if body.archived else found.unarchive(token=body.token)
     return bodies.Done()
 
 
@@ -177,9 +193,12 @@ def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
 def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
     """Remove a study with all of its events, for good."""
     check_confirmed(name, body.confirm)
-    if not (body.if_missing and studies.storage.settings(name) is None):
-        delete_study(name, studies.storage, confirm=body.confirm)
-    studies.forget(name)
+    try:
+        delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
+    except (NotFoundError, ReplacedError):
+        if not body.if_missing:
+            raise
+    studies.refresh(name)
     return bodies.Done()
 
 
@@ -285,6 +304,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         direction=study.direction,
         control=study.control,
         archived=study.archived,
+        identity=study.identity,
     )
 
 

@@ -17,7 +17,7 @@ Id = Annotated[int, Field(strict=True, ge=0, lt=2**63, examples=[0])]
 Reward = Annotated[float, Field(strict=True, allow_inf_nan=False, examples=[3120.0])]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["typed twice"])]
 Note = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, examples=["hail in May"])]
-Value = bool | Annotated[float, Field(allow_inf_nan=False)] | Note | None
+Value = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Note | None
 Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -27,6 +27,12 @@ class _Body(BaseModel):
     """A request: unknown fields are refused, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class _Change(_Body):
+    """A request that changes a study; ``token`` is the caller's own name for it: the same again changes nothing."""
+
+    token: Name | None = None
 
 
 class NewStudy(_Body):
@@ -49,7 +55,7 @@ class Ask(_Body):
     token: Name | None = None
 
 
-class Tell(_Body):
+class Tell(_Change):
     """The reward of a trial, and what else is to be remembered of it."""
 
     id: Id
@@ -58,7 +64,7 @@ class Tell(_Body):
     attributes: Attributes | None = None
 
 
-class Annotate(_Body):
+class Annotate(_Change):
     """A note and attributes of a trial; null removes an attribute."""
 
     id: Id
@@ -82,27 +88,27 @@ class AddTrials(_Body):
     token: Name | None = None
 
 
-class TellMany(_Body):
+class TellMany(_Change):
     """Rewards of several trials, all or none."""
 
     ids: Annotated[list[Id], Field(max_length=MOST_REWARDS)]
     rewards: Annotated[list[Reward], Field(max_length=MOST_REWARDS)]
 
 
-class Abandon(_Body):
+class Abandon(_Change):
     """A trial whose reward will never come."""
 
     id: Id
 
 
-class Void(_Body):
+class Void(_Change):
     """A reward to take back, and why."""
 
     id: Id
     reason: Reason
 
 
-class Correct(_Body):
+class Correct(_Change):
     """Another reward for a trial that was told one."""
 
     id: Id
@@ -110,33 +116,26 @@ class Correct(_Body):
     reason: Reason | None = None
 
 
-class Arm(_Body):
+class Arm(_Change):
     """An arm by its name."""
 
     arm: Name
 
 
-class NewArm(Arm):
-    """An arm to add. With ``if_missing`` it is no conflict that the study has it."""
-
-    if_missing: bool = False
-
-
-class Rename(_Body):
-    """Another name for a study. With ``if_renamed`` it is no error that the study already has it."""
+class Rename(_Change):
+    """Another name for a study."""
 
     name: Name
-    if_renamed: bool = False
 
 
-class Archive(_Body):
+class Archive(_Change):
     """Whether a study is to be left out of the list."""
 
     archived: bool = True
 
 
 class Delete(_Body):
-    """The name of the study once more. With ``if_missing`` it is no error that there is none any more."""
+    """The name of the study once more. With ``if_missing`` it is no error that it is not there any more."""
 
     confirm: Name
     if_missing: bool = False
@@ -180,6 +179,13 @@ class StudyInfo(BaseModel):
     direction: str
     control: str | None
     archived: bool
+    identity: str
+
+
+class Identity(BaseModel):
+    """What tells a study from every other one that ever has its name; empty for those of before there were any."""
+
+    identity: str
 
 
 class TrialInfo(BaseModel):
@@ -201,7 +207,7 @@ class Told(BaseModel):
     """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
 
     ``propensity`` is null for a trial of the past that came without. Of one that was voided or corrected,
-    ``original`` is the reward told first, and ``reason`` says why.
+    ``original`` is the first reward, ``reason`` the last reason, and ``history`` all rewards and reasons.
     """
 
     id: int
@@ -214,6 +220,7 @@ class Told(BaseModel):
     ended_at: datetime | None
     original: float | None = None
     reason: str | None = None
+    history: Annotated[str | None, Field(description="As JSON.")] = None
     note: str | None = None
     attributes: Annotated[str | None, Field(description="As JSON.")] = None
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError, NotFoundError
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
+from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
@@ -34,7 +35,8 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
     """The studies of a service that ``dirichlet-bandits serve`` runs somewhere.
 
     While the service is away, calls wait for ``patience`` seconds and try again; then they raise a
-    :class:`StorageError`. Trying again is always safe: an ask whose answer was lost gets the same trials.
+    :class:`StorageError`. Trying again is always safe: every change carries a token, drawn by the client unless one
+    is given, and the identity of its study. So what was done before an answer was lost is not done again.
 
     >>> connect("localhost:8000")
     Traceback (most recent call last):
@@ -98,16 +100,17 @@ class Service:
     def delete_study(self, name: str, *, confirm: str) -> None:
         """Remove a study for good; ``confirm`` must be its name once more. See :func:`delete_study`."""
         check_confirmed(checked_name("name", name), confirm)
+        identity = self._line.get("identity", study=name)["identity"]  # another study of this name is left alone
         body = {"confirm": confirm}
-        self._line.post("delete", body, again={**body, "if_missing": True}, study=name)
+        self._line.post("delete", body, again={**body, "if_missing": True}, study=name, identity=identity)
 
 
-class RemoteStudy(Estimating):
+class RemoteStudy(Named, Estimating):
     """A :class:`Study` that lives in a service: the same methods, and the same exceptions."""
 
     def __init__(self, line: Line, info: Mapping[str, Any]) -> None:
+        super().__init__(info["name"], info["identity"])
         self._line = line
-        self.name: str = info["name"]
         self.policy: Policy = parse_policy(info["policy"])
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
@@ -131,61 +134,72 @@ class RemoteStudy(Estimating):
     def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
         """The next trial, or a list of ``n``. See :meth:`Study.ask`; without a token of yours, one is drawn."""
         count = 1 if n is None else whole_number("n", n, 1)
-        named = secrets.token_urlsafe(16) if token is None else checked_name("token", token)
-        trials = _trials(self._post("ask", n=count, token=named))
+        trials = _trials(self._change("ask", token, n=count))
         return trials[0] if n is None else trials
 
     def tell(
-        self, id: int | Trial, reward: float, *, note: str | None = None, attributes: Attributes | None = None
+        self,
+        id: int | Trial,
+        reward: float,
+        *,
+        note: str | None = None,
+        attributes: Attributes | None = None,
+        token: str | None = None,
     ) -> None:
         """The reward of a trial. See :meth:`Study.tell`."""
         said = annotation(note, attributes)
-        self._post("tell", id=trial_id(id), reward=finite_number("reward", reward), **said)
+        self._change("tell", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
 
-    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float]) -> None:
+    def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
         """The rewards of several trials, all or none. See :meth:`Study.tell_many`."""
         ids, rewards = list(ids), list(rewards)
-        self._post(
+        self._change(
             "tell_many",
+            token,
             ids=[trial_id(id) for id in ids],
             rewards=[finite_number("reward", reward) for reward in rewards],
         )
 
-    def abandon(self, id: int | Trial) -> None:
+    def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
-        self._post("abandon", id=trial_id(id))
+        self._change("abandon", token, id=trial_id(id))
 
-    def void(self, id: int | Trial, reason: str) -> None:
+    def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take the reward of a trial back. See :meth:`Study.void`."""
-        self._post("void", id=trial_id(id), reason=checked_name("reason", reason))
+        self._change("void", token, id=trial_id(id), reason=checked_name("reason", reason))
 
-    def correct(self, id: int | Trial, reward: float, reason: str | None = None) -> None:
+    def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
         """Another reward in place of the one that was told. See :meth:`Study.correct`."""
         said = {} if reason is None else {"reason": checked_name("reason", reason)}
-        self._post("correct", id=trial_id(id), reward=finite_number("reward", reward), **said)
+        self._change("correct", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
 
-    def annotate(self, id: int | Trial, *, note: str | None = None, attributes: Attributes | None = None) -> None:
+    def annotate(
+        self,
+        id: int | Trial,
+        *,
+        note: str | None = None,
+        attributes: Attributes | None = None,
+        token: str | None = None,
+    ) -> None:
         """Remember something of a trial. See :meth:`Study.annotate`."""
-        self._post("annotate", id=trial_id(id), **annotation(note, attributes))
+        self._change("annotate", token, id=trial_id(id), **annotation(note, attributes))
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
-        """Trials of the past. See :meth:`Study.add_trials`; without a token of yours, one is drawn."""
-        named = secrets.token_urlsafe(16) if token is None else checked_name("token", token)
+        """Trials of the past. See :meth:`Study.add_trials`."""
         rows = [row._asdict() for row in read_past(frame)]
         for row in rows:
             row["time"] = None if row["time"] is None else datetime.fromtimestamp(row["time"], UTC).isoformat()
-        return list(self._post("add_trials", trials=rows, token=named)["ids"])
+        return list(self._change("add_trials", token, trials=rows)["ids"])
 
     # Arms
 
-    def add_arm(self, name: str) -> None:
+    def add_arm(self, name: str, *, token: str | None = None) -> None:
         """One more arm, or a retired one back. See :meth:`Study.add_arm`."""
-        checked_name("name", name)
-        self._line.post("add_arm", {"arm": name}, again={"arm": name, "if_missing": True}, study=self.name)
+        self._change("add_arm", token, arm=checked_name("name", name))
 
-    def retire_arm(self, name: str) -> None:
+    def retire_arm(self, name: str, *, token: str | None = None) -> None:
         """Never hand this arm out again. See :meth:`Study.retire_arm`."""
-        self._post("retire_arm", arm=name)
+        self._change("retire_arm", token, arm=name)
 
     @property
     def arms(self) -> list[str]:
@@ -194,20 +208,27 @@ class RemoteStudy(Estimating):
 
     # The study itself
 
-    def rename(self, name: str) -> None:
+    def rename(self, name: str, *, token: str | None = None) -> None:
         """Give the study another name. See :meth:`Study.rename`."""
         checked_name("name", name)
-        if name != self.name:
-            self._line.post("rename", {"name": name}, again={"name": name, "if_renamed": True}, study=self.name)
-            self.name = name
+        body, which = {"name": name, "token": _token(token)}, self._which()
+        self._new_name = name
+        self._line.post("rename", body, **which)
+        self._renamed(name)
 
-    def archive(self) -> None:
+    def _has_name(self, name: str) -> bool:
+        try:
+            return bool(self._line.get("identity", study=name)["identity"] == self.identity)
+        except NotFoundError:
+            return False
+
+    def archive(self, *, token: str | None = None) -> None:
         """Leave the study out of the list of names. See :meth:`Study.archive`."""
-        self._post("archive", archived=True)
+        self._change("archive", token, archived=True)
 
-    def unarchive(self) -> None:
+    def unarchive(self, *, token: str | None = None) -> None:
         """Put the study back into the list of names."""
-        self._post("archive", archived=False)
+        self._change("archive", token, archived=False)
 
     @property
     def archived(self) -> bool:
@@ -297,14 +318,26 @@ class RemoteStudy(Estimating):
 
     # Within
 
+    def _which(self) -> dict[str, Any]:
+        """What a request says of its study."""
+        return {"study": self.name, "identity": self.identity}
+
     def _get(self, path: str, **query: Any) -> Any:
-        return self._line.get(path, study=self.name, **query)
+        return self._line.get(path, **self._which(), **query)
 
     def _post(self, path: str, **body: Any) -> Any:
-        return self._line.post(path, body, study=self.name)
+        return self._line.post(path, body, **self._which())
+
+    def _change(self, path: str, token: str | None, **body: Any) -> Any:
+        """Change something, once: a token is drawn where none is given."""
+        return self._post(path, token=_token(token), **body)
 
     def _log(self, format: str) -> bytes:
-        return self._line.send("GET", "export", {"study": self.name, "format": format}).content
+        return self._line.send("GET", "export", {**self._which(), "format": format}).content
+
+
+def _token(given: str | None) -> str:
+    return secrets.token_urlsafe(16) if given is None else checked_name("token", given)
 
 
 def _chosen(choice: Choice) -> dict[str, Any]:

@@ -20,7 +20,7 @@ STATUS: Final[dict[type[errors.DirichletBanditsError], int]] = {
     errors.AccessError: 403,
     errors.StorageError: 503,
 }
-_log: Final = logging.getLogger("uvicorn.error")  # where the server's own words go
+LOG: Final = logging.getLogger("uvicorn.error")  # where the server's own words go
 _KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
 
 
@@ -39,7 +39,7 @@ def words_of(error: Exception) -> str:
     """An exception as the caller may read it; where the storage is and what it lacks is for the log alone."""
     if status_of(error) < 500:
         return str(error)
-    _log.error("%s: %s", type(error).__name__, error)
+    LOG.error("%s: %s", type(error).__name__, error)
     written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
     return f"the storage cannot be used, {written}; the service's log says why"
 

@@ -1,9 +1,17 @@
 """The studies that a service has open: one object each for the whole process, shared by its threads."""
 
+import copy
 import threading
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.errors import (
+    ArgumentError,
+    ConflictError,
+    DirichletBanditsError,
+    NotFoundError,
+    ReplacedError,
+)
 from dirichlet_bandits.live import Study, load_study
+from dirichlet_bandits.live.following import has_done, is_stored_as
 from dirichlet_bandits.storage import Storage
 
 
@@ -14,12 +22,24 @@ class Registry:
         self.storage = storage
         self._lock = threading.Lock()
         self._open: dict[str, Study] = {}
+        self.expected: str | None = None  # the identity that the caller means
+
+    def expecting(self, identity: str | None) -> "Registry":
+        """The same studies for a caller who means the one with this identity; None if that was not said."""
+        seen = copy.copy(self)
+        seen.expected = identity
+        return seen
 
     def study(self, name: str) -> Study:
         """The study of this name."""
         found = self._open.get(name)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._load(name)
+        if self.expected not in (None, found.identity):
+            raise ReplacedError(f"the study {name!r} was replaced by another one of this name: load it again", name)
+        return found
+
+    def _load(self, name: str) -> Study:
         if self.storage.settings(name) is None:
             raise NotFoundError(f"no study {name!r}")  # without the storage's URL: that is nobody's business
         try:
@@ -28,19 +48,39 @@ class Registry:
             raise ConflictError(f"the study {name!r} has a policy of somebody's own, which no service has") from None
         return self.keep(loaded)
 
-    def rename(self, old: str, new: str) -> None:
-        """Give a study another name, here and in the storage."""
+    def rename(self, old: str, new: str, token: str | None = None) -> None:
+        """Give a study another name, here and in the storage, unless the call with this token has done so before."""
+        if token is not None and self._has_done(new, token):
+            return
         study = self.study(old)
-        study.rename(new)
-        self.forget(old)
-        self.keep(study)
+        study.rename(new, token=token)
+        if study.name != old:
+            self.forget(old)
+            self.keep(study)
+
+    def _has_done(self, name: str, token: str) -> bool:
+        try:
+            return has_done(self.study(name), token)
+        except DirichletBanditsError:  # no such study, or not the one that is meant
+            return False
 
     def forget(self, name: str) -> None:
         """Let go of a study that is not there any more."""
         with self._lock:
             self._open.pop(name, None)
 
+    def refresh(self, name: str) -> bool:
+        """Let go of a study if it is not the one that is stored any more; whether that was so."""
+        found, stored = self._open.get(name), self.storage.settings(name)
+        if found is None or (stored is not None and is_stored_as(found, stored)):
+            return False
+        self.forget(name)
+        return True
+
     def keep(self, study: Study) -> Study:
-        """Remember a study; the one that was there first, if there is one."""
+        """Remember a study; the object that was there first, if it is the same study."""
         with self._lock:
-            return self._open.setdefault(study.name, study)
+            first = self._open.get(study.name)
+            if first is None or first.identity != study.identity:
+                self._open[study.name] = first = study
+            return first

@@ -17,7 +17,7 @@ from concurrent.futures import (
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from dirichlet_bandits import announcements
+from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.progress import Bars
@@ -87,10 +87,10 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
 def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:
     """Wait for units that stop; not for what is being compiled, which nothing can stop, and which goes on alone."""
     left = wait(waiting, timeout=_GRACE_SECONDS).not_done
-    while left and not announcements.compiling():
+    while left and not compiling():
         left = wait(left, timeout=_POLL_SECONDS).not_done
     if left:
-        announcements.hush()
+        stop_spinner()
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _threads(number: int) -> Iterator[Executor]:
     try:
         yield pool
     finally:
-        pool.shutdown(wait=not announcements.compiling(), cancel_futures=True)
+        pool.shutdown(wait=not compiling(), cancel_futures=True)
 
 
 def _is_loss(error: BaseException) -> bool:

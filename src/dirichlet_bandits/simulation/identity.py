@@ -13,12 +13,12 @@ import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
 from dirichlet_bandits.arms.laws import Law
-from dirichlet_bandits.caching import source_stamp
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.simulation import python_loop
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
+from dirichlet_bandits.sources import source_stamp
 
 _PROBES = 16  # rewards that tell one foreign law from another
 

@@ -14,6 +14,7 @@ from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation.collect import Collector
+from dirichlet_bandits.simulation.compile_ahead import compile_missing
 from dirichlet_bandits.simulation.executors import Workers, run_all
 from dirichlet_bandits.simulation.plan import AnyPolicy, make_plan
 from dirichlet_bandits.simulation.units import units_of
@@ -80,8 +81,13 @@ def simulate(
     collector = Collector(plan, stored)
     units = units_of(plan, stored, team.threads)
     totals = dict.fromkeys(plan.policies, plan.replications)
-    with team.pool() as pool, bars(totals, progress, "replications") as shown:
-        finished = run_all(units, pool, collector.keep, shown)
+    try:
+        if executor is None:
+            compile_missing(plan, workers=workers, progress=progress)
+        with team.pool() as pool, bars(totals, progress, "replications") as shown:
+            finished = run_all(units, pool, collector.keep, shown)
+    except KeyboardInterrupt:  # while several policies were compiled
+        finished = False
     if not finished:
         warnings.warn("interrupted: the result holds the replications done so far", stacklevel=2)
     return collector.result(finished)

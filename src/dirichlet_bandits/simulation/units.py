@@ -1,6 +1,5 @@
 """A unit of work: one policy over a range of replications. Its result depends on nothing but the seed."""
 
-import math
 import random
 import sys
 import time
@@ -88,10 +87,9 @@ class Unit:
 
     def _setup(self, policy: AnyPolicy) -> Setup:
         """What all replications of a policy share in the loop."""
-        low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
         finite = sys.float_info.max  # an infinite reward is always refused
-        plan = self.plan
-        return Setup(plan.horizon, plan.times, plan.bandit.gaps, max(low, -finite), min(high, finite))
+        low, high = policy.reward_limits if isinstance(policy, Policy) else (-finite, finite)
+        return Setup(self.plan.horizon, self.plan.times, self.plan.bandit.gaps, low, high)
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""

@@ -152,10 +152,11 @@ class DatabaseStorage:
     def settings(self, name: str) -> Settings | None:
         """The settings of a study."""
         rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
-        if not rows:
-            return None
+        return self._loaded(rows[0].settings) if rows else None
+
+    def _loaded(self, settings: str) -> Settings:
         with intact(self._shown):
-            loaded: Settings = json.loads(rows[0].settings)
+            loaded: Settings = json.loads(settings)
         return loaded
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
@@ -336,6 +337,10 @@ class _Transaction:
 
     def read(self, after: int) -> Sequence[Event]:
         return self._storage._select(self._cursor, self._name, after)
+
+    def settings(self) -> Settings:
+        row = self._execute(sa.select(studies.c.settings).where(studies.c.id == self._study)).fetchone()
+        return self._storage._loaded(row[0])
 
     def append(self, events: Iterable[Event]) -> None:
         self._storage._append(self._cursor, self._study, events)

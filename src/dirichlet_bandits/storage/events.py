@@ -17,7 +17,8 @@ VOID: Final = 5
 CORRECT: Final = 6
 NOTE: Final = 7
 PAST: Final = 8
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past")
+DONE: Final = 9
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done")
 
 Settings = dict[str, Any]
 
@@ -37,13 +38,16 @@ class Event(NamedTuple):
     CORRECT   its id  -                    the new reward  -                   why, if that was said
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
+    DONE      -       -                    -               -                   a call with a token, as JSON
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
     people to read: nothing is decided by it. ``*``: on the first trial of a round only. Propensities are
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
-    an arm and its propensity. ``token`` is the caller's own name for an ask, on all of its trials. ``decider`` is
-    the version of the rules by which a round was decided, on its first trial; None where none was written yet.
+    an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
+    DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
+    changed nothing. ``decider`` is the version of the rules by which a round was decided, on its first trial; None
+    where none was written yet.
     """
 
     number: int
@@ -63,6 +67,9 @@ class Transaction(Protocol):
 
     def read(self, after: int) -> Sequence[Event]:
         """The events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
+
+    def settings(self) -> Settings:
+        """The settings with which the study was created."""
 
     def append(self, events: Iterable[Event]) -> None:
         """Add events; they are there for others, all of them and for good, when the transaction has ended."""

@@ -80,6 +80,9 @@ class _Transaction:
     def read(self, after: int) -> list[Event]:
         return self.events[after + 1 :]
 
+    def settings(self) -> Settings:
+        return copy.deepcopy(self.storage._settings[self.name])
+
     def append(self, events: Iterable[Event]) -> None:
         self.added.extend(events)
 

@@ -10,7 +10,7 @@ import numpy as np
 from dirichlet_bandits.arms import Bandit, Uniform
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.simulation.simulate import simulate
 from dirichlet_bandits.testing import compiled, python
 from dirichlet_bandits.testing.players import Player, Unsound, play, reward_inside
 

@@ -3,20 +3,32 @@
 import functools
 import itertools
 import math
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compilation import interpreted
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
 from dirichlet_bandits.types import Floats
 
 _POINTS = 400  # Gauss-Legendre nodes in the quantile: smooth integrands, errors far below 1e-9
 _MOST_ATOMS = 10_000_000  # of a discrete SciPy law: beyond, its table would not fit in memory
-_divergence = interpreted(divergence)  # every simulation of a known family asks for it: too seldom to be compiled
 _SCIPY_FAMILIES = {"bernoulli": "bernoulli", "norm": "gaussian", "expon": "exponential", "poisson": "poisson"}
+
+
+def _interpreted(function: Any) -> Any:
+    """Return a compiled function as Python runs it, with those that it calls."""
+    plain = function.py_func
+    names = plain.__globals__
+    called = {
+        name: _interpreted(names[name]) for name in plain.__code__.co_names if hasattr(names.get(name), "py_func")
+    }
+    return FunctionType(plain.__code__, {**names, **called}, plain.__name__, plain.__defaults__)
+
+
+_divergence = _interpreted(divergence)  # called a few times per process: too rarely to be compiled
 
 
 class Law(Protocol):

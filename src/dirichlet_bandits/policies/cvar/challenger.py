@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import END, LOW, Samples, catch_up, draw_index, in_order, value_at
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run

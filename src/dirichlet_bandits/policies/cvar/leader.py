@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_sum, shared
+from dirichlet_bandits.compiler import jit, jit_sum, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import LOW, Samples, catch_up, in_order
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.arrays import partition
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point
+from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress
@@ -32,9 +32,13 @@ _BLOCK: Final = 2 * COMPRESSED_NODES  # fewer values are not compressed
 
 
 def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
-    """The rewards of each arm and the bound, less the very first reward: far from 0 digits would be lost."""
+    """The rewards of each arm and the bound, less the largest of the arms' smallest rewards.
+
+    Only indices above that number can be the largest, and arms may differ by little just above it: with another origin,
+    the integral would lose those digits.
+    """
     every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
-    origin = every[0][0]
+    origin = max(x[0] for x in every)
     return random_index_propensities(
         [reweighted_cvar(np.append(x, policy.upper) - origin, float(policy.level)) for x in every]
     )

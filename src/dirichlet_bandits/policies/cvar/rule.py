@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
-from dirichlet_bandits.compilation import jit, jit_inline
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
@@ -19,7 +19,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_array, finite_number, positive_number, whole_number
+from dirichlet_bandits.validation import finite_array, reward_bound, reward_scale, whole_number
 
 
 class BCVTSParams(NamedTuple):
@@ -81,7 +81,7 @@ class BCVTS(RiskAverse):
     reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
 
     def __post_init__(self) -> None:
-        finite_number("upper", self.upper)
+        reward_bound("upper", self.upper)
         level_of("level", self.level)
 
     @property
@@ -146,7 +146,7 @@ class UUCB(RiskAverse):
     reference: ClassVar[str] = "Cassel, Mannor and Zeevi (2018)"
 
     def __post_init__(self) -> None:
-        positive_number("upper", self.upper)
+        reward_scale("upper", self.upper)
         level_of("level", self.level)
 
     @property
@@ -179,7 +179,7 @@ class CVaRUCB(RiskAverse):
     reference: ClassVar[str] = "Tamkin et al. (2019)"
 
     def __post_init__(self) -> None:
-        finite_number("upper", self.upper)
+        reward_bound("upper", self.upper)
         level_of("level", self.level)
         if self.horizon is not None:
             whole_number("horizon", self.horizon, at_least=1)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import Clocks, new_clocks
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import (
     Clocks,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics import contour

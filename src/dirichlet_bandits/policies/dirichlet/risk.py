@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.numerics.cvar import ordered_cvar

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
-from dirichlet_bandits.compilation import jit, jit_sum
+from dirichlet_bandits.compiler import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
 from dirichlet_bandits.errors import ArgumentError
@@ -30,7 +30,7 @@ from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_number, positive_number
+from dirichlet_bandits.validation import finite_number, positive_number, reward_bound
 
 _PAPER = "Baudry, Saux and Maillard (2021)"
 _SHORT = 6  # values of a tail that are found one by one
@@ -87,7 +87,7 @@ class BDS(Policy):
 
     def __post_init__(self) -> None:
         if self.upper is not None:
-            finite_number("upper", self.upper)
+            reward_bound("upper", self.upper)
             if self.rho is not None or self.gamma is not None:
                 raise ArgumentError("upper", "given alone, without rho and gamma", self.upper)
         elif self.rho is None or self.gamma is None:

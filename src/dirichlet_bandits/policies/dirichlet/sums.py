@@ -4,7 +4,7 @@ All of it is kept in one array of an arm, its *sample*, and a reward changes it 
 all rewards alike; for QDS ``tail.py`` keeps the upper tail in the same array.
 """
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.costs import SHORTFALL_NEW_SHARE
 from dirichlet_bandits.numerics.expansion import more_powers, moved_sums

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.run import Run, over, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb

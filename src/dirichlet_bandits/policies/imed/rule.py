@@ -13,7 +13,7 @@ from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import finite_number
+from dirichlet_bandits.validation import reward_bound
 
 _PAPER = "Honda and Takemura (2015)"
 
@@ -73,7 +73,7 @@ class EmpiricalIMED(Policy):
     reference: ClassVar[str] = _PAPER
 
     def __post_init__(self) -> None:
-        finite_number("upper", self.upper)
+        reward_bound("upper", self.upper)
 
     @property
     def params(self) -> EmpiricalIMEDParams:

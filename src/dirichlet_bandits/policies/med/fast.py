@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import ringing_arm
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill

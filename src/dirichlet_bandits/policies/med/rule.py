@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
@@ -14,7 +14,7 @@ from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import positive_number
+from dirichlet_bandits.validation import reward_scale
 
 
 class MEDParams(NamedTuple):
@@ -79,7 +79,7 @@ class MaillardSampling(Policy):
     reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
 
     def __post_init__(self) -> None:
-        positive_number("sigma", self.sigma)
+        reward_scale("sigma", self.sigma)
 
     @property
     def params(self) -> MEDParams:

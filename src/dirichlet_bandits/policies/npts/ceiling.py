@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.types import Floats
 
 _ENDS = (0.0, 1.0, 2.0, 3.5, math.inf)  # of the pieces, in standard deviations

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last

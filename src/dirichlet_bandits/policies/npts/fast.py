@@ -33,7 +33,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, left, over, upcoming

@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
 from dirichlet_bandits.numerics.expansion import expanded_crossing, held_error, more_powers, moved_sums

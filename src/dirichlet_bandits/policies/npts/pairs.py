@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, shared
+from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.numerics.costs import PAIR_LEAST
 from dirichlet_bandits.numerics.draws import normal_above

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress
@@ -51,7 +51,9 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
         return constant(upper)
     total = weights.sum()
     centre = float(weights @ points / total)
-    width = math.sqrt(weights @ (points - centre) ** 2 / total / (total + 1.0))
+    offsets = points - centre
+    unit = 2.0 ** math.frexp(np.abs(offsets).max())[1]  # exact, and squares of tiny rewards do not vanish
+    width = unit * math.sqrt(weights @ (offsets / unit) ** 2 / total / (total + 1.0))
     if knots.size > _FEW:
         knots = knots[:1]  # smooth elsewhere: at a value the law has as many derivatives as there are others
     tails: Tails = functools.partial(_crossing_tails, points, weights, centre)

@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import finite_number
+from dirichlet_bandits.validation import reward_bound
 
 
 class NPTSParams(NamedTuple):
@@ -36,7 +36,7 @@ class NPTS(Policy):
     reference: ClassVar[str] = "Riou and Honda (2020)"
 
     def __post_init__(self) -> None:
-        finite_number("upper", self.upper)
+        reward_bound("upper", self.upper)
 
     @property
     def params(self) -> NPTSParams:

@@ -6,14 +6,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import positive_number
+from dirichlet_bandits.validation import positive_number, reward_scale
 
 
 class PHEParams(NamedTuple):
@@ -96,7 +96,7 @@ class ReBoot(Policy):
     reference: ClassVar[str] = "Wang et al. (2020)"
 
     def __post_init__(self) -> None:
-        positive_number("sigma", self.sigma)
+        reward_scale("sigma", self.sigma)
 
     @property
     def params(self) -> ReBootParams:

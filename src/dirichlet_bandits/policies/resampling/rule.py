@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import implements, select

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, append
 from dirichlet_bandits.types import Floats
 

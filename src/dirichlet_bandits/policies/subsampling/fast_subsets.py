@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, over, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.types import Ints

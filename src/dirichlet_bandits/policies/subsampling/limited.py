@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.policies.growth import Growth, slow_growth

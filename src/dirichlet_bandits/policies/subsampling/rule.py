@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.policies.interface import choice

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.policies.subsampling.blocks import mean_from
 from dirichlet_bandits.seeding import mixed
 from dirichlet_bandits.types import Floats, Words

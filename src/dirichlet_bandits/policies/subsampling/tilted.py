@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.numerics.costs import (
     TILT_DRIFT,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compilation import entry_point
+from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.numerics.argmax import Variable, constant, gaussian
 from dirichlet_bandits.policies.index import random_index_propensities

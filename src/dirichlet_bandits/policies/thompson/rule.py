@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count
 from dirichlet_bandits.engine.verbs import implements, index, update
 from dirichlet_bandits.numerics.divergences import Family

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill

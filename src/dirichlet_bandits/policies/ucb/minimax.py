@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index
@@ -15,7 +15,7 @@ from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.validation import reward_bound, whole_number
 
 
 class KLUCBPlusPlusParams(NamedTuple):
@@ -86,8 +86,8 @@ class KLUCBSwitch(Policy):
     reference: ClassVar[str] = "Garivier et al. (2022)"
 
     def __post_init__(self) -> None:
-        finite_number("lower", self.lower)
-        if not finite_number("upper", self.upper) > self.lower:
+        reward_bound("lower", self.lower)
+        if not reward_bound("upper", self.upper) > self.lower:
             raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
         if self.horizon is not None:
             whole_number("horizon", self.horizon, at_least=1)

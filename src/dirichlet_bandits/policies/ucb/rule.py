@@ -14,7 +14,7 @@ from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
-from dirichlet_bandits.validation import finite_number, positive_number
+from dirichlet_bandits.validation import reward_bound, reward_scale
 
 
 class UCB1Params(NamedTuple):
@@ -61,7 +61,7 @@ class UCB1(Policy):
     reference: ClassVar[str] = "Auer, Cesa-Bianchi and Fischer (2002)"
 
     def __post_init__(self) -> None:
-        positive_number("sigma", self.sigma)
+        reward_scale("sigma", self.sigma)
 
     @property
     def params(self) -> UCB1Params:
@@ -89,7 +89,7 @@ class RUCBLT(Policy):
 
     def __post_init__(self) -> None:
         choice("f", self.f, GROWTHS)
-        positive_number("scale", self.scale)
+        reward_scale("scale", self.scale)
 
     @property
     def params(self) -> RUCBLTParams:
@@ -131,7 +131,7 @@ class EmpiricalKLUCB(Policy):
     reference: ClassVar[str] = "Cappé et al. (2013)"
 
     def __post_init__(self) -> None:
-        finite_number("upper", self.upper)
+        reward_bound("upper", self.upper)
 
     @property
     def params(self) -> EmpiricalKLUCBParams:

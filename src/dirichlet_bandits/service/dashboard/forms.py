@@ -10,16 +10,17 @@ from starlette.responses import RedirectResponse, Response
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.service.bodies import MOST_TRIALS
-from dirichlet_bandits.service.dashboard.access import Text, Writing
+from dirichlet_bandits.service.dashboard.access import Changing, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.problems import status_of, words_of
+from dirichlet_bandits.service.routes import StudyRoute
 
-routes = APIRouter(include_in_schema=False)
+routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/ask")
-def ask(request: Request, studies: Writing, name: Text, token: Text, n: Text = "1") -> Response:
+def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = "1") -> Response:
     """Hand out trials; the token makes a form that is sent twice one ask."""
     study = studies.study(name)
 
@@ -33,7 +34,7 @@ def ask(request: Request, studies: Writing, name: Text, token: Text, n: Text = "
 
 
 @routes.post("/tell")
-def tell(request: Request, studies: Writing, name: Text, id: Text = "", reward: Text = "") -> Response:
+def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward: Text = "") -> Response:
     """The reward of a trial."""
     study = studies.study(name)
 
@@ -45,7 +46,7 @@ def tell(request: Request, studies: Writing, name: Text, id: Text = "", reward: 
 
 
 @routes.post("/abandon")
-def abandon(request: Request, studies: Writing, name: Text, id: Text = "") -> Response:
+def abandon(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
     """A trial whose reward will never come."""
     study = studies.study(name)
 
@@ -57,14 +58,16 @@ def abandon(request: Request, studies: Writing, name: Text, id: Text = "") -> Re
 
 
 @routes.post("/void")
-def void(request: Request, studies: Writing, name: Text, id: Text, reason: Text = "") -> Response:
+def void(request: Request, studies: Changing, name: Text, id: Text, reason: Text = "") -> Response:
     """Take a reward back."""
     study = studies.study(name)
     return _revised(request, study, id, lambda trial: study.void(trial, reason.strip()), reason=reason)
 
 
 @routes.post("/correct")
-def correct(request: Request, studies: Writing, name: Text, id: Text, reward: Text = "", reason: Text = "") -> Response:
+def correct(
+    request: Request, studies: Changing, name: Text, id: Text, reward: Text = "", reason: Text = ""
+) -> Response:
     """Another reward in place of the one that was told."""
     study = studies.study(name)
 
@@ -75,14 +78,14 @@ def correct(request: Request, studies: Writing, name: Text, id: Text, reward: Te
 
 
 @routes.post("/annotate")
-def annotate(request: Request, studies: Writing, name: Text, id: Text, note: Text = "") -> Response:
+def annotate(request: Request, studies: Changing, name: Text, id: Text, note: Text = "") -> Response:
     """A note to a trial."""
     study = studies.study(name)
     return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
 
 
 @routes.post("/arms")
-def arms(request: Request, studies: Writing, name: Text, arm: Text, action: Text) -> Response:
+def arms(request: Request, studies: Changing, name: Text, arm: Text, action: Text) -> Response:
     """Add or retire an arm."""
     study = studies.study(name)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from dirichlet_bandits.errors import DirichletBanditsError
+from dirichlet_bandits.errors import DirichletBanditsError, ReplacedError
 from dirichlet_bandits.live import Study, create_study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.journal import PENDING
@@ -17,12 +17,13 @@ from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
-from dirichlet_bandits.service.problems import status_of, words_of
+from dirichlet_bandits.service.problems import LOG, status_of, words_of
 from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
 _FEW_POINTS: Final = 60
-routes = APIRouter(include_in_schema=False)
+routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.get("/")
@@ -86,11 +87,18 @@ def _home(
 
 
 def _card(studies: Registry, name: str) -> dict[str, Any]:
-    """What a card says; of a study that cannot be opened, why."""
+    """What a card says; of a study that cannot be shown, why: the others can."""
     try:
-        return {"name": name, "broken": None, **_facts(studies.study(name))}
+        try:
+            return {"name": name, "broken": None, **_facts(studies.study(name))}
+        except ReplacedError:
+            studies.refresh(name)
+            return {"name": name, "broken": None, **_facts(studies.study(name))}
     except DirichletBanditsError as error:
         return {"name": name, "broken": words_of(error)}
+    except Exception:
+        LOG.exception("the study %r cannot be shown", name)
+        return {"name": name, "broken": "it cannot be shown; the service's log says why"}
 
 
 def _facts(study: Study) -> dict[str, Any]:

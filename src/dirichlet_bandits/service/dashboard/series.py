@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from dirichlet_bandits.live.journal import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.types import Floats
 
 DRAWN: Final = 8
@@ -18,7 +19,7 @@ OTHERS: Final = "all other arms"
 _POINTS: Final = 600
 _SMALLEST_WINDOW: Final = 20
 
-routes = APIRouter(include_in_schema=False)
+routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 class Series(NamedTuple):

@@ -12,8 +12,9 @@ from dirichlet_bandits.service.bodies import MOST_TRIALS
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.routes import StudyRoute
 
-routes = APIRouter(include_in_schema=False)
+routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.get("/study")

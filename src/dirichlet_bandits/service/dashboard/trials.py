@@ -1,5 +1,6 @@
 """The table of a study's trials, with a filter, and the page of one trial."""
 
+import json
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
@@ -12,10 +13,11 @@ from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.routes import StudyRoute
 
 STATUSES: Final = (PENDING, TOLD, ABANDONED, VOIDED)
 _ROWS: Final = 50
-routes = APIRouter(include_in_schema=False)
+routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.get("/study/trials")
@@ -62,8 +64,10 @@ def show_trial(request: Request, study: Study, id: int, status: int = 200, **sai
     if id >= len(log):
         raise NotFoundError(f"no trial {id} in the study {study.name!r}: {len(log)} were handed out")
     typed = {"error": None, "reward": "", "reason": "", "note": "", "done": False} | said
+    row = _row(id, log.iloc[id].to_dict())
+    history = json.loads(row["history"]) if isinstance(row["history"], str) else []
     limits = {"most": LONGEST_NAME, "longest": LONGEST_NOTE}
-    return page(request, "trial.html", status, study=study, row=_row(id, log.iloc[id].to_dict()), **limits, **typed)
+    return page(request, "trial.html", status, study=study, row=row, history=history, **limits, **typed)
 
 
 def _row(id: Any, row: dict[Any, Any]) -> dict[str, Any]:

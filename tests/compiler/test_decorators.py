@@ -4,14 +4,9 @@ import os
 import subprocess
 import sys
 
-import numba
-import numpy as np
-
-from dirichlet_bandits.compilation import entry_point, jit
-
 CALLEE = """
 import numpy as np
-from dirichlet_bandits.compilation import shared
+from dirichlet_bandits.compiler import shared
 
 @shared
 def scaled(x, factor):
@@ -20,7 +15,7 @@ def scaled(x, factor):
 
 CALLER = """
 import numpy as np
-from dirichlet_bandits.compilation import entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 from callee import scaled
 
 @jit
@@ -43,7 +38,7 @@ if __name__ == "caller":
 LINKS = """
 import numba
 import numpy as np
-from dirichlet_bandits.compilation import jit
+from dirichlet_bandits.compiler import jit
 from caller import total
 
 for decorator in (numba.njit, jit):
@@ -90,42 +85,6 @@ def test_callers_survive_the_loss_of_the_shared_function(tmp_path):
     for file in lost:
         file.unlink()
     assert run(tmp_path) == (15.0, 1)  # compiled again before the caller is loaded
-
-
-def test_a_function_compiled_for_its_callers_can_be_called_from_python():
-    @jit
-    def halves(x):
-        return np.cumsum(x) / 2.0
-
-    @entry_point
-    def total(x):
-        return halves(x).sum()
-
-    x = np.arange(4.0)
-    assert total(x) == 5.0
-    assert not halves.overloads[next(iter(halves.overloads))].entry_point.__doc__  # no machine code so far
-    for _ in range(2):
-        np.testing.assert_array_equal(halves(x), [0.0, 0.5, 1.5, 3.0])
-    assert total(x[::2]) == 1.0  # a second type of argument
-    np.testing.assert_array_equal(halves(x[::2]), [0.0, 1.0])
-
-
-def test_what_was_compiled_for_us_serves_plain_numba_too():
-    @jit
-    def reversed_square(x):
-        return np.cumsum(x[::-1]) ** 2
-
-    @entry_point
-    def total(x):
-        return reversed_square(x).sum()
-
-    @numba.njit
-    def twice(x):
-        return 2.0 * reversed_square(x) + np.cumsum(x[::-1])
-
-    x = np.array([0.0, 1.0, 4.0])
-    assert total(x) == 66.0
-    np.testing.assert_array_equal(twice(x), [36.0, 55.0, 55.0])
 
 
 SECOND_TIME = """

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.precompile import compile_ahead, is_compiled
+from dirichlet_bandits.simulation.compile_ahead import compile_ahead, is_compiled
 
 BANDIT = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 
@@ -20,7 +20,7 @@ def test_compiling_ahead_reaches_the_simulation_of_every_pair():
 
 EMPTY = """
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.precompile import is_compiled
+from dirichlet_bandits.simulation.compile_ahead import is_compiled
 bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 print(is_compiled(bandit, db.UCB1(0.5)), is_compiled(bandit, db.UCB1(0.5)))
 """

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from dirichlet_bandits.compilation import address_of, by_address, entry_point, jit
+from dirichlet_bandits.compiler import address_of, by_address, jit, shared
 from dirichlet_bandits.numerics.arrays import sum_of
 
 
@@ -96,7 +96,7 @@ def test_an_unsigned_index_is_not_taken_from_the_end():
     assert jit(lambda x, i: x[i])(np.arange(3.0), np.uint64(2)) == 2.0
 
 
-@entry_point
+@shared
 def refuse_or_double(x):
     if x[0] < 0.0:
         raise ValueError("negative")

@@ -95,7 +95,7 @@ def test_a_package_that_cannot_be_written_has_its_code_in_the_users_cache(tmp_pa
 INTERRUPTED = """
 import logging, os, signal, warnings
 import dirichlet_bandits as db
-from dirichlet_bandits.announcements import compiling
+from dirichlet_bandits.compiler import compiling
 
 class Press(logging.Handler):
     def emit(self, record):
@@ -113,6 +113,15 @@ bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 result = db.simulate(bandit, db.RDS(), horizon=100, replications=20, seed=0)
 print(result.undone, compiling())
 raise SystemExit(7)
+"""
+AGAIN = """
+import atexit, threading, time
+
+def press_later():
+    time.sleep(1.0)  # the compilation takes many times as long
+    os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(lambda: threading.Thread(target=press_later, daemon=True).start())
 """
 COMMAND = """
 import sys
@@ -146,10 +155,16 @@ def compiled(folder):
     return list(folder.rglob("*play_chunk*.nbc"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs signals, and a C library that ends a process at once")
-def test_neither_ctrl_c_nor_the_end_of_a_script_waits_for_a_compilation(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_leaves_a_compilation_alone_and_the_end_of_a_script_waits_for_it(tmp_path):
     done = interrupted(tmp_path, SIMULATION)
     assert (done.returncode, done.stdout, done.stderr) == (7, "20 True\n", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_ends_a_script_that_waits_for_a_compilation(tmp_path):
+    done = interrupted(tmp_path, AGAIN + SIMULATION)
+    assert done.returncode == 130
     assert not compiled(tmp_path)
 
 

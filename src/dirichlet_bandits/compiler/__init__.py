@@ -1,0 +1,34 @@
+"""The one way to Numba: decorators, calls by address, and compiled code kept on disk.
+
+Numba is used through its public interface, and nothing in it is ever replaced. Four things have no public equivalent:
+
+* a dispatcher's ``_cache``, set to a cache of our own (``cache.py``) that lets ``FunctionCache`` choose the folder and
+  read and write a ``CompileResult``;
+* the address of a compiled function (``library.get_pointer_to_function`` and its name in ``fndesc``), the calling
+  convention (``context.call_conv``), and ``library._reload_init``, what Numba calls before it loads a function from a
+  cache (``calls.py``);
+* ``codegen.magic_tuple``, which tells processors apart;
+* the events of ``numba.core.event`` (``announcements.py``).
+
+``internals.supported`` checks on first use that they are there. With a version of Numba that lacks them, everything is
+compiled by plain ``njit(cache=True)``, which takes longer, and one log record says so.
+"""
+
+from dirichlet_bandits.compiler.announcements import compiling, stop_spinner
+from dirichlet_bandits.compiler.cache import NotCached, only_cached
+from dirichlet_bandits.compiler.calls import Shared, address_of, by_address, shared
+from dirichlet_bandits.compiler.decorators import (
+    INNER_OPTIONS,
+    entry_point,
+    jit,
+    jit_inline,
+    jit_sum,
+    named_entry_point,
+)
+from dirichlet_bandits.compiler.internals import supported
+
+# fmt: off
+__all__ = [
+    "INNER_OPTIONS", "NotCached", "Shared", "address_of", "by_address", "compiling", "entry_point", "jit", "jit_inline",
+    "jit_sum", "named_entry_point", "only_cached", "shared", "stop_spinner", "supported",
+]

@@ -1,0 +1,40 @@
+"""Whether this version of Numba has the private parts that the package's docstring lists."""
+
+import functools
+
+import numba
+
+from dirichlet_bandits.logs import LOGGER
+
+
+@functools.cache
+def supported() -> bool:
+    """Whether they are there; one log record if they are not."""
+    try:
+        _check()
+    except (ImportError, AttributeError) as error:
+        text = "Numba %s is not known to this version (%s): everything works, but compiling takes longer"
+        LOGGER.warning(text, numba.__version__, error)
+        return False
+    return True
+
+
+def _check() -> None:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+    from numba.core.compiler import CompileResult
+    from numba.core.funcdesc import FunctionDescriptor
+    from numba.core.serialize import dumps  # noqa: F401
+
+    used = {
+        FunctionCache: "cache_path load_overload save_overload",
+        CompileResultCacheImpl: "reduce rebuild check_cachable filename_base",
+        CompileResult: "_reduce _rebuild",
+        JITCPUCodegen: "magic_tuple",
+        JITCodeLibrary: "get_pointer_to_function",
+        FunctionDescriptor: "llvm_func_name llvm_cfunc_wrapper_name",
+        numba.njit(_check): "_cache overloads",
+    }
+    for owner, names in used.items():
+        for name in names.split():
+            getattr(owner, name)

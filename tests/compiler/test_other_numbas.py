@@ -1,0 +1,63 @@
+"""Other versions and settings of Numba: the same numbers, or a clear refusal."""
+
+import numba.core.caching
+import numba.core.compiler
+import pytest
+
+from dirichlet_bandits.compiler import internals
+from tests.compiler.processes import run
+
+PLAY = """
+import hashlib, logging
+logging.basicConfig()
+import dirichlet_bandits as db
+bandit = db.Bandit([db.Bernoulli(0.4), db.Gaussian(0.6, 0.1), db.Empirical([0.1, 0.9])])
+policy = db.UCB1(sigma=1.0)
+result = db.simulate(bandit, policy, horizon=60, replications=5, seed=0, workers=1)
+print(hashlib.sha256(result.regret.values.tobytes()).hexdigest())
+study = db.create_study("s", arms=["a", "b"], policy=policy, seed=0)
+for trial in range(5):
+    study.tell(study.ask().id, trial % 2)
+print(study.ask().arm)
+"""
+OTHER = """
+import dirichlet_bandits.compiler.internals as internals
+def check():
+    raise AttributeError("no such part")
+internals._check = check
+"""
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("stock"), PLAY).stdout
+
+
+@pytest.mark.parametrize("setting", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "0"}, {"NUMBA_CPU_NAME": "generic"}])
+def test_settings_of_numba_change_no_number(tmp_path, expected, setting):
+    assert run(tmp_path, PLAY, **setting).stdout == expected
+
+
+def test_without_compilation_there_is_a_clear_refusal(tmp_path):
+    done = run(tmp_path, PLAY, check=False, NUMBA_DISABLE_JIT="1")
+    assert done.stderr.endswith("policies run as compiled code only: unset NUMBA_DISABLE_JIT\n")
+
+
+def test_a_numba_without_what_we_know_of_it_gives_the_same_numbers(tmp_path, expected):
+    done = run(tmp_path, OTHER + PLAY)
+    assert done.stdout == expected
+    assert done.stderr.count("is not known to this version") == 1
+    assert list((tmp_path / "cache").rglob("*.nbi")), "Numba's own cache is not used"
+
+
+@pytest.mark.parametrize("name", ["FunctionCache", "CompileResultCacheImpl"])
+def test_a_missing_part_is_noticed(monkeypatch, name):
+    monkeypatch.delattr(numba.core.caching, name)
+    with pytest.raises(ImportError, match=name):
+        internals._check()
+
+
+def test_a_changed_part_is_noticed(monkeypatch):
+    monkeypatch.delattr(numba.core.compiler.CompileResult, "_reduce")
+    with pytest.raises(AttributeError, match="_reduce"):
+        internals._check()
