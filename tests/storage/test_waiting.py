@@ -212,7 +212,7 @@ def test_isolation_is_ours(postgres):
             other = db.load_study("s", url)
             assert len(other) == 0
             asked = []
-            with study._writing() as (known, draft):
+            with study._writing() as (known, draft, _):
                 thread = threading.Thread(target=lambda: asked.append(other.ask()), daemon=True)
                 thread.start()
                 while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
