@@ -128,6 +128,24 @@ def test_values_that_make_no_sense(spoilt, tmp_path, damage):
             db.load_study("s", f"sqlite:///{spoilt}").summary()
 
 
+@pytest.mark.parametrize("chance", [0.0, -0.5, 1e-300, 7.0, np.nan, np.inf])
+@pytest.mark.parametrize("kind", [2, 8])
+def test_propensities_that_make_no_sense(spoilt, tmp_path, chance, kind):
+    """Estimates divide by them; exports and summaries do not."""
+    data = np.full(3, chance).astype("<f8").tobytes()
+    with closing(sqlite3.connect(spoilt)) as file:
+        file.execute("UPDATE bandit_events SET data = ? WHERE data IS NOT NULL AND kind = ?", (data, kind))
+        file.commit()
+    study = db.load_study("s", f"sqlite:///{spoilt}")
+    for given in ({}, {"objective": db.CVaR(0.5), "bounds": (-1e4, 1e4)}):
+        with pytest.raises(
+            db.FormatError, match=r"the round of trial \d+ has the propensity .*: the storage is damaged"
+        ):
+            study.estimate(db.RDS(), **given)
+    study.export(tmp_path / "log.csv")
+    study.storage.close()
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a reward of 1e200 is a number
 def test_flipped_bits(sound, spoilt, tmp_path):
     content, rng = sound.read_bytes(), np.random.default_rng(4)
