@@ -4,6 +4,7 @@ import ctypes
 import errno
 import glob
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -12,8 +13,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+_FORMULA: Final = re.compile(r"(^|[\t\r\n])(?=[\t\r\n]|\s*[=+\-@＝＋－＠'])")  # noqa: RUF001
 _HERE: Final = -100  # AT_FDCWD: paths as they are written
 _EXCHANGE: Final = 2  # RENAME_EXCHANGE
+
+
+def plain_text(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
+
+    The same goes for what follows a tab or an end of line, where a spreadsheet may begin another cell, and for the wide
+    signs of Chinese and Japanese keyboards.
+
+    >>> [plain_text(text) for text in ("=1+1", "-5 days", "'n", "26 Feb", "\\t=1+1", "＝1+1", "a=1\\n@b")]
+    ["'=1+1", "'-5 days", "''n", '26 Feb', "'\\t'=1+1", "'＝1+1", "a=1\\n'@b"]
+    """
+    return _FORMULA.sub(r"\1'", text)
 
 
 @contextmanager

@@ -83,3 +83,48 @@ def test_ctrl_c_saves_what_is_done(coins):
     assert "UCB1" in stdout
     done = int(db.load(folder / "runs.zarr").summary().loc["UCB1 [half]", "replications"])
     assert 0 < done < 20_000
+
+
+EARLY_CTRL_C = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == pressed:
+            os.kill(os.getpid(), signal.SIGINT)
+
+pressed = sys.argv.pop()
+sys.meta_path.insert(0, Press())
+from dirichlet_bandits.cli import run
+
+sys.argv.append("policies")
+run()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("module", ["typer", "dirichlet_bandits.cli.study", "numpy"])
+def test_ctrl_c_during_imports_shows_no_traceback(module):
+    answer = subprocess.run([sys.executable, "-c", EARLY_CTRL_C, module], capture_output=True, text=True, check=False)
+    assert answer.returncode in (-signal.SIGINT, 130)
+    assert (answer.stdout, answer.stderr) == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_while_the_commands_are_made_shows_no_traceback():
+    words = "import os, signal, typer.main as t; t.get_command = lambda app: os.kill(os.getpid(), signal.SIGINT)"
+    script = f"{words}\nfrom dirichlet_bandits.cli import run\nrun()"
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "")
+
+
+def test_letters_that_a_terminal_does_not_have(tmp_path):
+    """The trial is stored by then: its arm must be shown somehow."""
+    db.create_study("s", arms=["maïs 🌽"], policy=db.UCB1(sigma=1.0), storage=f"sqlite:///{tmp_path}/s.db", seed=1)
+    answer = subprocess.run(
+        [*PROGRAM, "study", "ask", "s", "--storage", f"sqlite:///{tmp_path}/s.db"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "0\tmaïs \\U0001f33d\t1\n".encode("latin-1"), b"")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
+from dirichlet_bandits.storage.database import DatabaseStorage
 
 
 @pytest.fixture
@@ -219,3 +220,67 @@ def test_tables_fit_80_columns(run, monkeypatch):
         assert max(map(len, run(*words).splitlines())) <= 80
     run("create", "x" * 90, "--arm", "a")
     assert "x" * 90 in run("list").splitlines()
+
+
+def test_a_list_opens_its_storage_once_and_builds_no_tables(run, monkeypatch):
+    """With thousands of studies, each of these took longer than reading them."""
+    for name in "stu":
+        run("create", name, "--arm", "a", "--arm", "b", "--policy", "UCB1(sigma=1)")
+    opened, tables = [], []
+    open_one, build = DatabaseStorage.__init__, pd.DataFrame.__init__
+    monkeypatch.setattr(DatabaseStorage, "__init__", lambda *given: opened.append(1) or open_one(*given))
+    monkeypatch.setattr(pd.DataFrame, "__init__", lambda *given, **named: tables.append(1) or build(*given, **named))
+    assert [row["study"] for row in json.loads(run("list", "--json"))] == ["s", "t", "u"]
+    assert (len(opened), len(tables)) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("binary.csv", bytes(range(256)) * 4),
+        ("quotes.csv", b'arm,reward\n"a,1\n'),
+        ("uneven.csv", b"arm,reward\na,1\na,1,2,3\n"),
+        ("text.parquet", b"arm,reward\n"),
+        ("cut.parquet", b"PAR1" + bytes(50) + b"PAR1"),
+    ],
+)
+def test_files_that_cannot_be_read(run, tmp_path, name, content):
+    run("create", "p", "--arm", "a", "--arm", "b")
+    (tmp_path / name).write_bytes(content)
+    kind = "Parquet" if name.endswith("parquet") else "CSV"
+    assert f"error: {name} cannot be read as a {kind} file" in run("add-trials", "p", name, code=2)
+
+
+def test_past_trials_of_an_arm_called_na_and_a_token(run, tmp_path):
+    run("create", "p", "--arm", "NA", "--arm", "nan")
+    (tmp_path / "past.csv").write_text("arm,reward,time,propensity\nNA,1,,NA\nnan,2,NaN,0.5\nNA,3,2020-01-01,\n")
+    for _ in range(2):
+        assert run("add-trials", "p", "past.csv", "--token", "once") == "added 3 trials, 0 to 2\n"
+    assert db.load_study("p", "sqlite:///s.db").trials_dataframe()["arm"].tolist() == ["NA", "nan", "NA"]
+    (tmp_path / "past.csv").write_text("arm,reward\n,1\n")
+    assert "no arm ''" in run("add-trials", "p", "past.csv", code=2)
+    (tmp_path / "past.csv").write_text("arm,reward\nNA,NA\n")
+    assert "'reward[0]' must be a finite number (got nan)" in run("add-trials", "p", "past.csv", code=2)
+
+
+def test_formulas_in_csv(run, tmp_path):
+    run("create", "=1+1", "--arm", "＝cmd", "--arm", "@b", "--policy", "UCB1(sigma=1)")  # noqa: RUF001
+    run("ask", "=1+1", "-n", 2)
+    run("tell", "=1+1", 0, -1)
+    run("note", "=1+1", 0, "--note", "\t=2+2")
+    assert run("list", "--csv").splitlines()[1].startswith("'=1+1,UCB1(sigma=1)")
+    shown = [line.split(",")[0] for line in run("show", "=1+1", "--csv").splitlines()[1:]]
+    assert shown == ["'＝cmd", "'@b"]  # noqa: RUF001
+    run("export", "=1+1", "log.csv")
+    log = pd.read_csv("log.csv")
+    assert sorted(log["arm"]) == ["'@b", "'＝cmd"]  # noqa: RUF001
+    assert log["note"][0] == "'\t'=2+2"
+    assert log["reward"][0] == -1.0
+
+
+def test_numbers_and_urls_that_make_no_sense(run):
+    run("create", "p", "--arm", "a", "--arm", "b")
+    assert "'n' must be an integer from 1 to 1000000" in run("ask", "p", "-n", "99999999999999999999", code=2)
+    asked = run("ask", "p", "--storage", "postgresql+asyncpg://me:secret@host/d", code=2)
+    assert "'--storage' must be a URL of one of 'sqlite', 'postgresql+psycopg' (got 'postgresql+asyncpg')" in asked

@@ -190,3 +190,11 @@ def test_notes_and_attributes_are_kept_and_change_no_decision(url, tmp_path):
         with pytest.raises(db.ArgumentError) as caught:
             study.annotate(0, **given)
         assert caught.value.name == field
+
+
+def test_a_propensity_that_estimates_cannot_divide_by():
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), seed=1)
+    with pytest.raises(db.ArgumentError, match=r"'propensity\[0\]' must be a probability of at least 1e-50"):
+        study.add_trials({"arm": ["a"], "reward": [1.0], "propensity": [1e-320]})
+    study.add_trials({"arm": ["a", "a"], "reward": [1e100, -1e100], "propensity": [1e-50, 1e-50]})
+    assert np.isfinite(study.estimate("a").ips_error)

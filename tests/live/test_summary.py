@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.frames import best
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
 
 ARMS = ["a", "b", "c"]
@@ -148,3 +149,37 @@ def test_propensities_keep_the_names():
     chances = db.propensities(db.RDS(), {"north": [3.1, 4.4, 4.6], "south": [3.9]})
     assert list(chances) == ["north", "south"]
     assert list(chances.values()) == db.propensities(db.RDS(), [[3.1, 4.4, 4.6], [3.9]]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("policy", "direction"),
+    [(db.UCB1(sigma=1.0), "maximize"), (db.UCB1(sigma=1.0), "minimize"), (db.BCVTS(upper=9.0, level=0.2), "maximize")],
+)
+def test_the_best_arm_without_the_table_is_that_of_the_table(policy, direction):
+    rng, named = np.random.default_rng(5), 0
+    for k in range(12):
+        study = db.create_study("s", arms=["a", "b", "c"], policy=policy, direction=direction, seed=k)
+        arms = rng.choice(["a", "b", "c"][: 1 + k % 3], 5 * k)
+        study.add_trials({"arm": arms.tolist(), "reward": rng.integers(0, 9, 5 * k)})
+        if k == 11:
+            study.retire_arm("a")
+        assert study.best_arm == study.summary().attrs["best_arm"]
+        named += study.best_arm is not None
+    assert 0 < named < 12
+
+
+def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table():
+    """They hold together: arms that one interval alone would tell apart may overlap."""
+    reasons, differ, rng = set(), 0, np.random.default_rng(1)
+    rewards = {"a": rng.normal(2.0, 1.0, 100), "b": rng.normal(0.0, 1.0, 100)}
+    for n in range(10, 100, 5):
+        study = db.create_study("s", arms=["a", "b", "c", "d"], policy=db.UCB1(sigma=1.0))
+        study.add_trials({"arm": ["a"] * n + ["b"] * n, "reward": [*rewards["a"][:n], *rewards["b"][:n]]})
+        attrs = study.summary().attrs
+        found = best(study._read(), study.policy, 0.95, study._direction)
+        assert found == (attrs["best_arm"], attrs["best_arm_reason"])
+        reasons.add(found.reason)
+        alone = asymptotic(rewards["a"][:n], 0.95).low > asymptotic(rewards["b"][:n], 0.95).high
+        differ += alone != ("apart" in found.reason)
+    assert len(reasons) == 2
+    assert differ

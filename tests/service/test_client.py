@@ -352,3 +352,9 @@ def test_what_arms_are_judged_by_travels_too(studies):
     assert here.summary().attrs == there.summary().attrs
     assert there.summary().attrs["objective"] == "CVaR at 40 %"
     assert here.best_arm == there.best_arm
+
+
+def test_a_level_that_nothing_can_be_divided_by(studies, web):
+    studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
+    answer = web.post("/api/estimate?study=level", json={"arm": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
+    assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")

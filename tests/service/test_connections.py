@@ -72,6 +72,59 @@ def test_a_request_must_be_whole_in_time(tmp_path, monkeypatch, sent):
         service.stop()
 
 
+@pytest.fixture
+def one_service(tmp_path):
+    running = Forked(tmp_path)
+    yield running
+    running.stop()
+
+
+CHUNKED = b"POST /api/ask?study=s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /api/health HTTP/1.1\r\nHost: x\r\n" + b"a: b\r\n" * 200_000 + b"\r\n",
+        b"GET /api/health HTTP/1.1\r\nHost: x\r\nlong: " + b"x" * 5_000_000 + b"\r\n\r\n",
+        b"GET /api/health HTTP/1.1\r\nHost: x\r\n" + b"x" * 5_000_000 + b": b\r\n\r\n",
+        b"GET /api/health?" + b"x" * 5_000_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        CHUNKED + b"0\r\n" + b"a: b\r\n" * 200_000 + b"\r\n",
+        CHUNKED + b"0\r\nlong: " + b"x" * 5_000_000 + b"\r\n\r\n",
+    ],
+    ids=["lines", "value", "name", "path", "trailer lines", "trailer value"],
+)
+def test_headers_are_limited(one_service, sent):
+    """Most of them is never read: the connection is closed before."""
+    line = socket.create_connection(("127.0.0.1", one_service.port))
+    with line, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        line.sendall(10 * sent)
+    assert httpx.get(one_service.url + "/api/health", timeout=60).json()["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "sent", [b"a: b\r\n" * (server.MOST_HEADERS + 1), b"long: " + b"x" * (server.LARGEST_HEAD + 2**14) + b"\r\n"]
+)
+def test_too_large_headers_are_refused_in_words(one_service, sent):
+    with socket.create_connection(("127.0.0.1", one_service.port)) as line:
+        line.sendall(b"GET /api/health HTTP/1.1\r\nHost: x\r\n" + sent)
+        answer = rest(line)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"the headers must be at most 100 lines and 65536 bytes" in answer
+
+
+def test_large_headers_and_long_bodies_pass(one_service):
+    headers = {f"x-{k}": "y" * 1000 for k in range(50)}
+    assert httpx.get(one_service.url + "/api/health", headers=headers, timeout=60).status_code == 200
+    with one_service.connect() as studies:
+        study = studies.create_study("s", arms=["a", "b"], seed=1)
+        assert len(study.add_trials({"arm": ["a"] * 9000, "reward": [1.0] * 9000})) == 9000  # half a megabyte
+        with one_service.http(one_service.write) as web:
+            pieces = (piece.encode() for piece in '{"n": 2, "token": "pieces"}')  # one chunk per byte
+            answer = web.post("/api/ask?study=s", content=pieces, headers={"content-type": "application/json"})
+            assert len(answer.json()["trials"]) == 2
+
+
 def test_a_slow_answer_is_no_slow_request(tmp_path, monkeypatch):
     """Who waits for us is let be, and may ask again on the same connection."""
     monkeypatch.setattr(server, "SLOWEST_REQUEST", 2.0)

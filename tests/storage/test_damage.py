@@ -54,6 +54,9 @@ def use(path, folder):
         study.replay,
         lambda: study.pending,
         lambda: study.estimate("a"),
+        lambda: study.estimate("a", objective=db.CVaR(0.5), bounds=(-1e4, 1e4)),
+        lambda: study.best_arm,
+        study._repr_html_,
         lambda: study.export(folder / "log.csv"),
         lambda: study.ask(3),
         lambda: study.tell(1, 1.0),
@@ -68,6 +71,9 @@ def use(path, folder):
             refused += 1
     study.storage.close()
     return refused
+
+
+FIRST = "(SELECT min(number) FROM bandit_events WHERE kind = {})"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +107,15 @@ def use(path, folder):
         "UPDATE bandit_events SET value = NULL WHERE kind = 8",
         "UPDATE bandit_events SET arm = 77 WHERE kind = 8",
         "UPDATE bandit_events SET data = x'0000' WHERE kind = 8",
+        *(f"UPDATE bandit_events SET arm = -1 WHERE number = {FIRST.format(kind)}" for kind in (0, 1, 2, 8)),
+        *(f"UPDATE bandit_events SET value = 1e999 WHERE number = {FIRST.format(kind)}" for kind in (3, 6, 8)),
+        *(f"UPDATE bandit_events SET value = -1e200 WHERE number = {FIRST.format(kind)}" for kind in (3, 6, 8)),
+        *(f"UPDATE bandit_events SET note = x'80' WHERE number = {FIRST.format(kind)}" for kind in (5, 6)),
+        *(f"UPDATE bandit_events SET number = {value} WHERE number = 5" for value in ("'x'", "x'80'")),
+        *(f"UPDATE bandit_events SET note = '{rest}' WHERE number = 3" for rest in ("[[-1, 0.5]]", "[[77, 1]]", "[1]")),
+        """UPDATE bandit_studies SET settings = json_set(settings, '$.control', 'zz')""",
+        """UPDATE bandit_studies SET settings = json_set(settings, '$.control', 5)""",
+        "DELETE FROM bandit_events WHERE kind = 0",
     ],
 )
 def test_values_that_make_no_sense(spoilt, tmp_path, damage):
@@ -108,6 +123,27 @@ def test_values_that_make_no_sense(spoilt, tmp_path, damage):
         assert file.execute(damage).rowcount > 0
         file.commit()
     assert use(spoilt, tmp_path) > 0
+    if "SET data" not in damage:  # a summary does not read propensities
+        with pytest.raises(db.DirichletBanditsError):
+            db.load_study("s", f"sqlite:///{spoilt}").summary()
+
+
+@pytest.mark.parametrize("chance", [0.0, -0.5, 1e-300, 7.0, np.nan, np.inf])
+@pytest.mark.parametrize("kind", [2, 8])
+def test_propensities_that_make_no_sense(spoilt, tmp_path, chance, kind):
+    """Estimates divide by them; exports and summaries do not."""
+    data = np.full(3, chance).astype("<f8").tobytes()
+    with closing(sqlite3.connect(spoilt)) as file:
+        file.execute("UPDATE bandit_events SET data = ? WHERE data IS NOT NULL AND kind = ?", (data, kind))
+        file.commit()
+    study = db.load_study("s", f"sqlite:///{spoilt}")
+    for given in ({}, {"objective": db.CVaR(0.5), "bounds": (-1e4, 1e4)}):
+        with pytest.raises(
+            db.FormatError, match=r"the round of trial \d+ has the propensity .*: the storage is damaged"
+        ):
+            study.estimate(db.RDS(), **given)
+    study.export(tmp_path / "log.csv")
+    study.storage.close()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a reward of 1e200 is a number

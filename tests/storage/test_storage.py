@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import sys
 import threading
 from pathlib import Path
 
@@ -330,3 +331,38 @@ def test_missing_extras_are_named(monkeypatch, tmp_path):
         monkeypatch.setattr(importlib.util, "find_spec", hidden)
         with pytest.raises(db.MissingExtraError, match=f"the extra '{extra}'"):
             call()
+
+
+class AlarmError(Exception):
+    """What a signal handler may raise."""
+
+
+def test_what_a_signal_handler_raises_arrives_as_itself(url):
+    """Also while SQLAlchemy prepares a statement: it would wrap it in an exception of its own."""
+    storage = open_storage(url, create=True)
+    steps = 0
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_name == "_init_compiled" and event == "line":
+            left -= 1
+            if left < 0:
+                sys.settrace(None)
+                raise AlarmError
+        return trace
+
+    before, raised = sys.gettrace(), AlarmError()
+    while raised is not None:
+        left = steps
+        sys.settrace(trace)
+        try:
+            storage.names()
+            raised = None
+        except Exception as error:
+            raised = error
+        finally:
+            sys.settrace(before)
+        assert raised is None or type(raised) is AlarmError
+        steps += 1
+    assert steps > 10
+    storage.close()

@@ -2,18 +2,22 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import numpy as np
 import psycopg
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.storage import Event, open_storage
+from dirichlet_bandits.storage import Event, database, open_storage
 from dirichlet_bandits.storage.events import ASK
 
 UCB1 = db.UCB1(sigma=1.0)
@@ -72,6 +76,112 @@ def test_a_stopped_holder_of_the_lock_does_not_stop_others(postgres, hasty):
     study.storage.close()
 
 
+@contextmanager
+def stopped_backends(postgres):
+    """All processes of the server that serve somebody, stopped; new ones can be had."""
+    with psycopg.connect(f"host={postgres.folder} user=tester dbname=postgres") as own:
+        found = own.execute(
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        ).fetchall()
+    pids = [pid for (pid,) in found]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield len(pids)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_stopped_backend_is_given_up(postgres, hasty, monkeypatch):
+    """It neither answers nor ends, and the network acknowledges whatever it is sent."""
+    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=postgres.empty(), seed=1)
+    study.ask()
+    with stopped_backends(postgres) as stopped:
+        assert stopped > 0
+        found = outcomes([lambda: study.tell(0, 1.0)])
+        assert len(found) == 1, "the call hangs"
+    assert found[0] is None or "has not answered for 1.5 s" in str(found[0])
+    assert study.ask().id == 1
+    study.tell(0, 1.0)
+    study.storage.close()
+
+
+def test_a_backend_that_stops_before_the_commit(postgres, hasty, monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
+    study = db.create_study("s", arms=ARMS, policy=UCB1, storage=postgres.empty(), seed=1)
+
+    def act():
+        with study.storage.transaction("s") as transaction:
+            transaction.append([Event(3, ASK, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes())])
+            stop.enter_context(stopped_backends(postgres))
+
+    with ExitStack() as stop:
+        found = outcomes([act])
+    assert [type(error) for error in found] == [db.StorageError]
+    assert "it may have been written: the server has not answered for 1.5 s" in str(found[0])
+    assert len(study) in (0, 1)  # the server may still commit
+    study.storage.close()
+
+
+class Stalling:
+    """A proxy in front of the server's socket that can stop passing anything on, but still accepts connections."""
+
+    def __init__(self, postgres, folder):
+        self.there = f"{postgres.folder}/.s.PGSQL.5432"
+        self.flowing = threading.Event()
+        self.flowing.set()
+        self.listening = socket.socket(socket.AF_UNIX)
+        self.listening.bind(f"{folder}/.s.PGSQL.5432")
+        self.listening.listen(50)
+        self.url = f"postgresql+psycopg://tester@/postgres?host={folder}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listening.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(self.there)
+            for ends in ((client, server), (server, client)):
+                threading.Thread(target=self.pass_on, args=ends, daemon=True).start()
+
+    def pass_on(self, source, target):
+        with source, target, suppress(OSError):
+            while data := source.recv(65536):
+                self.flowing.wait()
+                target.sendall(data)
+            target.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.flowing.set()
+        self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+
+
+def test_a_stalling_proxy_is_given_up(postgres, hasty, monkeypatch):
+    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
+    monkeypatch.setitem(database._NETWORK, "connect_timeout", 2)
+    postgres.empty()
+    with tempfile.TemporaryDirectory(prefix="stall-", dir="/tmp") as folder:  # a socket's path must be short
+        proxy = Stalling(postgres, folder)
+        study = db.create_study("s", arms=ARMS, policy=UCB1, storage=proxy.url, seed=1)
+        study.ask()
+        proxy.flowing.clear()
+        found = outcomes([lambda: study.tell(0, 1.0), lambda: len(study), lambda: open_storage(proxy.url)])
+        assert [type(error) for error in found] == [db.StorageError] * 3
+        proxy.flowing.set()
+        study.tell(0, 1.0)
+        study.storage.close()
+        proxy.close()
+
+
 def test_how_sessions_are_set_up(postgres):
     """Not by the server's defaults; and a server that has vanished from the network is given up."""
     storage = open_storage(postgres.empty(), create=True)
@@ -102,7 +212,7 @@ def test_isolation_is_ours(postgres):
             other = db.load_study("s", url)
             assert len(other) == 0
             asked = []
-            with study._writing() as (known, draft):
+            with study._writing() as (known, draft, _):
                 thread = threading.Thread(target=lambda: asked.append(other.ask()), daemon=True)
                 thread.start()
                 while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
@@ -216,3 +326,48 @@ def test_a_fork_that_could_not_wait_is_said_so(tmp_path, monkeypatch):
         thread.join()
     assert study.ask().id == 0  # the parent has nothing to fear
     study.storage.close()
+
+
+FORKING_AND_OPENING = """
+import os, sys, threading
+import dirichlet_bandits as db
+from dirichlet_bandits.storage import open_storage
+
+ending = threading.Event()
+
+def open_again_and_again():
+    while not ending.is_set():
+        open_storage(f"sqlite:///{sys.argv[1]}/t.db", create=True).close()
+
+thread = threading.Thread(target=open_again_and_again)
+thread.start()
+study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=f"sqlite:///{sys.argv[1]}/s.db")
+ended = []
+for _ in range(40):
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            study.ask()
+            open_storage(f"sqlite:///{sys.argv[1]}/t.db").names()
+            status = 0
+        finally:
+            os._exit(status)
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+ending.set()
+thread.join()
+print(set(ended), len(study))
+"""
+
+
+@forks
+def test_forks_while_a_thread_opens_storages(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING_AND_OPENING, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "{0} 40\n", "")

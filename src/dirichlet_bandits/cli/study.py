@@ -1,9 +1,8 @@
 """``dirichlet-bandits study``: live decisions from the command line."""
 
 import math
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +10,11 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.progress import bars
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 DIFFERENT = 1
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 
 app = typer.Typer(
     help="Live decisions: ask which arm to try, tell the reward later.", no_args_is_help=True, rich_markup_mode=None
@@ -170,6 +173,9 @@ def add_trials_command(
     name: Name,
     path: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", exists=True, dir_okay=False)],
     storage: Url,
+    token: Annotated[
+        str | None, typer.Option(help="A name for this call: a second one with the same name adds nothing.")
+    ] = None,
 ) -> None:
     """Add trials of the past from a file: columns arm and reward, and perhaps time and propensity.
 
@@ -180,10 +186,7 @@ def add_trials_command(
       dirichlet-bandits study add-trials maize last-year.csv \\
         --storage sqlite:///maize.db
     """
-    import pandas as pd
-
-    read = pd.read_parquet if path.suffix.lower() == ".parquet" else partial(pd.read_csv, dtype={"arm": "str"})
-    ids = db.load_study(name, storage).add_trials(read(path))
+    ids = db.load_study(name, storage).add_trials(_table(path), token=token)
     typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 
@@ -328,6 +331,26 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
+
+
+def _table(path: Path) -> "pd.DataFrame":
+    """What a file holds; cells of an arm are names whatever they are, also ``NA``."""
+    import pandas as pd
+
+    kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
+    try:
+        if kind == "Parquet":
+            return pd.read_parquet(path)
+        missing = dict.fromkeys(("reward", "time", "propensity"), _MISSING)
+        return pd.read_csv(path, dtype={"arm": "str"}, keep_default_na=False, na_values=missing)
+    except ImportError as error:
+        raise db.MissingExtraError(
+            "Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'"
+        ) from error
+    except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file cannot be read at all
+        raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
 
 
 def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:

@@ -16,11 +16,9 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     """All studies, or those that are archived, a row each."""
-    studies = [db.load_study(name, storage) for name in db.study_names(storage, archived=archived)]
-    rows = [
-        (study.name, repr(study.policy), len(study.arms), len(study), len(study.pending), study.best_arm)
-        for study in studies
-    ]
+    from dirichlet_bandits.live.listing import list_studies
+
+    rows = list_studies(storage, archived=archived)
     columns = [
         tables.Column("study", "study"),
         tables.Column("policy", "policy", prose=True),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.files import plain_text
 
 if TYPE_CHECKING:
     import dirichlet_bandits as db
@@ -81,8 +82,14 @@ def _csv(table: Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(column.key for column in table.columns)
     for record in table.records():
-        writer.writerow("" if value is None else value for value in record.values())
+        writer.writerow(_csv_cell(value) for value in record.values())
     return file.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return plain_text(value)
+    return "" if value is None else value
 
 
 def _plain(value: Any) -> Any:

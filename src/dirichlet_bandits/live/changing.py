@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dirichlet_bandits.errors import ConflictError
-from dirichlet_bandits.live.following import Known, new_event
+from dirichlet_bandits.live.following import Known, Readable, new_event
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import DONE, Event, Transaction
+from dirichlet_bandits.storage.events import DONE, Event
 
 Step = tuple[int, int | None, int | None, float | None, str | None]
 """Something that a call is to do: kind, trial, arm, value and note of the event for it."""
@@ -23,11 +23,9 @@ def step(
 class Change:
     """A call in its transaction. It says with :meth:`is_new` what it is to do, then adds the events that are news."""
 
-    def __init__(
-        self, known: Known, draft: Callable[[Event], None], transaction: Transaction, token: str | None
-    ) -> None:
-        self.known, self.journal, self.transaction = known, known.journal, transaction
-        self._draft, self._token = draft, token
+    def __init__(self, known: Known, draft: Callable[[Event], None], events: Readable, token: str | None) -> None:
+        self.journal = known.journal
+        self._draft, self._events, self._token = draft, events, token
         self._call: list[Step] | None = None
         self._added: list[Step] = []
 
@@ -63,7 +61,7 @@ class Change:
     def _recorded(self, first: int) -> list[Step]:
         """The call that was made with this token, from its events; ``first`` is the number of the first one."""
         steps: list[Step] = []
-        for _, kind, trial, arm, value, _, _, note, token, _ in self.transaction.read(first - 1):
+        for _, kind, trial, arm, value, _, _, note, token, _ in self._events.read(first - 1):
             if token != self._token:
                 break
             if kind == DONE:

@@ -132,7 +132,7 @@ def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
     possible = rounds.possible & ~((handed_out > 0) & (answered == 0))
     counted = np.flatnonzero(used & told)
     rows, k = rounds.row_of_trial[counted], arms[counted]
-    weight = wanted[rows, k] * scale[k] / q[rows, k]
+    weight = wanted[rows, k] * scale[k] / rounds.propensities_of(counted)
     reward = np.array([journal.reward_of[trial] for trial in counted.tolist()], np.float64)
     n = q.shape[0]
     c, d = np.bincount(rows, weight * reward, n), np.bincount(rows, weight, n)

@@ -2,10 +2,11 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.decider import Decider
@@ -13,11 +14,12 @@ from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.naming import Named
+from dirichlet_bandits.live.together import MOST, Group
 from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
-from dirichlet_bandits.storage.forks import fresh_lock_in_children
+from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 T = TypeVar("T")
 
@@ -27,6 +29,13 @@ class Known(NamedTuple):
 
     journal: Journal
     decider: Decider
+
+
+class Readable(Protocol):
+    """Whatever has the events of a study that is being changed."""
+
+    def read(self, after: int) -> Sequence[Event]:
+        """The events with numbers above ``after``, with those drafted by other threads."""
 
 
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
@@ -56,8 +65,18 @@ class Following(Named):
         self.control = control
         self._direction = direction_for(policy, direction)
         self._known: Known | None = None
+        self._renew_lock()
+        fresh_locks_in_children(self)
+
+    def _renew_lock(self) -> None:
+        """Begin without other threads; a forked child has none."""
         self._lock = threading.RLock()
-        fresh_lock_in_children(self)
+        self._queue: deque[None] = deque()  # one entry per thread that waits to write
+        group: Group | None = getattr(self, "_group", None)
+        self._group: Group | None = None
+        if group is not None:
+            self._known = None  # it has what the parent may not have committed
+            self._abandoned = group  # not even closed here: its connection is the parent's
 
     def _read(self) -> Journal:
         """The journal with what others have added."""
@@ -66,6 +85,7 @@ class Following(Named):
 
     def _look(self) -> Known:
         """What is known, with what others have added."""
+        self._settle()
         name = self.name
         return self._follow(partial(self.storage.read, name), partial(self.storage.settings, name))
 
@@ -118,12 +138,79 @@ class Following(Named):
         self._known = None
         return undisturbed(work)
 
+    def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None], Readable]]:
+        """Take the study, take note of what others did; drafted events are stored at the end, all or none.
+
+        Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
+        at any step, and the others with it.
+        """
+        main = threading.get_ident() == threading.main_thread().ident
+        together = not main and getattr(self.storage, "any_thread_may_commit", False)
+        return self._writing_together() if together else self._writing_alone()
+
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Known, Callable[[Event], None], Transaction]]:
-        """Take the study, take note of what others did; drafted events are stored at the end, all or none."""
+    def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None], Group]]:
+        """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is taken."""
+        drafted: list[Event] = []
+        self._queue.append(None)
+        try:
+            self._lock.acquire()
+        finally:
+            self._queue.pop()
+        try:
+            group, self._group = self._group, None
+            group = group or Group(self.storage.transaction(self.name))
+            known = self._known
+            if known is None or not group.members:  # nobody has looked yet, or a draft was thrown away
+                try:
+                    known = self._follow(group.read, group.transaction.settings)
+                except BaseException as error:
+                    group.fail(error)
+                    raise
+
+            def draft(event: Event) -> None:
+                self._known = None
+                drafted.append(event)
+                known.journal.apply([event])
+
+            try:
+                yield known, draft, group
+            except Exception:  # what others have drafted is as good as before
+                self._pass_on(group)
+                raise
+            except BaseException as error:
+                self._known = None
+                group.fail(error)
+                raise
+            self._known = known
+            group.add(drafted)
+            self._pass_on(group)
+        finally:
+            self._lock.release()
+        group.wait(self._settle_later)
+
+    def _pass_on(self, group: Group) -> None:
+        """Leave the transaction to the next thread that waits to write, if there is one; else commit."""
+        self._group = group
+        if not self._queue or group.members >= MOST:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Commit what threads have drafted together: before anything else is done with the study."""
+        group, self._group = self._group, None
+        if group is not None and not undisturbed(group.commit):
+            self._known = None
+
+    def _settle_later(self) -> None:
+        with self._lock:
+            self._settle()
+
+    @contextmanager
+    def _writing_alone(self) -> Iterator[tuple[Known, Callable[[Event], None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
+            self._settle()
             try:
                 with self.storage.transaction(self.name) as transaction:
                     known = self._follow(transaction.read, transaction.settings)

@@ -12,9 +12,9 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
-from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
-from dirichlet_bandits.live.best import best_arm
+from dirichlet_bandits.live.best import Best, Judged, best_arm
 from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import (
     Interval,
@@ -61,7 +61,7 @@ def summary(
     taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
     voided = np.bincount(taken_back, minlength=len(journal.names))
     of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
-    levels = np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
+    levels = _levels(journal, level)
     intervals = [_interval(x, lower, upper, float(each)) for x, each in zip(of_arm, levels, strict=True)]
     rows = []
     for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
@@ -101,8 +101,33 @@ def summary(
     frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED + _caution(fragile)
     frame.attrs["level"] = level
     frame.attrs["direction"], frame.attrs["control"] = direction.name, control
-    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(frame, direction.larger_is_better)
+    columns = zip(
+        *(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True
+    )
+    judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
+    judged = [one for one in judged if one.told]
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
+        judged, direction.larger_is_better, policy.objective.name
+    )
     return frame
+
+
+def best(journal: Journal, policy: Policy, level: float, direction: Direction) -> Best:
+    """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
+    lower, upper = checked_bounds(None, policy, journal.told_rewards)
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    levels, judged = _levels(journal, level), []
+    for arm in journal.known_arms():
+        x = rewards[arms == arm]
+        mean = isinstance(policy.objective, Mean)
+        value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
+        judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, float(levels[arm]))))
+    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+
+
+def _levels(journal: Journal, level: float) -> Floats:
+    """The level of each arm's own interval, so that all of them hold together at the given level."""
+    return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
 def _caution(arms: Sequence[str]) -> str:
@@ -188,14 +213,5 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            texts = {column: frame[column].map(_plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
+            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
             frame.assign(**texts).to_csv(draft)
-
-
-def _plain_text(name: str) -> str:
-    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
-
-    >>> [_plain_text(name) for name in ("=1+1", "-5 days", "'n", "26 Feb")]
-    ["'=1+1", "'-5 days", "''n", '26 Feb']
-    """
-    return "'" + name if name.startswith(("=", "+", "-", "@", "'")) else name

@@ -12,6 +12,7 @@ from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, DONE, NOTE, PAST, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.validation import LARGEST_SCALE
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
@@ -139,13 +140,15 @@ class Journal:
             if not abs(at) < LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
-                if trial != len(self.arm_of) or type(value) is not float:
-                    raise FormatError(f"event {number} asks trial {trial!r} for {value!r}: the storage is damaged")
+                if trial != len(self.arm_of) or type(value) is not float or not 0 <= arm < len(self.names):
+                    raise FormatError(
+                        f"event {number} asks trial {trial!r} of arm {arm!r} for {value!r}: the storage is damaged"
+                    )
                 if self.rest:  # the round goes on
                     del self.rest[0]
                 else:
                     if note is not None:
-                        self.rest = json.loads(note)
+                        self.rest = _rest_of_round(number, note, len(self.names))
                     self.round = trial
                 self.round_of.append(self.round)
                 self.arm_of.append(arm)
@@ -156,7 +159,7 @@ class Journal:
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
             elif kind == TELL:
-                if type(value) is not float:
+                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
                     raise FormatError(f"event {number} tells {value!r}: the storage is damaged")
                 arm = self.arm_of[trial]
                 del self.pending[trial]
@@ -170,16 +173,19 @@ class Journal:
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
             elif kind == VOID:
-                self._void(number, trial, at, note)
+                self._void(number, trial, at, _reason(number, note))
             elif kind == CORRECT:
-                if type(value) is not float:
+                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
                     raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
-                self._correct(number, trial, value, at, note)
+                self._correct(number, trial, value, at, _reason(number, note))
             elif kind == NOTE:
                 self._annotate(number, trial, note)
             elif kind == PAST:
-                if trial != len(self.arm_of) or type(value) is not float:
-                    raise FormatError(f"event {number} adds trial {trial!r} with {value!r}: the storage is damaged")
+                good = type(value) is float and abs(value) <= LARGEST_SCALE
+                if trial != len(self.arm_of) or not good or not 0 <= arm < len(self.names):
+                    raise FormatError(
+                        f"event {number} adds trial {trial!r} of arm {arm!r} with {value!r}: the storage is damaged"
+                    )
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
@@ -243,6 +249,8 @@ class Journal:
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be
+        if not 0 <= arm < len(self.names) + (kind == ARM):
+            raise FormatError(f"there is no arm {arm!r} to change: the storage is damaged")
         if kind == RETIRE:
             self.active[arm] = False
         elif arm < len(self.names):  # an arm that was retired comes back
@@ -255,6 +263,20 @@ class Journal:
             self.since.append(len(self.arm_of))
             self.n_told.append(0)
             self.n_pending.append(0)
+
+
+def _rest_of_round(number: int, note: str, n_arms: int) -> list[tuple[int, float]]:
+    """Arms that a round has still to hand out, with their propensities."""
+    rest = [(arm, chance) for arm, chance in json.loads(note)]
+    if not all(type(arm) is int and 0 <= arm < n_arms and isinstance(chance, float | int) for arm, chance in rest):
+        raise FormatError(f"event {number} begins a round with {note!r} to come: the storage is damaged")
+    return rest
+
+
+def _reason(number: int, note: Any) -> str | None:
+    if note is not None and not isinstance(note, str):
+        raise FormatError(f"event {number} has the reason {note!r}: the storage is damaged")
+    return note
 
 
 def _without_data(event: Event) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, TELL, VOID, Event
 
 
@@ -15,6 +16,7 @@ class Mended(NamedTuple):
     ids: Sequence[int]
 
 
+@intact("the study")
 def mend(events: Sequence[Event]) -> Mended:
     """Number events and trials anew; leave out what was told of trials that are missing.
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError, ReplacedError
+from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
@@ -129,6 +129,8 @@ def check_confirmed(name: str, confirm: object) -> None:
 
 def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]) -> Study:
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
+    if control is not None and control not in settings["arms"]:
+        raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
     identity = settings.get("identity", "")  # studies of before have none
     return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control, identity=identity)
 

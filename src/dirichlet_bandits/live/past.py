@@ -1,7 +1,7 @@
 """Past data: trials that somebody else decided, with their rewards."""
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from dirichlet_bandits.validation import finite_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SMALLEST_PROPENSITY: Final = 1e-50
+"""Estimates divide by it: the square of the largest reward over it must still be a number."""
 
 _NEEDED = ("arm", "reward")
 _OPTIONAL = ("time", "propensity")
@@ -60,8 +63,8 @@ def _propensity(name: str, x: object) -> float | None:
     if x is None or (isinstance(x, float) and math.isnan(x)):
         return None
     number = finite_number(name, x)
-    if not 0.0 < number <= 1.0:
-        raise ArgumentError(name, "a probability above 0, or nothing", x)
+    if not SMALLEST_PROPENSITY <= number <= 1.0:
+        raise ArgumentError(name, f"a probability of at least {SMALLEST_PROPENSITY:g}, or nothing", x)
     return number
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
@@ -16,6 +16,9 @@ from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_c
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LEVEL: Final = 0.95
+"""Of the intervals in a summary, unless another one is given."""
 
 
 class Trial(NamedTuple):
@@ -74,8 +77,8 @@ class ReadableStudy(Following, Estimating):
         arm is named when it alone is the best of at least two, with ten rewards or more;
         ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
         """
-        best: str | None = self.summary().attrs["best_arm"]
-        return best
+        with self._lock:
+            return frames.best(self._read(), self.policy, LEVEL, self._direction).arm
 
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
@@ -85,7 +88,7 @@ class ReadableStudy(Following, Estimating):
             self._known = known
             return dict(zip(known.journal.names, chances.tolist(), strict=True))
 
-    def summary(self, level: float = 0.95, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
+    def summary(self, level: float = LEVEL, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
         With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;

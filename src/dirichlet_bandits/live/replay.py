@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.undisturbed import walk
@@ -49,6 +50,8 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     def look(event: Event) -> None:
         nonlocal trials, rounds, n_wrong
         if event.kind == ASK:
+            if not journal.names:
+                raise FormatError(f"event {event.number} asks before there are arms: the storage is damaged")
             trials += 1
             wrong = _check_rest(journal, event) if journal.rest else _check_round(journal, decider, event)
             rounds += not journal.rest

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event
@@ -27,6 +28,21 @@ class Rounds(NamedTuple):
     def possible(self) -> np.ndarray:
         """Which arms could have been in which round."""
         return self.propensities != 0.0  # NaN is not 0 either
+
+    def propensities_of(self, trials: Ints) -> Floats:
+        """The propensities of the arms of these trials, as their rounds have them.
+
+        Estimates divide by them, so they must be positive, and what is recorded with each trial.
+        """
+        journal = self.journal
+        found = self.propensities[self.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]]
+        wrong = ~(found > 0.0) | (found != np.array(journal.propensity_of, np.float64)[trials])
+        if wrong.any():
+            trial, chance = int(trials[wrong][0]), float(found[wrong][0])
+            raise FormatError(
+                f"the round of trial {trial} has the propensity {chance!r} for it: the storage is damaged"
+            )
+        return found
 
 
 @intact("the study")

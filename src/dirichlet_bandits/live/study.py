@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
@@ -35,6 +35,9 @@ from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_num
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_ASKED: Final = 1_000_000
+"""Trials of one ask: they are decided and stored all at once."""
 
 
 class Study(ReadableStudy):
@@ -75,7 +78,7 @@ class Study(ReadableStudy):
         >>> sorted(trial.arm for trial in study.ask(2))
         ['blue', 'red']
         """
-        count = 1 if n is None else whole_number("n", n, 1)
+        count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
         if token is not None:
             checked_name("token", token)
         with self._writing() as (known, draft, _):
@@ -318,8 +321,8 @@ class Study(ReadableStudy):
         """A call with its token, to be stored at the end, all or nothing."""
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft, transaction):
-            change = Change(known, draft, transaction, token)
+        with self._writing() as (known, draft, events):
+            change = Change(known, draft, events, token)
             yield change
             change.end()
 
@@ -327,12 +330,17 @@ class Study(ReadableStudy):
     def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
         """The study itself to be changed, not its trials; None if the call was made before."""
         if token is None:  # no event is read: a damaged study can be renamed and archived, too
-            with self._lock, self.storage.transaction(self.name) as transaction:
-                self._check_settings(transaction.settings())
-                yield transaction
+            with self._lock:
+                self._settle()
+                with self.storage.transaction(self.name) as transaction:
+                    self._check_settings(transaction.settings())
+                    yield transaction
         else:
-            with self._changing(token) as change:
-                yield change.transaction if change.is_new(step(DONE, note=call)) else None
+            checked_name("token", token)
+            with self._writing_alone() as (known, draft, transaction):
+                change = Change(known, draft, transaction, token)
+                yield transaction if change.is_new(step(DONE, note=call)) else None
+                change.end()
 
     def _status(self, journal: Journal, trial: int) -> str:
         if trial >= len(journal.arm_of):

@@ -6,6 +6,7 @@ Rewards are good, so the *lower* tail is the bad one; a = 1 is the mean.
 """
 
 import math
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,9 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
+
+LEAST_LEVEL: Final = 1e-100
+"""Averages divide by the level: their squares must still be numbers."""
 
 
 def cvar(values: ArrayLike, level: float, weights: ArrayLike | None = None) -> float:
@@ -55,6 +59,8 @@ def level_of(name: str, level: object) -> float:
     number = finite_number(name, level)
     if not 0.0 < number <= 1.0:
         raise ArgumentError(name, "a number above 0, at most 1", level)
+    if number < LEAST_LEVEL:
+        raise ArgumentError(name, f"at least {LEAST_LEVEL:g}", level)
     return number
 
 

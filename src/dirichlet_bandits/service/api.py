@@ -19,9 +19,8 @@ from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
-from dirichlet_bandits.service.keys import WRITE
-from dirichlet_bandits.service.problems import problem
-from dirichlet_bandits.service.registry import Registry, StudyRoute
+from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.routes import StudyRoute, may_write
 
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -51,17 +50,11 @@ async def _expecting(
     return studies.expecting(identity)
 
 
-async def _writing(request: Request) -> None:
-    if request.state.scope != WRITE:
-        raise problem(403, "this key may only read")
-
-
 # Keys themselves are checked in guard.py, before a body is read; the bearer is here for the description.
-_common: dict[str, Any] = {"responses": _REFUSALS}
-_common["route_class"] = StudyRoute
+_common: dict[str, Any] = {"responses": _REFUSALS, "route_class": StudyRoute}
 public = APIRouter()
 reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
-writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(_writing)], **_common)
+writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_write)], **_common)
 
 Storage = Annotated[Registry, Depends(_registry)]
 Studies = Annotated[Registry, Depends(_expecting)]
@@ -197,13 +190,11 @@ def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
 
 
 @writing.post("/delete")
-def delete(
-    name: Name, body: bodies.Delete, studies: Storage, identity: Annotated[str | None, _OF_STUDY] = None
-) -> bodies.Done:
+def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
     """Remove a study with all of its events, for good."""
     check_confirmed(name, body.confirm)
     try:
-        delete_study(name, studies.storage, confirm=body.confirm, identity=identity)
+        delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
     except (NotFoundError, ReplacedError):
         if not body.if_missing:
             raise

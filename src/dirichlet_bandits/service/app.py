@@ -44,7 +44,7 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     app.state.registry = Registry(open_storage(storage, create=True))
     app.state.precompiling = Precompiling(app.state.registry.storage)
     app.state.keys = keys
-    for router in (api.public, api.reading, api.writing, *dashboard.routers):
+    for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))
     problems.install(app)

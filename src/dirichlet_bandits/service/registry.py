@@ -2,13 +2,6 @@
 
 import copy
 import threading
-from collections.abc import Callable, Coroutine
-from typing import Any
-
-from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
-from fastapi.routing import APIRoute
-from starlette.responses import Response
 
 from dirichlet_bandits.errors import (
     ArgumentError,
@@ -29,12 +22,12 @@ class Registry:
         self.storage = storage
         self._lock = threading.Lock()
         self._open: dict[str, Study] = {}
-        self._expected: str | None = None
+        self.expected: str | None = None  # the identity that the caller means
 
     def expecting(self, identity: str | None) -> "Registry":
         """The same studies for a caller who means the one with this identity; None if that was not said."""
         seen = copy.copy(self)
-        seen._expected = identity
+        seen.expected = identity
         return seen
 
     def study(self, name: str) -> Study:
@@ -42,7 +35,7 @@ class Registry:
         found = self._open.get(name)
         if found is None:
             found = self._load(name)
-        if self._expected not in (None, found.identity):
+        if self.expected not in (None, found.identity):
             raise ReplacedError(f"the study {name!r} was replaced by another one of this name: load it again", name)
         return found
 
@@ -91,22 +84,3 @@ class Registry:
             if first is None or first.identity != study.identity:
                 self._open[study.name] = first = study
             return first
-
-
-class StudyRoute(APIRoute):
-    """A route that is tried again with the study as it is stored now, if the one that was open has been replaced."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler; its first attempt has changed nothing, for the study was not there."""
-        answer = super().get_route_handler()
-
-        async def answer_again(request: Request) -> Response:
-            try:
-                return await answer(request)
-            except ReplacedError as error:
-                registry: Registry = request.app.state.registry
-                if error.study is None or not await run_in_threadpool(registry.refresh, error.study):
-                    raise
-            return await answer(request)
-
-        return answer_again

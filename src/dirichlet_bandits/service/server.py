@@ -1,12 +1,14 @@
-"""The server under the application: uvicorn, with limits for connections on which nothing comes.
+"""The server under the application: uvicorn, with limits for idle connections and for the size of request headers.
 
 uvicorn lets a connection wait for a request, or for the rest of one, for ever. Enough of them, and no file is left to
-open for anybody else.
+open for anybody else. With httptools it also takes headers of any size, which everybody else has to wait for.
 """
 
 import asyncio
+import json
 from typing import Any, ClassVar, Final
 
+import httptools
 import uvicorn
 from uvicorn.config import LOGGING_CONFIG
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,6 +18,26 @@ SLOWEST_REQUEST: Final = 20.0
 
 MOST_WAITING: Final = 400
 """Connections on which no request is being answered; one more, and the oldest of them is closed."""
+
+LARGEST_HEAD: Final = 64 * 1024
+"""Bytes of a request line with its headers, or of the trailers after a body; a little more may pass."""
+
+MOST_HEADERS: Final = 100
+"""Header lines of a request, trailers included."""
+
+_PIECE: Final = 16 * 1024  # how much the parser is given at once: the size is checked in between
+_TOO_LARGE: Final = json.dumps(
+    {
+        "error": f"the headers must be at most {MOST_HEADERS} lines and {LARGEST_HEAD} bytes",
+        "field": None,
+        "kind": "DirichletBanditsError",
+    }
+).encode()
+_REFUSAL: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-type: application/json\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_TOO_LARGE), _TOO_LARGE)
+)
 
 _MOST: Final = 800  # connections of all kinds; more are told 503, and with them a process of 1024 files is not short
 
@@ -30,6 +52,8 @@ class Connection(HttpToolsProtocol):
 
     waiting: ClassVar[dict["Connection", None]] = {}  # in the order in which they began to wait; one server a process
     _overdue: asyncio.TimerHandle | None = None
+    _unfinished = 0  # bytes since the last complete head or piece of a body
+    _lines = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody has come."""
@@ -40,7 +64,42 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Something has come: the rest of it soon."""
         self._expect_request()
-        super().data_received(data)
+        for first in range(0, len(data), _PIECE):
+            if self.transport.is_closing():
+                return
+            piece = data[first : first + _PIECE]
+            self._unfinished += len(piece)  # the callbacks below set it back
+            super().data_received(piece)
+            if self._unfinished > LARGEST_HEAD:
+                self._refuse()
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._unfinished = self._lines = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One more line."""
+        self._lines += 1
+        if self._lines > MOST_HEADERS:
+            self._refuse()
+            raise httptools.HttpParserError  # the parser stops
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._unfinished = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body, whose size the guard limits."""
+        self._unfinished = 0
+        super().on_body(body)
+
+    def send_400_response(self, msg: str) -> None:
+        """Tell what is wrong with a request, unless that was told."""
+        if not self.transport.is_closing():
+            super().send_400_response(msg)
 
     def on_message_complete(self) -> None:
         """The request is whole: now it is our turn, unless it was refused before its end."""
@@ -58,6 +117,11 @@ class Connection(HttpToolsProtocol):
         """They have gone."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def _refuse(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(_REFUSAL)
+            self.transport.close()
 
     def _expect_request(self) -> None:
         if self._overdue is None and self in self.waiting:

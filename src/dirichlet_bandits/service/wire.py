@@ -1,8 +1,10 @@
 """A client's end of the line: requests that are tried again when the line breaks, refusals as exceptions."""
 
 import importlib.util
+import json
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlencode
 
 from dirichlet_bandits import errors
 
@@ -14,6 +16,7 @@ PATIENCE: Final = 60.0
 
 _PAUSES: Final = (0.05, 0.1, 0.3, 1.0, 2.0)
 _SLOWEST: Final = 150.0  # a service waits two minutes for its storage
+_MOST_ADDRESSES: Final = 1000  # kept, so as not to parse them again
 _AWAY: Final = (502, 503, 504)  # what a proxy says while the service behind it is away
 
 
@@ -43,10 +46,15 @@ class Line:
         self.url = url.rstrip("/")
         self.patience = patience
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        timeout = httpx.Timeout(_SLOWEST, connect=10.0)
         try:
-            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=httpx.Timeout(_SLOWEST, connect=10.0))
+            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout)
         except httpx.InvalidURL:
             raise errors.ArgumentError("url", "the address of a service", url) from None
+        # What is the same in each request is made once: that takes a third of the time of a short call.
+        self._headers = [*self._http.headers.multi_items(), ("Content-Type", "application/json")]
+        self._extensions = {"timeout": timeout.as_dict()}
+        self._addresses: dict[tuple[str, str], httpx.URL] = {}
 
     def close(self) -> None:
         """Close the connections."""
@@ -69,7 +77,7 @@ class Line:
         limit = time.monotonic() + self.patience
         for trial in range(1_000_000):
             try:
-                answer = self._http.request(method, "/api/" + path, params=query, json=body)
+                answer = self._http.send(self._request(method, path, query, body))
                 # In its own words a service says 503 after it has waited for its storage: that is an answer.
                 if answer.status_code in _AWAY and _problem(answer) is None:
                     raise httpx.ProxyError(f"a proxy answered {answer.status_code}")
@@ -85,6 +93,18 @@ class Line:
         if answer.is_success:
             return answer
         raise self._refusal(answer)
+
+    def _request(self, method: str, path: str, query: dict[str, Any], body: Any) -> "httpx.Request":
+        import httpx
+
+        asked = urlencode({key: str(value).lower() if value is True else value for key, value in query.items()})
+        address = self._addresses.get((path, asked))
+        if address is None:
+            if len(self._addresses) >= _MOST_ADDRESSES:
+                self._addresses.clear()
+            address = self._addresses[path, asked] = httpx.URL(f"{self.url}/api/{path}?{asked}")
+        content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        return httpx.Request(method, address, headers=self._headers, content=content, extensions=dict(self._extensions))
 
     def _json(self, answer: "httpx.Response") -> Any:
         try:

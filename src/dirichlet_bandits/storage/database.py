@@ -12,15 +12,23 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError as BadURL
-from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
-from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.errors import (
+    ArgumentError,
+    DirichletBanditsError,
+    FormatError,
+    NotFoundError,
+    StorageError,
+    one_of,
+)
 from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.damage import intact
@@ -47,6 +55,7 @@ _NETWORK: Final = {  # a server that does not even acknowledge what it is sent i
     "tcp_user_timeout": 30_000,
 }
 _HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
+_POSTGRESQL: Final = "postgresql+psycopg"
 _BEGIN: Final = "BEGIN IMMEDIATE"
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
 _FORKING: Final = 10.0  # seconds for which a fork waits for threads that are at work on an SQLite file
@@ -57,11 +66,17 @@ T = TypeVar("T")
 class DatabaseStorage:
     """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
 
+    any_thread_may_commit = True  # one thread may leave a transaction that another one has begun
+
     def __init__(self, url: str, create: bool) -> None:
         try:
             parsed = sa.make_url(url)
         except BadURL:
             raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername=_POSTGRESQL)  # what SQLAlchemy takes without a driver depends on its version
+        if parsed.drivername not in ("sqlite", _POSTGRESQL):
+            raise ArgumentError("storage", f"a URL of {one_of(('sqlite', _POSTGRESQL))}", parsed.drivername)
         self.url = parsed.render_as_string(hide_password=True)  # for people to read
         self._shown = repr(self.url)
         sqlite = parsed.get_backend_name() == "sqlite"
@@ -80,6 +95,8 @@ class DatabaseStorage:
         self._engine = sa.create_engine(parsed, **options)
         if sqlite:
             sa.event.listen(self._engine, "connect", schema.on_connect)
+        else:
+            sa.event.listen(self._engine, "do_connect", _connect_punctually)
         self._sqlite = sqlite
         self._driver: Any = self._engine.dialect.dbapi
         self._path = os.path.abspath(str(parsed.database)) if sqlite else None
@@ -87,9 +104,10 @@ class DatabaseStorage:
         self._taken: dict[int, PoolProxiedConnection] = {}
         self._door = threading.RLock()
         self._split = False
-        _follow_forks(self)
         weakref.finalize(self, self._engine.dispose)
-        self._patiently(lambda: schema.check(self._engine, self._shown, create), OPENING)
+        with _REGISTERING:  # a fork waits for this, and then for whoever holds the door
+            _STORAGES.add(self)
+        self._patiently(partial(self._check, create), OPENING)
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
         later = (table.c.study == named.scalar_subquery()) & (table.c.number > sa.bindparam("after"))
         fields = [table.c[field] for field in Event._fields]
@@ -205,6 +223,10 @@ class DatabaseStorage:
             raise
         return connection, row[0]
 
+    def _check(self, create: bool) -> None:
+        with self._door:
+            schema.check(self._engine, self._shown, create)
+
     def _connect(self) -> sa.Connection:
         with self._door:
             return self._engine.connect()
@@ -253,6 +275,8 @@ class DatabaseStorage:
                     raise StorageError(f"{self._shown} cannot be used: {words}") from error
                 LOGGER.info("%s is busy or away, tried again: %s", self._shown, words)
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+            except StatementError as error:  # SQLAlchemy wraps whatever is raised while it prepares a statement
+                raise (error.orig or error) from None  # a signal handler's own exception, for one
         raise AssertionError("unreachable")
 
     def _look_at_file(self) -> None:
@@ -271,26 +295,32 @@ class DatabaseStorage:
             self._engine.dispose()
         self._file = found.st_dev, found.st_ino
 
-    def _before_fork(self) -> None:
-        """Let no thread begin, and wait for those at work on an SQLite file: it must not be open in a fork."""
-        self._door.acquire()
+    def _before_fork(self, limit: float) -> bool:
+        """Let no thread begin, and wait for those at work on an SQLite file: it must not be open in a fork.
+
+        Whether the door is ours; it may be held by a thread that waits for a server.
+        """
+        held = self._door.acquire(timeout=max(0.0, limit - time.monotonic()))
         if self._sqlite:
             pool: Any = self._engine.pool
-            limit = time.monotonic() + _FORKING
-            while pool.checkedout() and time.monotonic() < limit:
+            while held and pool.checkedout() and time.monotonic() < limit:
                 time.sleep(0.001)
-            self._split = pool.checkedout() > 0
-            self._engine.dispose()
+            self._split = not held or pool.checkedout() > 0
+            if held:
+                self._engine.dispose()
+        return held
 
-    def _after_fork(self, in_child: bool) -> None:
+    def _after_fork(self, in_child: bool, held: bool) -> None:
         """A child opens connections of its own, and does not even close those that it inherited."""
         if in_child:
             _INHERITED.append((self._engine.pool, self._taken))
             self._taken = {}
             self._engine.dispose(close=False)
+            self._door = threading.RLock()
         else:
             self._split = False
-        self._door.release()
+            if held:
+                self._door.release()
 
     def _may_pass(self, error: Exception, words: str) -> bool:
         """Whether what the driver complains of may be over soon."""
@@ -360,18 +390,38 @@ def _server_options(settings: dict[str, Any]) -> str:
     return " ".join(f"-c {name}={value}" for name, value in written.items())
 
 
-def _follow_forks(storage: DatabaseStorage) -> None:
-    if not hasattr(os, "register_at_fork"):
-        return
-    weak = weakref.ref(storage)
+def _connect_punctually(dialect: Any, record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Open a connection that gives up a server that does not answer; called by SQLAlchemy."""
+    from dirichlet_bandits.storage.deadline import GRACE, PunctualConnection
 
-    def call(method: Callable[..., None], *given: bool) -> None:
-        alive = weak()
-        if alive is not None:
-            method(alive, *given)
+    connection = PunctualConnection.connect(*given, **named)
+    connection.longest = _STATEMENT + GRACE
+    return connection
 
+
+# One set of hooks for all storages, not one per storage: a storage that a thread opens while another thread forks must
+# see all of them or none.
+_STORAGES: Final[weakref.WeakSet[DatabaseStorage]] = weakref.WeakSet()
+_REGISTERING: Final = threading.Lock()
+_AT_REST: Final[list[tuple[DatabaseStorage, bool]]] = []
+
+
+def _before_forks() -> None:
+    _REGISTERING.acquire()
+    limit = time.monotonic() + _FORKING
+    _AT_REST[:] = [(storage, storage._before_fork(limit)) for storage in list(_STORAGES)]
+
+
+def _after_forks(in_child: bool) -> None:
+    for storage, held in _AT_REST:
+        storage._after_fork(in_child, held)
+    _AT_REST.clear()
+    _REGISTERING.release()
+
+
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=lambda: call(DatabaseStorage._before_fork),
-        after_in_parent=lambda: call(DatabaseStorage._after_fork, False),
-        after_in_child=lambda: call(DatabaseStorage._after_fork, True),
+        before=_before_forks,
+        after_in_parent=partial(_after_forks, False),
+        after_in_child=partial(_after_forks, True),
     )

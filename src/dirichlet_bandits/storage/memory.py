@@ -8,7 +8,7 @@ from functools import partial
 
 from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.storage.events import Event, Settings
-from dirichlet_bandits.storage.forks import fresh_lock_in_children
+from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 
 class MemoryStorage:
@@ -17,11 +17,14 @@ class MemoryStorage:
     url = "memory://"
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._renew_lock()
         self._settings: dict[str, Settings] = {}
         self._events: dict[str, list[Event]] = {}
         self._archived: set[str] = set()
-        fresh_lock_in_children(self)
+        fresh_locks_in_children(self)
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.RLock()
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study, unless there is one of this name."""

@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
 from dirichlet_bandits.service.guard import COOKIE
-from dirichlet_bandits.service.keys import WRITE, check_key
-from dirichlet_bandits.service.problems import problem
+from dirichlet_bandits.service.keys import check_key
 from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.routes import may_write
 
 _YEAR: Final = 365 * 86400
 routes = APIRouter(include_in_schema=False)
@@ -31,8 +31,7 @@ async def _reading(request: Request) -> Registry:
 
 async def _writing(request: Request) -> Registry:
     registry = await _reading(request)
-    if request.state.scope != WRITE:
-        raise problem(403, "this key may only read")
+    await may_write(request)
     return registry
 
 

@@ -14,7 +14,7 @@ from dirichlet_bandits.service.dashboard.access import Changing, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.problems import status_of, words_of
-from dirichlet_bandits.service.registry import StudyRoute
+from dirichlet_bandits.service.routes import StudyRoute
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
@@ -128,18 +128,22 @@ def _whole(field: str, text: str) -> int:
 
 
 def _real(field: str, text: str) -> float:
-    """A number as people type it, with a point or a comma; not where a comma may also stand between thousands.
+    """A number as people type it, with a point or a comma, unless the point or comma may also separate thousands.
 
     >>> _real("reward", "3120,5"), _real("reward", "-0,125"), _real("reward", "1e3")
     (3120.5, -0.125, 1000.0)
     >>> _real("reward", "3,120")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.120: the comma may mean either (got '3,120')
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the comma may mean either (got '3,120')
+    >>> _real("reward", "3.120")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the point may mean either (got '3.120')
     """
     typed = text.strip()
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", typed):
-        either = f"{typed.replace(',', '')} or {typed.replace(',', '.', 1)}"
-        raise ArgumentError(field, f"{either}: the comma may mean either", text)
+    if found := re.fullmatch(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*", typed):
+        sign = found[1]
+        either = f"{typed.replace(sign, '')} or {typed.replace(sign, '.', 1)}0"
+        raise ArgumentError(field, f"{either}: the {'comma' if sign == ',' else 'point'} may mean either", text)
     try:
         return float(typed.replace(",", ".") if typed.count(",") == 1 and "." not in typed else typed)
     except ValueError:

@@ -18,7 +18,8 @@ from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
 from dirichlet_bandits.service.problems import LOG, status_of, words_of
-from dirichlet_bandits.service.registry import Registry, StudyRoute
+from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
 _FEW_POINTS: Final = 60

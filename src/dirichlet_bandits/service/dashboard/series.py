@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from dirichlet_bandits.live.journal import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
-from dirichlet_bandits.service.registry import StudyRoute
+from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.types import Floats
 
 DRAWN: Final = 8

@@ -12,7 +12,7 @@ from dirichlet_bandits.service.bodies import MOST_TRIALS
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.registry import StudyRoute
+from dirichlet_bandits.service.routes import StudyRoute
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 

@@ -13,7 +13,7 @@ from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.registry import StudyRoute
+from dirichlet_bandits.service.routes import StudyRoute
 
 STATUSES: Final = (PENDING, TOLD, ABANDONED, VOIDED)
 _ROWS: Final = 50

@@ -1,0 +1,105 @@
+"""Routes of studies: those that were replaced are loaded again, and requests that change a study are answered quickly.
+
+FastAPI describes all routes alike. But on every request it resolves dependencies, and it validates the answer in a
+thread of its own, which took longer than to decide and to store. For programs that change a study, a request costs one
+validation of the body, one thread and one answer.
+"""
+
+import json
+import typing
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Annotated, Any, Final
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from dirichlet_bandits.errors import ReplacedError
+from dirichlet_bandits.live.description import LONGEST_NAME
+from dirichlet_bandits.service.bodies import Name
+from dirichlet_bandits.service.keys import WRITE
+from dirichlet_bandits.service.problems import problem
+from dirichlet_bandits.service.registry import Registry
+
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
+_IDENTITY: Final[TypeAdapter[str | None]] = TypeAdapter(
+    Annotated[str, Field(max_length=LONGEST_NAME)] | None  # empty for studies that have none
+)
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+async def may_write(request: Request) -> None:
+    """Refuse a key that may only read."""
+    if request.state.scope != WRITE:
+        raise problem(403, "this key may only read")
+
+
+class StudyRoute(APIRoute):
+    """A route that is tried again with the study as it is stored now, if the one that was open has been replaced.
+
+    If it depends on :func:`may_write`, its function may take only a ``body``, the registry of ``studies``, and the
+    ``name`` of one.
+    """
+
+    def get_route_handler(self) -> Handler:
+        """What FastAPI calls for each request; the first attempt has changed nothing, for the study was not there."""
+        changes = any(depends.dependency is may_write for depends in self.dependencies)
+        answer = self._changing_handler() if changes else super().get_route_handler()
+
+        async def answer_again(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except ReplacedError as error:
+                registry: Registry = request.app.state.registry
+                if error.study is None or not await run_in_threadpool(registry.refresh, error.study):
+                    raise
+            return await answer(request)
+
+        return answer_again
+
+    def _changing_handler(self) -> Handler:
+        hints = typing.get_type_hints(self.endpoint)
+        model: type[BaseModel] = hints["body"]
+        named = "name" in hints
+        status = self.status_code or 200
+
+        async def handle(request: Request) -> Response:
+            await may_write(request)
+            registry: Registry = request.app.state.registry
+            given: dict[str, Any] = {"studies": registry}
+            if named:
+                asked = request.query_params
+                given["name"] = _valid(_NAME.validate_python, asked.get("study"), "query", "study")
+                identity = _valid(_IDENTITY.validate_python, asked.get("identity"), "query", "identity")
+                given["studies"] = registry.expecting(identity)
+            given["body"] = _valid(model.model_validate, _loaded(request, await request.body()), "body")
+            answer: BaseModel = await run_in_threadpool(partial(self.endpoint, **given))
+            return Response(answer.model_dump_json(), status, media_type="application/json")
+
+        return handle
+
+
+def _valid(validate: Callable[[Any], Any], given: Any, *place: str) -> Any:
+    """The value, or a refusal that says where it is wrong, as FastAPI's does."""
+    try:
+        return validate(given)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        raise RequestValidationError([{**one, "loc": (*place, *one["loc"])} for one in found]) from None
+
+
+def _loaded(request: Request, content: bytes) -> Any:
+    """What a body holds; one that is not said to be JSON, as a form of another site cannot say, is a mere text."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not (kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))):
+        return content
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": f"JSON decode error: {error.msg}"}
+        raise RequestValidationError([wrong]) from None
+    except (ValueError, RecursionError):
+        raise problem(400, "the body cannot be read") from None
