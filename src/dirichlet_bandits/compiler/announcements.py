@@ -64,4 +64,5 @@ def _wait() -> None:
         while compiling():
             time.sleep(_POLL_SECONDS)
     except KeyboardInterrupt:
+        sys.stdout.flush()
         os._exit(_INTERRUPTED)

@@ -23,6 +23,7 @@ def _check() -> None:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
     from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
     from numba.core.compiler import CompileResult
+    from numba.core.dispatcher import Dispatcher
     from numba.core.funcdesc import FunctionDescriptor
     from numba.core.serialize import dumps  # noqa: F401
 
@@ -33,7 +34,7 @@ def _check() -> None:
         JITCPUCodegen: "magic_tuple",
         JITCodeLibrary: "get_pointer_to_function",
         FunctionDescriptor: "llvm_func_name llvm_cfunc_wrapper_name",
-        numba.njit(_check): "_cache overloads",
+        Dispatcher: "enable_caching get_compile_result",  # the one sets `_cache`, the other reads `overloads`
     }
     for owner, names in used.items():
         for name in names.split():
