@@ -56,9 +56,10 @@ class Shared(Compiled):
     def provide(self, kinds: Any) -> tuple[Any, int]:
         """Compile for arguments of these types, or load the compiled code; return its signature and address."""
         if kinds not in self._provided:
-            symbol, sources = self._symbol(kinds), self._sources_of(kinds)
+            symbol = self._symbol(kinds)
+            suffix, options = symbol.rpartition(".")[2], {"no_cpython_wrapper": True}
             compiled: Any = named_entry_point(
-                self._find(kinds), symbol.rpartition(".")[2], *classes_in(kinds), sources=sources
+                self._find(kinds), suffix, *classes_in(kinds), sources=self._sources_of(kinds), **options
             )
             compiled.compile(kinds)
             made = compiled.overloads[kinds]

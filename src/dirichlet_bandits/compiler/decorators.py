@@ -82,7 +82,9 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
     return cast(Callable[P, R], compiled)
 
 
-def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = ()) -> Callable[..., Any]:
+def named_entry_point(
+    function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any
+) -> Callable[..., Any]:
     """Make an entry point of its own for arguments of these classes, with files of its own in the cache.
 
     A class that a later process cannot import must not spoil the compiled code for others. Nothing is kept for a class
@@ -91,4 +93,4 @@ def named_entry_point(function: Any, suffix: str, *classes: type, sources: Itera
     own = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     own.__module__, own.__qualname__ = function.__module__, f"{function.__name__}_{suffix}"
     at_prompt = any(kind.__module__ == "__main__" for kind in classes)
-    return njit(own, **OPTIONS) if at_prompt else entry_point(own, *sources)
+    return njit(own, **OPTIONS, **options) if at_prompt else entry_point(own, *sources, **options)
