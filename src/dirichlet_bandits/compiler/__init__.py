@@ -1,14 +1,13 @@
 """The one way to Numba: decorators, calls by address, and compiled code kept on disk.
 
-Numba is used through its public interface, and nothing in it is ever replaced. Four things have no public equivalent:
+Numba is used through its public interface, and nothing in it is ever replaced. What has no public equivalent:
 
 * a dispatcher's ``_cache``, set to a cache of our own (``cache.py``) that lets ``FunctionCache`` choose the folder and
   read and write a ``CompileResult``;
 * the address of a compiled function (``library.get_pointer_to_function`` and its name in ``fndesc``), the calling
   convention (``context.call_conv``), and ``library._reload_init``, what Numba calls before it loads a function from a
   cache (``calls.py``);
-* ``codegen.magic_tuple``, which tells processors apart;
-* the events of ``numba.core.event`` (``announcements.py``).
+* ``codegen.magic_tuple``, which tells processors apart, and the events of ``numba.core.event`` (``announcements.py``).
 
 ``internals.supported`` checks on first use that they are there. With a version of Numba that lacks them, everything is
 compiled by plain ``njit(cache=True)``, which takes longer, and one log record says so.

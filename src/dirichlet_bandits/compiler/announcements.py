@@ -37,6 +37,7 @@ class _Announcer(event.Listener):
             self.stop_spinner()
 
     def stop_spinner(self) -> None:
+        """End the spinner, also of a compilation that nobody waits for any more."""
         end, self._end = self._end, None
         if end is not None:
             end()
@@ -45,7 +46,6 @@ class _Announcer(event.Listener):
 _announcer = _Announcer()
 event.register("numba:compile", _announcer)
 stop_spinner = _announcer.stop_spinner
-"""End the spinner of a compilation that nobody waits for any more."""
 
 
 def compiling() -> bool:
@@ -56,10 +56,9 @@ def compiling() -> bool:
 @atexit.register
 def _wait() -> None:
     """Let a compilation end before the process does: LLVM must not be taken down while a thread is inside it."""
-    if compiling():
+    if compiling() and sys.stderr is not None and sys.stderr.isatty():
         stop_spinner()
-        if sys.stderr is not None and sys.stderr.isatty():
-            print("waiting for a compilation to end; Ctrl-C stops it", file=sys.stderr)
+        print("waiting for a compilation to end; Ctrl-C stops it", file=sys.stderr)
     try:
         while compiling():
             time.sleep(_POLL_SECONDS)

@@ -25,6 +25,7 @@ from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.sources import files_of, hash_of, newer_than_process
 
 _CHECKSUM_BYTES = 16
+_checksum = functools.partial(hashlib.blake2b, digest_size=_CHECKSUM_BYTES)
 
 
 _SHIPPED = Path(__file__).parent.parent / "compiled"  # in a platform wheel: code for a baseline processor
@@ -76,11 +77,8 @@ class StampedCache:
 
     @functools.cached_property
     def _stamp(self) -> str:
-        """Hash of the sources, or "" if nothing can be kept.
-
-        Nothing is kept of code from a prompt, of a closure over more than numbers and text, and while a source file is
-        newer than this process, because the code in memory may be older than the file.
-        """
+        """Hash of the sources; "" if nothing can be kept: of code from a prompt, of a closure over more than numbers
+        and text, and while a source file is newer than this process, whose code may be older than the file."""
         cells = [cell.cell_contents for cell in self._function.__closure__ or ()]
         files = files_of(self._function.__code__.co_filename, *self._sources)
         plain = all(isinstance(value, int | float | str) for value in cells)
@@ -88,7 +86,6 @@ class StampedCache:
 
     @property
     def cache_path(self) -> str | None:
-        """The folder of the files."""
         return str(self._numba.cache_path) if self._stamp else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -108,7 +105,7 @@ class StampedCache:
         except OSError:
             return None
         code = content[_CHECKSUM_BYTES:]
-        if content[:_CHECKSUM_BYTES] != _checksum(code):
+        if content[:_CHECKSUM_BYTES] != _checksum(code).digest():
             LOGGER.warning("a damaged file is compiled again: %s", path)
             return None
         return self._numba._impl.rebuild(target_context, pickle.loads(code))
@@ -124,7 +121,7 @@ class StampedCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as draft:
-                draft.write_bytes(_checksum(code) + code)
+                draft.write_bytes(_checksum(code).digest() + code)
             for other in path.parent.glob(glob.escape(path.name.removesuffix(f"{self._stamp}.nbc")) + "*"):
                 if other != path:
                     other.unlink(missing_ok=True)
@@ -151,7 +148,3 @@ def classes_in(kinds: Any) -> list[type]:
 def spelled(kinds: Any) -> str:
     """Write types as text, with the modules of their classes: two classes may share a name."""
     return " ".join([str(kinds), *(f"{kind.__module__}.{kind.__qualname__}" for kind in classes_in(kinds))])
-
-
-def _checksum(code: bytes) -> bytes:
-    return hashlib.blake2b(code, digest_size=_CHECKSUM_BYTES).digest()

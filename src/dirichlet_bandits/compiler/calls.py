@@ -27,12 +27,6 @@ def shared(function: Callable[P, R], sources_of: Callable[[Any], Iterable[str]] 
     This is for what is large and called once per event, not once per pull: a call costs two nanoseconds, and nothing is
     inlined. ``sources_of(kinds)`` names files that the code for arguments of these types comes from, if the function's
     own file does not import them.
-
-    >>> @shared
-    ... def twice(x: float) -> float:
-    ...     return 2.0 * x
-    >>> jit(lambda x: twice(x) + 1.0)(1.5)
-    4.0
     """
     return cast(Callable[P, R], Shared(function, lambda kinds: function, sources_of) if supported() else jit(function))
 
@@ -48,24 +42,23 @@ class Shared(Compiled):
         self._find, self._sources_of = find, sources_of
         self._provided: dict[Any, tuple[Any, int]] = {}
         n_arguments = len(inspect.signature(function).parameters)
-        _define(self, n_arguments, lambda *kinds: self.provide(tuple(map(types.unliteral, kinds)))[0], self._lower)
+        typed = lambda *kinds: self.provide(tuple(map(types.unliteral, kinds)))[0].signature  # noqa: E731
+        _define(self, n_arguments, typed, self._lower)
 
     def type_for_callers(self) -> None:
         """Leave it to what :func:`_define` has defined."""
 
     def provide(self, kinds: Any) -> tuple[Any, int]:
-        """Compile for arguments of these types, or load the compiled code; return its signature and address."""
+        """Compile for arguments of these types, or load the compiled code; return Numba's record and the address."""
         if kinds not in self._provided:
-            symbol = self._symbol(kinds)
-            suffix, options = symbol.rpartition(".")[2], {"no_cpython_wrapper": True}
-            compiled: Any = named_entry_point(
-                self._find(kinds), suffix, *classes_in(kinds), sources=self._sources_of(kinds), **options
-            )
+            symbol, function, files = self._symbol(kinds), self._find(kinds), self._sources_of(kinds)
+            suffix = symbol.rpartition(".")[2]
+            compiled = named_entry_point(function, suffix, *classes_in(kinds), sources=files, no_cpython_wrapper=True)
             compiled.compile(kinds)
             made = compiled.overloads[kinds]
             address = int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
             llvmlite.binding.add_symbol(symbol, address)
-            self._provided[kinds] = made.signature, address
+            self._provided[kinds] = made, address
         return self._provided[kinds]
 
     def _symbol(self, kinds: Any) -> str:
@@ -95,10 +88,7 @@ _callback: Any = functools.cache(lambda function, kinds: cfunc(types.void(*kinds
 
 
 def by_address(*kinds: Any) -> Callable[..., None]:
-    """Make a function for compiled code that takes an :func:`address_of` and arguments of these types, and calls it.
-
-    For what is chosen when the code runs, not when it is compiled.
-    """
+    """Make a function for compiled code that takes an :func:`address_of` and arguments of these types, and calls it."""
 
     def call(*args: Any) -> None:
         raise TypeError("this function can be called by compiled code only")
@@ -116,8 +106,7 @@ def by_address(*kinds: Any) -> Callable[..., None]:
 
 
 def _define(name: Any, n_arguments: int, typer: Any, lower: Callable[..., Any]) -> None:
-    """Tell Numba the types and the code of calls of ``name``."""
-    # Numba would hand over the arguments of *args as one tuple.
+    """Tell Numba the types and the code of calls of ``name``; of its arguments it would make one tuple."""
     one_by_one = [inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(n_arguments)]
     typer.__signature__ = inspect.Signature(one_by_one)
     type_callable(name)(lambda context: typer)

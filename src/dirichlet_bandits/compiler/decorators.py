@@ -63,18 +63,12 @@ def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`jit` a loop over finite numbers whose sums may be taken in any order, several at a time.
-
-    Only a loop over indices, not one over the values themselves, becomes vector instructions.
-    """
+    """Compile like :func:`jit` a loop over the indices of finite numbers whose sums may be taken in any order."""
     return cast(Callable[P, R], Compiled(function, fastmath={"reassoc", "nsz", "nnan"}))
 
 
 def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Callable[P, R]:
-    """Compile for calls from Python, and keep the compiled code on disk for later processes.
-
-    ``sources`` are files that the code comes from besides those that the function's module imports.
-    """
+    """Compile for calls from Python, and keep the code on disk; ``sources`` are files that its module does not name."""
     function = getattr(function, "py_func", function)
     compiled: Any = njit(function, cache=not supported(), **OPTIONS, **options)
     if supported():
@@ -82,15 +76,12 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
     return cast(Callable[P, R], compiled)
 
 
-def named_entry_point(
-    function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any
-) -> Callable[..., Any]:
+def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any) -> Any:
     """Make an entry point of its own for arguments of these classes, with files of its own in the cache.
 
-    A class that a later process cannot import must not spoil the compiled code for others. Nothing is kept for a class
-    that was defined at a prompt.
+    A class that a later process cannot import must not spoil the code for others; for one from a prompt none is kept.
     """
     own = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     own.__module__, own.__qualname__ = function.__module__, f"{function.__name__}_{suffix}"
-    at_prompt = any(kind.__module__ == "__main__" for kind in classes)
-    return njit(own, **OPTIONS, **options) if at_prompt else entry_point(own, *sources, **options)
+    prompt = any(kind.__module__ == "__main__" for kind in classes)
+    return njit(own, **OPTIONS, **options) if prompt else entry_point(own, *sources, **options)
