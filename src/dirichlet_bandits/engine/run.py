@@ -167,7 +167,7 @@ def upcoming(run: Run, arm: int) -> Floats:
     return run.buffer[arm, stock[_HEAD, arm] : stock[_FILLED, arm]]
 
 
-@jit
+@jit_inline
 def take(run: Run, arm: int, n: int, total: float) -> None:
     """Count the first n of the rewards :func:`upcoming`, whose sum is ``total``, as pulled and allowed."""
     marks = run.marks

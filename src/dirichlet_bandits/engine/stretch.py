@@ -8,6 +8,7 @@ from typing import Any
 from numba.extending import overload
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, ended, left, pull_alone, take, upcoming
 from dirichlet_bandits.engine.tally import count, count_while
@@ -58,6 +59,7 @@ def with_places(state: History, leader: int) -> History:
 @shared
 def pull_into_place(state: History, run: Run, arm: int) -> bool:
     """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
+    state, run = borrowed(state), borrowed(run)
     reward = pull_alone(run, arm)
     if ended(run.marks):
         return False
@@ -72,6 +74,7 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
 
     At most a block of rewards: the caller looks around and comes again. The state must have room for a block.
     """
+    run, state = borrowed(run), borrowed(state)
     block = upcoming(run, arm)
     rewards = allowed(run.sums, block[: min(block.size, limit, left(run.marks))])
     if rewards.size == 0:

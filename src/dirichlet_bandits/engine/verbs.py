@@ -29,7 +29,7 @@ from typing import Any
 from numba.extending import overload
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compiler import INNER_OPTIONS, Shared, jit, named_entry_point, supported
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point
 from dirichlet_bandits.sources import source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}
@@ -40,11 +40,10 @@ _SPECIALISED: dict[tuple[Any, type], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
 
 
-def verb(stub: Callable[..., Any], inline: bool = False, by_address: bool = False) -> Callable[..., Any]:
+def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
     """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument.
 
-    With ``inline`` it becomes part of its caller: for one that is called in one place, with many arrays. With
-    ``by_address`` it is compiled by itself: for one that is large and called once per replication.
+    With ``inline`` it becomes part of its caller: for one that is called in one place, with many arrays.
     """
     name = stub.__name__
     _VERSIONS[name] = {}
@@ -53,8 +52,6 @@ def verb(stub: Callable[..., Any], inline: bool = False, by_address: bool = Fals
         version: Any = _VERSIONS[name].get(_policy_type(kinds)) or _DEFAULTS.get(name)
         return None if version is None else version.py_func
 
-    if by_address and supported():
-        return Shared(stub, lambda kinds: find(*kinds), policy_sources)
     # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
     options: Any = {**INNER_OPTIONS, "forceinline": inline}
     overload(stub, strict=False, jit_options=options)(find)
@@ -72,7 +69,6 @@ def policy_sources(kinds: Any) -> list[str]:
 
 
 inlined_verb = functools.partial(verb, inline=True)
-verb_by_address = functools.partial(verb, by_address=True)
 
 
 @verb
@@ -100,7 +96,7 @@ def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any
     """Whether the challenger wins its duel against the leader."""
 
 
-@verb_by_address
+@inlined_verb
 def play(policy: Any, state: Any, run: Any, rng: Any) -> Any:
     """Pulls until the run is over; the plain loop if a policy brings nothing faster."""
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run
@@ -172,6 +173,13 @@ def plain_steps(
     rng: np.random.Generator,
 ) -> None:
     """So many plain steps, if the horizon is as far away, and there is room for the rewards."""
+    state, run, samples, distant, rng = (
+        borrowed(state),
+        borrowed(run),
+        borrowed(samples),
+        borrowed(distant),
+        borrowed(rng),
+    )
     for _ in range(limit):
         if not pull_into_place(state, run, contest(policy, state, samples, distant, rng)):
             break

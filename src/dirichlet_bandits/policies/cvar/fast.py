@@ -29,6 +29,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, ended, left, upcoming
@@ -182,6 +183,7 @@ def wait_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Pull the leader, and whoever beats it, while the clock rings seldom enough and there is room for rewards."""
+    state, run, samples, tilts, rng = borrowed(state), borrowed(run), borrowed(samples), borrowed(tilts), borrowed(rng)
     leader = lead(policy, state, samples, first)
     cells = leader.cells
     if not certify_all(policy, state, samples, tilts, rates, leader, first):
@@ -227,7 +229,7 @@ def play_bcvts(policy: BCVTSParams, state: History, run: Run, rng: np.random.Gen
     )
 
 
-@jit
+@shared
 def play_by_clock(
     policy: BCVTSParams,
     state: History,
@@ -239,6 +241,13 @@ def play_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
+    run, samples, tilts, distant, rng = (
+        borrowed(run),
+        borrowed(samples),
+        borrowed(tilts),
+        borrowed(distant),
+        borrowed(rng),
+    )
     patience, steps, first = _PATIENCE, 1, -1
     while not ended(run.marks):
         state = with_places(state, first)

@@ -16,6 +16,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import (
     Clocks,
     certified,
@@ -70,6 +71,7 @@ def seek_certificate(
     policy: Any, state: History, challengers: Challengers, arm: int, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """A certificate around m from the round ``now`` on, as wide as the arm's experience suggests."""
+    state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
     challengers.lost[arm] = 0
     n, gap = state.pulls[arm], m - state.means[arm]
     if challengers.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
@@ -150,6 +152,7 @@ def renew_certificates(
     policy: Any, state: History, challengers: Challengers, m: float, now: int, rng: np.random.Generator
 ) -> None:
     """The leader's mean has left some of the intervals: wider ones."""
+    state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
     clocks = challengers.clocks
     while outside(clocks, m) >= 0:
         arm = outside(clocks, m)
@@ -192,6 +195,7 @@ def play_rounds(
     rng: np.random.Generator,
 ) -> int:
     """Rounds of duels until the run is over, or an arm has no more room; how many arms the last round has pulled."""
+    state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     clocks, lost, winners, tried = challengers.clocks, challengers.lost, arms[0], arms[1]

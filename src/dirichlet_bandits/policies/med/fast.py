@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import ringing_arm
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
@@ -111,7 +111,7 @@ def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Non
     wait_by_clock(policy, state, run, new_tangents(n_arms), make_expansions(n_arms), np.zeros(n_arms), rng)
 
 
-@jit
+@jit_inline
 def wait_by_clock(
     policy: Any,
     state: Any,

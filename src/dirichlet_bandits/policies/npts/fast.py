@@ -34,6 +34,7 @@ import math
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, ended, left, upcoming
@@ -140,6 +141,7 @@ def wait_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, leader: int, rng: np.random.Generator
 ) -> None:
     """Pull the leader, and whoever beats it, while the clock rings seldom enough and there is room for rewards."""
+    state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, means, lows, tangents, frames = (
         state.pulls,
         state.means,
@@ -221,11 +223,12 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
     play_by_clock(policy, state, run, new_challengers(state.pulls.size, policy.upper), rng)
 
 
-@jit
+@shared
 def play_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
 ) -> None:
     """Wait by the clock where that is worth while, plain steps between."""
+    run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
     patience, wait = PLAIN_STEPS_MOST, 0
     while not ended(run.marks):
         leader = argmax_of(state.means)

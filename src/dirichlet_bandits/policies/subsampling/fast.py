@@ -10,7 +10,7 @@ the shuffle put them. Rewards are in one law for all time, their order carries n
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
@@ -59,7 +59,7 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
         used = play_rounds(policy, state, run, looked, winners, uniform, used, rng)
 
 
-@jit
+@jit_inline
 def play_rounds(
     policy: BlockParams,
     state: History,

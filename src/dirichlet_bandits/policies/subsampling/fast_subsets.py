@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import jit_inline
 from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
@@ -132,7 +132,7 @@ def play_subsets(policy: Any, state: History, run: Run, rng: np.random.Generator
         play_rounds(policy, state, run, waits, beats, arms, words, rng)
 
 
-@jit
+@jit_inline
 def play_rounds(
     policy: Any,
     state: History,
