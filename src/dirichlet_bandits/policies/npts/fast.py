@@ -76,6 +76,7 @@ def set_rate(tangents: Floats, ceiling: Ceiling, arm: int) -> None:
 @shared
 def select_by_groups(policy: NPTSParams, state: History, groups: Groups, rng: np.random.Generator) -> int:
     """The policy's choice in law: the arm with the largest index, ties at random."""
+    state, groups, rng = borrowed(state), borrowed(groups), borrowed(rng)
     best, largest, ties = 0, -math.inf, 0
     for arm in range(state.pulls.size):
         # Offsets from the bound keep ties exact.
@@ -97,6 +98,7 @@ def worth_waiting(pulls: Ints, tangents: Floats) -> bool:
 @shared
 def certify(policy: NPTSParams, state: History, challengers: Challengers, ceiling: Ceiling, arm: int) -> bool:
     """A rate for the arm as it is now; False if all rates together are too high to wait."""
+    state, challengers = borrowed(state), borrowed(challengers)
     tangents, x = challengers.tangents, rewards(state, arm)
     learn_frame(challengers.frames, arm, x, state.lows[arm], policy.upper)
     if not pair_rate(challengers.frames, tangents, arm):
