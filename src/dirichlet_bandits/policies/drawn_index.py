@@ -15,7 +15,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
-from dirichlet_bandits.engine.verbs import implements, verb
+from dirichlet_bandits.engine.verbs import implements, inlined_verb, verb
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats
@@ -28,7 +28,7 @@ def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
     """Write the numbers, at most five, of which the arm's index is drawn into ``laws[arm]``."""
 
 
-@verb
+@inlined_verb
 def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
     """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN; and what is left of e."""
 
