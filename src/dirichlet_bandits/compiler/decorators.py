@@ -45,8 +45,8 @@ class Compiled:
     def _from_python(self) -> Callable[..., Any]:
         return entry_point(self.py_func, **self._options)
 
-    def __call__(self, *args: Any) -> Any:
-        return self._from_python(*args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._from_python(*args, **kwargs)
 
 
 typeof_impl.register(Compiled)(lambda function, context: function.type_for_callers())
