@@ -4,17 +4,14 @@ The judge is ``check_equal`` on many more runs, with the package as it is on the
 refused once in a million.
 """
 
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-import dirichlet_bandits
+from tests.simulation.copies import Edit, edited_copy, environment
 from tests.simulation.test_fast_paths import check_equal
 
 SCRIPT = """
@@ -34,72 +31,55 @@ GAMES = {
 }
 
 
-class Mistake(NamedTuple):
-    """What stands in a file of the package, and what a careless author might have written."""
-
-    game: str
-    file: str
-    right: str
-    wrong: str
-
-
 MISTAKES = {
-    "clocks 5 % slower than their certificates say": Mistake(
-        "RDS", "engine/clocks.py", "log1p(-math.exp(log_p))", "log1p(-math.exp(log_p - 0.05))"
+    "clocks 5 % slower than their certificates say": (
+        "RDS",
+        Edit("engine/clocks.py", "math.log1p(-p) if", "math.log1p(-0.95 * p) if"),
     ),
-    "leader never changes": Mistake(
-        "RDS", "policies/dirichlet/fast.py", "        if contested:", "        if contested and now == 0:"
+    "leader never changes": (
+        "RDS",
+        Edit("policies/dirichlet/fast.py", "        if contested:", "        if contested and now == 0:"),
     ),
-    "a density that has not been told all rewards": Mistake(
+    "a density that has not been told all rewards": (
         "NPTS on Betas",
-        "policies/npts/challengers.py",
-        "            contour.append(kept, value, 1)",
-        "            pass",
+        Edit("policies/npts/challengers.py", "            contour.append(kept, value, 1)", "            pass"),
     ),
-    "a ceiling that proves too high is given up at a ring": Mistake(
-        "NPTS", "policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"
+    "a ceiling that proves too high is given up at a ring": (
+        "NPTS",
+        Edit("policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
     ),
-    "a leader's index drawn as if nothing had been tilted": Mistake(
-        "BCVTS", "policies/cvar/leader.py", "cells[_NOW, threshold] * math.exp(-mu * score)", "cells[_NOW, threshold]"
+    "a leader's index drawn as if nothing had been tilted": (
+        "BCVTS",
+        Edit("policies/cvar/leader.py", "cells[_NOW, threshold] * math.exp(-mu * score)", "cells[_NOW, threshold]"),
     ),
-    "ceilings of B-CVTS that are looked at when a block ends": Mistake(
-        "BCVTS", "policies/cvar/leader.py", "        if not holds(cells):", "        if not holds(cells) and i > 100:"
+    "ceilings of B-CVTS that are looked at when a block ends": (
+        "BCVTS",
+        Edit("policies/cvar/leader.py", "        if not holds(cells):", "        if not holds(cells) and i > 100:"),
     ),
 }
 
 
-def play(package: Path, game: str, seed: int) -> np.ndarray:
+def play(folder: Path, game: str, seed: int) -> np.ndarray:
     """Pull counts of many runs of a copy of the package."""
-    counts = package.parent / "counts.npy"
-    setting = os.environ | {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(package.parent / "cache")}
+    counts = folder / "counts.npy"
     script = SCRIPT.format(game=GAMES[game])
-    subprocess.run([sys.executable, "-c", script, str(seed), str(counts)], env=setting, check=True)
+    subprocess.run([sys.executable, "-c", script, str(seed), str(counts)], env=environment(folder), check=True)
     return np.load(counts)
 
 
-def copied(folder: Path) -> Path:
-    """A copy of the package."""
-    package = folder / "dirichlet_bandits"
-    shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    return package
-
-
-def with_mistake(folder: Path, mistake: Mistake) -> Path:
-    """A copy of the package with the mistake in it."""
-    package = copied(folder)
-    source = package / mistake.file
-    assert source.read_text().count(mistake.right) == 1
-    source.write_text(source.read_text().replace(mistake.right, mistake.wrong))
-    return package
+def test_every_edit_finds_its_passage(tmp_path):
+    for number, (_, edit) in enumerate(MISTAKES.values()):
+        changed = edited_copy(tmp_path / str(number), [edit]) / "dirichlet_bandits" / edit.file
+        assert edit.new in changed.read_text()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_mistakes_are_noticed(game, tmp_path):
-    package = copied(tmp_path / "right")
-    right = play(package, game, 1)
-    check_equal(play(package, game, 2), right)
-    mistakes = [mistake for mistake in MISTAKES.values() if mistake.game == game]
-    for seed, mistake in enumerate(mistakes, start=3):
+    right_copy = edited_copy(tmp_path / "right")
+    right = play(right_copy, game, 1)
+    check_equal(play(right_copy, game, 2), right)
+    edits = [edit for found, edit in MISTAKES.values() if found == game]
+    for seed, edit in enumerate(edits, start=3):
         with pytest.raises(AssertionError):
-            check_equal(play(with_mistake(tmp_path / str(seed), mistake), game, seed), right)
+            check_equal(play(edited_copy(tmp_path / str(seed), [edit]), game, seed), right)
