@@ -1,5 +1,7 @@
 """Names for the arrays that travel through the package."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,3 +9,4 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+Records = NDArray[Any]  # of a structured type, whose fields have names

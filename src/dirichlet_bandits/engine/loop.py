@@ -17,13 +17,10 @@ from dirichlet_bandits.engine.run import (
     Outcome,
     Run,
     Setup,
-    drained,
-    draw,
     ended,
     finish,
+    pull,
     pull_alone,
-    record,
-    refill,
     start,
     status,
 )
@@ -60,17 +57,13 @@ def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
 @functools.partial(shared, sources_of=verbs.policy_sources)
 def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """The straight loop: ask the policy, pull the round's arms, tell it the rewards."""
-    buffer, stock, times, marks, sums, pulls = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    run = borrowed(run)
     single = np.empty(1, np.int64)
-    while not ended(marks):
+    while not ended(run.progress):
         for arm in as_round(verbs.select(policy, state, rng), single):
-            if ended(marks):
+            if ended(run.progress):
                 break
-            if drained(stock, arm):
-                refill(run, arm)
-            reward, due = draw(buffer, stock, times, marks, sums, pulls, arm)
-            if due:
-                record(run)
+            reward = pull(run, arm)
             state = verbs.update(policy, state, arm, reward, rng)
 
 
@@ -83,7 +76,7 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
     run = borrowed(run)
     for arm in unpulled(run.pulls, rng):
         reward = pull_alone(run, arm)
-        if status(run.marks) != RUNNING:
+        if status(run.progress) != RUNNING:
             break
         state = verbs.update(policy, state, arm, reward, rng)
     return state
@@ -124,8 +117,8 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
             else:
                 plain(policy, state, run, rng)
             finish(run, outcome, replication)
-            if status(run.marks) != RUNNING:
-                return status(run.marks)
+            if status(run.progress) != RUNNING:
+                return status(run.progress)
         return RUNNING
 
     play_chunk.__name__ = "play_chunk_by_shortcut" if shortcut else "play_chunk_plainly"

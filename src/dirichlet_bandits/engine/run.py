@@ -13,14 +13,25 @@ from dirichlet_bandits.arms.sampler import ArmTable, fill
 from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
-from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.types import Floats, Ints, Records, Words
 
 RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
 DONE, CANCEL = range(2)  # the words of a control: replications done so far; somebody asks to stop
 
-_CLOCK, _HORIZON, _SLOT, _STATUS = range(4)  # rows of Run.marks
-_TOTAL, LOW, HIGH, _OFFENDER, _OFFENCE = range(5)  # rows of Run.sums
-_HEAD, _FILLED, _DRAWN = range(3)  # rows of Run.stock
+PROGRESS = np.dtype(
+    [
+        ("clock", np.int64),  # pulls so far
+        ("horizon", np.int64),
+        ("slot", np.int64),  # which of the recording times comes next
+        ("status", np.int64),
+        ("total", np.float64),  # sum of the rewards
+        ("low", np.float64),  # rewards must lie between these
+        ("high", np.float64),
+        ("offence", np.float64),  # the reward that does not, and its arm
+        ("offender", np.int64),
+    ]
+)
+BUFFERED = np.dtype([("next", np.int64), ("end", np.int64), ("drawn", np.int64)])  # per arm: a row of the buffer
 BLOCK = 256  # rewards drawn at most in one go for one arm
 _FIRST_BLOCK = 8
 
@@ -47,12 +58,11 @@ class Run(NamedTuple):
     last: Ints
     data: Floats
     buffer: Floats
-    stock: Ints
+    buffered: Records
     times: Ints
     gaps: Floats
     control: Ints
-    marks: Ints
-    sums: Floats
+    progress: Records
     pulls: Ints
     regret: Floats
 
@@ -65,10 +75,8 @@ def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator,
     for arm in range(n_arms):
         start_stream(rng, words, seeds[arm])
         copy_into(streams[arm], words)
-    marks = np.zeros(4, np.int64)
-    marks[_HORIZON] = setup.horizon
-    sums = np.zeros(5)
-    sums[LOW], sums[HIGH] = setup.low, setup.high
+    progress = np.zeros(1, PROGRESS)
+    progress[0].horizon, progress[0].low, progress[0].high = setup.horizon, setup.low, setup.high
     return Run(
         rng,
         words,
@@ -79,41 +87,56 @@ def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator,
         table.last,
         table.data,
         np.empty((n_arms, BLOCK)),
-        np.zeros((3, n_arms), np.int64),
+        np.zeros(n_arms, BUFFERED),
         setup.times,
         setup.gaps,
         control,
-        marks,
-        sums,
+        progress,
         np.zeros(n_arms, np.int64),
         np.empty(setup.times.size),
     )
 
 
 @jit
-def ended(marks: Ints) -> bool:
-    """Whether the horizon has been reached, or something went wrong; ``marks`` are those of the run.
+def ended(progress: Records) -> bool:
+    """Whether the horizon has been reached, or something went wrong; ``progress`` is that of the run.
 
     This and the next functions do not take the run itself: each function that does takes long to compile.
     """
-    return marks[_CLOCK] >= marks[_HORIZON] or marks[_STATUS] != RUNNING
+    now = progress[0]
+    return now.clock >= now.horizon or now.status != RUNNING
 
 
 @jit
-def status(marks: Ints) -> int:
+def status(progress: Records) -> int:
     """What became of the replication: RUNNING if all is well."""
-    return marks[_STATUS]
+    return progress[0].status
+
+
+@jit
+def left(progress: Records) -> int:
+    """Pulls left before the horizon."""
+    return progress[0].horizon - progress[0].clock
 
 
 @jit_inline
 def pull(run: Run, arm: int) -> float:
     """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
-    stock = run.stock
-    if drained(stock, arm):
+    place = run.buffered[arm]
+    if place.next == place.end:
         refill(run, arm)
-    reward, due = draw(run.buffer, stock, run.times, run.marks, run.sums, run.pulls, arm)
-    if due:
-        record(run)
+    reward = run.buffer[arm, place.next]
+    place.next += 1
+    now = run.progress[0]
+    if now.low <= reward <= now.high:
+        now.total += reward
+        run.pulls[arm] += 1
+        now.clock += 1
+        if now.clock == run.times[now.slot]:
+            record(run)
+    else:
+        now.status = STARVED if math.isnan(reward) else BAD_REWARD
+        now.offender, now.offence = arm, reward
     return reward
 
 
@@ -124,86 +147,50 @@ def pull_alone(run: Run, arm: int) -> float:
 
 
 @jit
-def drained(stock: Ints, arm: int) -> bool:
-    """Whether all rewards of the arm that have been drawn are used up."""
-    return stock[_HEAD, arm] == stock[_FILLED, arm]
-
-
-@jit_inline
-def draw(
-    buffer: Floats, stock: Ints, times: Ints, marks: Ints, sums: Floats, pulls: Ints, arm: int
-) -> tuple[float, bool]:
-    """The arm's next reward, checked and counted, and whether the regret is to be recorded.
-
-    A loop that takes the arrays out of the run once, and hands the run itself to nobody on its usual way, is twice as
-    fast as one that calls :func:`pull`, or an inlined function that is given the run: hence its few lines, written out
-    in the plain loop, UCB, Thompson Sampling, Dirichlet Sampling and the duels of sub-samples.
-    """
-    reward = buffer[arm, stock[_HEAD, arm]]
-    stock[_HEAD, arm] += 1
-    if not sums[LOW] <= reward <= sums[HIGH]:
-        marks[_STATUS] = STARVED if math.isnan(reward) else BAD_REWARD
-        sums[_OFFENDER], sums[_OFFENCE] = arm, reward
-        return reward, False
-    sums[_TOTAL] += reward
-    pulls[arm] += 1
-    clock = marks[_CLOCK] + 1
-    marks[_CLOCK] = clock
-    return reward, clock == times[marks[_SLOT]]
-
-
-@jit
-def left(marks: Ints) -> int:
-    """Pulls left before the horizon."""
-    return marks[_HORIZON] - marks[_CLOCK]
-
-
-@jit
 def upcoming(run: Run, arm: int) -> Floats:
     """The arm's next rewards as far as they have been drawn: a window, nothing is pulled yet."""
-    stock = run.stock
-    if stock[_HEAD, arm] == stock[_FILLED, arm]:
+    if run.buffered[arm].next == run.buffered[arm].end:
         refill(run, arm)
-    return run.buffer[arm, stock[_HEAD, arm] : stock[_FILLED, arm]]
+    return run.buffer[arm, run.buffered[arm].next : run.buffered[arm].end]
 
 
 @jit_inline
 def take(run: Run, arm: int, n: int, total: float) -> None:
     """Count the first n of the rewards :func:`upcoming`, whose sum is ``total``, as pulled and allowed."""
-    marks = run.marks
-    run.stock[_HEAD, arm] += n
-    run.sums[_TOTAL] += total
-    end = marks[_CLOCK] + n
-    while run.times[marks[_SLOT]] <= end and marks[_CLOCK] < end:
-        step = run.times[marks[_SLOT]] - marks[_CLOCK]
+    now = run.progress[0]
+    run.buffered[arm].next += n
+    now.total += total
+    end = now.clock + n
+    while run.times[now.slot] <= end and now.clock < end:
+        step = run.times[now.slot] - now.clock
         run.pulls[arm] += step
-        marks[_CLOCK] += step
+        now.clock += step
         record(run)
-        if marks[_SLOT] == run.times.size - 1 and marks[_CLOCK] == run.times[marks[_SLOT]]:
+        if now.slot == run.times.size - 1 and now.clock == run.times[now.slot]:
             break
-    run.pulls[arm] += end - marks[_CLOCK]
-    marks[_CLOCK] = end
+    run.pulls[arm] += end - now.clock
+    now.clock = end
 
 
 @shared
 def record(run: Run) -> None:
     """Write down the regret."""
-    slot = run.marks[_SLOT]
+    now = run.progress[0]
     regret = 0.0
     for arm in range(run.pulls.size):
         regret += run.gaps[arm] * run.pulls[arm]
-    run.regret[slot] = regret
-    run.marks[_SLOT] = min(slot + 1, run.times.size - 1)
+    run.regret[now.slot] = regret
+    now.slot = min(now.slot + 1, run.times.size - 1)
 
 
 @shared
 def refill(run: Run, arm: int) -> None:
     """Draw the arm's next block of rewards; NaN when the data of a foreign law are exhausted."""
-    done = run.stock[_DRAWN, arm]
-    n = min(max(done, _FIRST_BLOCK), BLOCK)
+    place = run.buffered[arm]
+    n = min(max(place.drawn, _FIRST_BLOCK), BLOCK)
     block = run.buffer[arm, :n]
     if run.samplers[arm] == 0:  # a foreign law
-        left = run.data[run.first[arm] + done : run.last[arm]]
+        left = run.data[run.first[arm] + place.drawn : run.last[arm]]
         n = max(min(n, left.size), 1)
         if left.size == 0:
             block[0] = np.nan
@@ -213,11 +200,11 @@ def refill(run: Run, arm: int) -> None:
         copy_into(run.words, run.streams[arm])
         fill(run.samplers[arm], run.rows[arm], run.data[run.first[arm] : run.last[arm]], run.rng, block)
         copy_into(run.streams[arm], run.words)
-    run.stock[_HEAD, arm] = 0
-    run.stock[_FILLED, arm] = n
-    run.stock[_DRAWN, arm] = done + n
+    place.next = 0
+    place.end = n
+    place.drawn += n
     if run.control[CANCEL]:
-        run.marks[_STATUS] = CANCELLED
+        run.progress[0].status = CANCELLED
 
 
 class Outcome(NamedTuple):
@@ -236,10 +223,11 @@ class Outcome(NamedTuple):
 @shared
 def finish(run: Run, outcome: Outcome, replication: int) -> None:
     """Write the replication's row, or the offence that ended it."""
-    if run.marks[_STATUS] != RUNNING:
-        copy_into(outcome.offence, run.sums[_OFFENDER:])
+    now = run.progress[0]
+    if now.status != RUNNING:
+        outcome.offence[0], outcome.offence[1] = now.offender, now.offence
         return
     copy_into(outcome.regret[replication], run.regret)
     copy_into(outcome.pulls[replication], run.pulls)
-    outcome.reward[replication] = run.sums[_TOTAL]
+    outcome.reward[replication] = now.total
     run.control[DONE] += 1

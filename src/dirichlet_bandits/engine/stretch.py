@@ -10,9 +10,9 @@ from numba.extending import overload
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import BLOCK, HIGH, LOW, Run, ended, left, pull_alone, take, upcoming
+from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull_alone, take, upcoming
 from dirichlet_bandits.engine.tally import count, count_while
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 def with_room(state: Any, arm: int) -> Any:
@@ -61,7 +61,7 @@ def pull_into_place(state: History, run: Run, arm: int) -> bool:
     """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
     state, run = borrowed(state), borrowed(run)
     reward = pull_alone(run, arm)
-    if ended(run.marks):
+    if ended(run.progress):
         return False
     state.pool[state.start[arm] + state.pulls[arm]] = reward  # what `append` does
     count(state, arm, reward)
@@ -76,7 +76,7 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
     """
     run, state = borrowed(run), borrowed(state)
     block = upcoming(run, arm)
-    rewards = allowed(run.sums, block[: min(block.size, limit, left(run.marks))])
+    rewards = allowed(run.progress, block[: min(block.size, limit, left(run.progress))])
     if rewards.size == 0:
         pull_alone(run, arm)  # an offending reward: ends the run
         return 0
@@ -87,9 +87,9 @@ def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int)
 
 
 @jit
-def allowed(sums: Floats, rewards: Floats) -> Floats:
-    """The rewards up to the first that breaks the bounds; ``sums`` are those of the run."""
-    low, high = sums[LOW], sums[HIGH]
+def allowed(progress: Records, rewards: Floats) -> Floats:
+    """The rewards up to the first that breaks the bounds; ``progress`` is that of the run."""
+    low, high = progress[0].low, progress[0].high
     for i in range(rewards.size):
         if not low <= rewards[i] <= high:
             return rewards[:i]

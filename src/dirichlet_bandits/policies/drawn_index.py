@@ -14,7 +14,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.verbs import implements, inlined_verb, verb
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.index import larger
@@ -61,14 +61,13 @@ def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
 @jit
 def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over; to be registered by ``shortcut``."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    n_arms = counts.size
+    n_arms = run.pulls.size
     laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)
     for arm in range(n_arms):
         learn_law(policy, state, arm, laws)
     normal, exponential = np.empty(ROUNDS_AT_ONCE * n_arms), np.empty(ROUNDS_AT_ONCE * n_arms)
     used, spent, e = normal.size, exponential.size, 0.0
-    while not ended(marks):
+    while not ended(run.progress):
         if used + 2 * n_arms > normal.size:
             fill_normal(normal, rng)
             used = 0
@@ -99,10 +98,6 @@ def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generat
                     value = verbs.index(policy, state, arm, 0, 0.0, rng)
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
         used += again
-        if drained(stock, best):
-            refill(run, best)
-        reward, due = draw(buffer, stock, times, marks, sums, counts, best)
-        if due:
-            record(run)
+        reward = pull(run, best)
         verbs.update(policy, state, best, reward, rng)
         learn_law(policy, state, best, laws)

@@ -189,7 +189,7 @@ def wait_by_clock(
     if not certify_all(policy, state, samples, tilts, rates, leader, first):
         return
     quiet, arm, cell, v, rung, lost = 0, 0, 0, math.nan, True, 0
-    while not ended(run.marks) and state.pulls[first] < state.room[first]:
+    while not ended(run.progress) and state.pulls[first] < state.room[first]:
         if not holds(cells):
             if outgrown(leader, state.pulls[first]):
                 return
@@ -201,11 +201,11 @@ def wait_by_clock(
                 return
             rung, lost = True, 0
         if rung:
-            quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run.marks), rng)
+            quiet, arm, cell, v = next_ring(policy, state, samples, tilts, rates, leader, left(run.progress), rng)
             quiet, rung = quiet + lost, False
         if quiet > 0:
             block = upcoming(run, first)
-            limit = min(quiet, left(run.marks), state.room[first] - state.pulls[first])
+            limit = min(quiet, left(run.progress), state.room[first] - state.pulls[first])
             calm = pulls_below(policy, leader, block[:limit])
             quiet -= stretch(run, state, first, -math.inf, math.inf, calm)
             continue
@@ -249,13 +249,13 @@ def play_by_clock(
         borrowed(rng),
     )
     patience, steps, first = _PATIENCE, 1, -1
-    while not ended(run.marks):
+    while not ended(run.progress):
         state = with_places(state, first)
         most = max(_PATIENCE, int(sum_of(state.pulls)) // _SHARE)
         if first >= 0:
-            before = left(run.marks)
+            before = left(run.progress)
             wait_by_clock(policy, state, run, samples, tilts, rates, first, rng)
-            patience = steps = 1 if left(run.marks) < before - 8 else min(2 * patience, most)
+            patience = steps = 1 if left(run.progress) < before - 8 else min(2 * patience, most)
             first = -1
         else:
             plain_steps(policy, state, run, samples, distant, steps, rng)

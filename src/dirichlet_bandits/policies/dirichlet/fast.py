@@ -31,7 +31,7 @@ from dirichlet_bandits.engine.clocks import (
     wind,
 )
 from dirichlet_bandits.engine.history import History, reserve, rewards
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.tournament import value_of
@@ -179,7 +179,7 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
     challengers, arms, at = new_challengers(n_arms), np.empty((2, n_arms), np.int64), np.zeros(3, np.int64)
     silence(challengers.clocks, at[_LEADER])  # until the first round
     at[_CONTESTED] = 1
-    while not ended(run.marks):
+    while not ended(run.progress):
         for arm in arms[0, : play_rounds(policy, state, run, challengers, arms, at, rng)]:
             state = reserve(state, arm, 1)
 
@@ -196,12 +196,11 @@ def play_rounds(
 ) -> int:
     """Rounds of duels until the run is over, or an arm has no more room; how many arms the last round has pulled."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     clocks, lost, winners, tried = challengers.clocks, challengers.lost, arms[0], arms[1]
     leader, now, contested = at[_LEADER], at[_NOW], at[_CONTESTED] > 0
     n_winners, full = 0, False
-    while not full and not ended(marks):
+    while not full and not ended(run.progress):
         if contested:
             leader = change_leader(clocks, lost, leader, leader_of(pulls, means, rng))
         if outside(clocks, means[leader]) >= 0:
@@ -224,12 +223,8 @@ def play_rounds(
         shuffle(winners[:n_winners], rng)
         for i in range(n_winners):
             arm = winners[i]
-            if drained(stock, arm):
-                refill(run, arm)
-            reward, recorded = draw(buffer, stock, times, marks, sums, counts, arm)
-            if recorded:
-                record(run)
-            if ended(marks):
+            reward = pull(run, arm)
+            if ended(run.progress):
                 break
             pool[first[arm] + pulls[arm]] = reward
             count(state, arm, reward)  # with that, what `update` does for these policies

@@ -68,7 +68,7 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
     memory, lists, expansions = state.memory, state.lists, state.expansions
     tangents = new_tangents(memory.pulls.size)
     total, best_mean = overview(memory)
-    while not ended(run.marks):
+    while not ended(run.progress):
         arm = first_waiting(lists)
         more, low = 1, 0.0
         if memory.means[arm] == best_mean and alone(lists, arm):
@@ -78,7 +78,7 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
             stretch(run, memory, arm, low, math.inf, more)
         else:
             reward = pull(run, arm)
-            if ended(run.marks):
+            if ended(run.progress):
                 break
             memory = note(policy, memory, arm, reward)
         tangents.slope[arm] = math.nan

@@ -27,7 +27,7 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
     n_arms = state.pulls.size
     tangents, expansions = new_tangents(n_arms), make_expansions(n_arms)
     pulls, means = state.pulls, state.means
-    while not ended(run.marks):
+    while not ended(run.progress):
         leader = argmax_of(means)
         m = means[leader]
         c = coordinate(policy, m)
@@ -49,6 +49,6 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
             stretch(run, state, chosen, low, math.inf if more > 1 else m, more)
         else:
             reward = pull(run, chosen)
-            if not ended(run.marks):
+            if not ended(run.progress):
                 state = verbs.update(policy, state, chosen, reward, rng)
         tangents.slope[chosen] = math.nan

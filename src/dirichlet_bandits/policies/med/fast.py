@@ -24,7 +24,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import ringing_arm
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.tournament import NEVER
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
@@ -122,9 +122,8 @@ def wait_by_clock(
     rng: np.random.Generator,
 ) -> None:
     """Pull the leader until the clock rings, then whoever is proposed and accepted."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, n_arms = state.pulls, state.means, state.pulls.size
-    while not ended(marks):
+    while not ended(run.progress):
         leader = argmax_of(means)
         low, high = certify(policy, state, tangents, expansions, leader, ceilings)
         least = coordinate(policy, low)
@@ -135,27 +134,19 @@ def wait_by_clock(
             for arm in range(n_arms):
                 total += ceilings[arm]
             quiet = leaders_before(total, rng)
-            while quiet >= stretch_least(policy) and low <= means[leader] <= high and not ended(marks):
+            while quiet >= stretch_least(policy) and low <= means[leader] <= high and not ended(run.progress):
                 state = with_room(state, leader)
                 quiet -= stretch(run, state, leader, low, high, quiet)
-            while quiet > 0 and low <= means[leader] <= high and not ended(marks):
-                if drained(stock, leader):
-                    refill(run, leader)
-                reward, due = draw(buffer, stock, times, marks, sums, counts, leader)
-                if due:
-                    record(run)
+            while quiet > 0 and low <= means[leader] <= high and not ended(run.progress):
+                reward = pull(run, leader)
                 state = verbs.update(policy, state, leader, reward, rng)
                 quiet -= 1
-            if ended(marks) or quiet > 0 or not low <= means[leader] <= high:
+            if ended(run.progress) or quiet > 0 or not low <= means[leader] <= high:
                 break
             arm = ringing_arm(ceilings, total, rng)
             value = touch(policy, state, tangents, expansions, arm, means[leader])
             if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
-                if drained(stock, arm):
-                    refill(run, arm)
-                reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
-                if due:
-                    record(run)
+                reward = pull(run, arm)
                 state = verbs.update(policy, state, arm, reward, rng)
                 lean(policy, state, tangents, expansions, arm, means[leader], reward)
                 value = tangents.value[arm]

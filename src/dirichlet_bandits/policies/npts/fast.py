@@ -162,7 +162,7 @@ def wait_by_clock(
         if arm != leader and not certify(policy, state, challengers, ceiling, arm):
             return
     total, quiet, wound, lost, pairs = 0.0, 0, False, 0, False
-    while not ended(run.marks) and pulls[leader] < state.room[leader]:
+    while not ended(run.progress) and pulls[leader] < state.room[leader]:
         if not wound:
             pairs, total = sum_of(tangents[PAIRED]) > 0.0, sum_of(tangents[RATE])
             quiet = geometric(total, rng) - 1 + lost
@@ -232,16 +232,16 @@ def play_by_clock(
     """Wait by the clock where that is worth while, plain steps between."""
     run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
     patience, wait = PLAIN_STEPS_MOST, 0
-    while not ended(run.marks):
+    while not ended(run.progress):
         leader = argmax_of(state.means)
         if wait == 0 and state.pulls[leader] >= LEADER_LEAST:
-            before, state = left(run.marks), with_places(state, leader)
+            before, state = left(run.progress), with_places(state, leader)
             wait_by_clock(policy, state, run, challengers, leader, rng)
-            patience = 0 if left(run.marks) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
+            patience = 0 if left(run.progress) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
             wait = patience
         else:
             state = with_places(state, -1)
-            while not ended(run.marks):
+            while not ended(run.progress):
                 wait = max(wait - 1, 0)
                 arm = select_by_groups(policy, state, challengers.groups, rng)
                 if not pull_into_place(state, run, arm) or wait == 0:

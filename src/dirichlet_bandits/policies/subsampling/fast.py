@@ -12,7 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
@@ -53,7 +53,7 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
     looked, winners = np.full((n_arms, 3), -1), np.empty(n_arms, np.int64)
     uniform = np.zeros(ROUNDS_AT_ONCE * n_arms)
     used = uniform.size
-    while not ended(run.marks):
+    while not ended(run.progress):
         for arm in range(n_arms):
             state = reserve(state, arm, 2)
         used = play_rounds(policy, state, run, looked, winners, uniform, used, rng)
@@ -71,10 +71,9 @@ def play_rounds(
     rng: np.random.Generator,
 ) -> int:
     """Rounds of duels until the run is over, or some arm has no more room for a reward; uniform variables used up."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     n_arms, block, r, full = pulls.size, policy.block, round_number(pulls), False
-    while not full and not ended(marks):
+    while not full and not ended(run.progress):
         if used == uniform.size:
             if block == Block.RANDOM:
                 fill_uniform(uniform, rng)
@@ -107,13 +106,9 @@ def play_rounds(
             shuffle(winners[:n_winners], rng)
         for i in range(n_winners):
             arm = winners[i]
-            if ended(marks):
+            if ended(run.progress):
                 break
-            if drained(stock, arm):
-                refill(run, arm)
-            reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
-            if due:
-                record(run)
+            reward = pull(run, arm)
             pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
             count(state, arm, reward)
             full = full or pulls[arm] == room[arm]

@@ -14,7 +14,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit_inline
 from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.costs import TILT_LEAST, WEIGHT_COST
@@ -126,7 +126,7 @@ def play_subsets(policy: Any, state: History, run: Run, rng: np.random.Generator
     n_arms = state.pulls.size
     waits, words = new_waits(n_arms), further_words(rng)
     beats, arms = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.int64)
-    while not ended(run.marks):
+    while not ended(run.progress):
         for arm in range(n_arms):
             state = reserve(state, arm, 2)
         play_rounds(policy, state, run, waits, beats, arms, words, rng)
@@ -144,11 +144,10 @@ def play_rounds(
     rng: np.random.Generator,
 ) -> None:
     """Rounds until the run is over, or some arm has no more room for a reward."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
     pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
     numbers, ring, spent, at = waits.numbers, waits.ring, waits.spent, waits.at
     n_arms, r, full, tie = pulls.size, round_number(pulls), False, policy.tie
-    while not full and not ended(marks):
+    while not full and not ended(run.progress):
         leader = leader_of(pulls, means, rng)
         if leader != at[LEADER]:
             forget(numbers, ring, spent)
@@ -191,13 +190,9 @@ def play_rounds(
         r += n_pulled
         for i in range(n_pulled):
             arm = arms[i]
-            if ended(marks):
+            if ended(run.progress):
                 break
-            if drained(stock, arm):
-                refill(run, arm)
-            reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
-            if due:
-                record(run)
+            reward = pull(run, arm)
             pool[first[arm] + pulls[arm]] = reward
             count(state, arm, reward)
             if arm == leader:

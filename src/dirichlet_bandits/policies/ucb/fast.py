@@ -13,7 +13,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History
-from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
+from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.arrays import sum_of
@@ -127,11 +127,10 @@ def largest_index(
 @shortcut(UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams, EmpiricalKLUCBParams)
 def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over."""
-    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    n_arms = counts.size
+    n_arms = run.pulls.size
     ceilings, expansions = np.empty(n_arms), make_expansions(n_arms)
-    total, last, expiry, level = int(sum_of(counts)), 0, 0, math.inf
-    while not ended(marks):
+    total, last, expiry, level = int(sum_of(run.pulls)), 0, 0, math.inf
+    while not ended(run.progress):
         if total > expiry:
             expiry = total + total // CEILING_SHARE
             make_ceilings(policy, state, expiry, ceilings, expansions, rng)
@@ -141,10 +140,6 @@ def play_optimism(policy: Any, state: Any, run: Run, rng: np.random.Generator) -
             if arm != last:
                 ceilings[last] = raised(index_near(policy, state, last, expiry, expansions, rng))
                 last, level = arm, highest_but(ceilings, arm)
-        if drained(stock, last):
-            refill(run, last)
-        reward, due = draw(buffer, stock, times, marks, sums, counts, last)
-        if due:
-            record(run)
+        reward = pull(run, last)
         state = verbs.update(policy, state, last, reward, rng)
         total += 1
