@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dirichlet_bandits import html_tables
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.frames import laws_of_frame
 from dirichlet_bandits.arms.laws import Law

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
-from dirichlet_bandits.logs import LOGGER
+from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk, chunks
 from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
 from dirichlet_bandits.results.labels import VARIABLES

@@ -29,7 +29,7 @@ from dirichlet_bandits.errors import (
     StorageError,
     one_of,
 )
-from dirichlet_bandits.logs import LOGGER
+from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings

@@ -1,0 +1,1 @@
+"""What users see while code runs: the logger, progress bars, output in notebooks, HTML tables."""
