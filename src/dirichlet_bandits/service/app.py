@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from dirichlet_bandits.service import api, dashboard, problems
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
-from dirichlet_bandits.service.precompile import Precompiling
+from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.registry import Registry
 from dirichlet_bandits.storage import Storage, open_storage
 
@@ -28,7 +28,7 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         if precompile:
-            app.state.precompiling.start()
+            app.state.background_compiler.start()
         yield
 
     version = importlib.metadata.version("dirichlet-bandits")
@@ -42,7 +42,7 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
         redirect_slashes=False,  # it would lead to whatever the request calls its host
     )
     app.state.registry = Registry(open_storage(storage, create=True))
-    app.state.precompiling = Precompiling(app.state.registry.storage)
+    app.state.background_compiler = BackgroundCompiler(app.state.registry.storage)
     app.state.keys = keys
     for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first
         app.include_router(router)
