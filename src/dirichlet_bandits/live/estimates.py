@@ -23,7 +23,7 @@ from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.live.undisturbed import walk
+from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.within import within
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import PAST, Event

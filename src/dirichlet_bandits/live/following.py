@@ -15,7 +15,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
-from dirichlet_bandits.live.undisturbed import undisturbed
+from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
@@ -136,7 +136,7 @@ class Following(Named):
     def _derive(self, work: Callable[[], T]) -> T:
         """The answer of work on what is known, which is to be put back when all went well."""
         self._known = None
-        return undisturbed(work)
+        return shielded(work)
 
     def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None], Readable]]:
         """Take the study, take note of what others did; drafted events are stored at the end, all or none.
@@ -198,7 +198,7 @@ class Following(Named):
     def _settle(self) -> None:
         """Commit what threads have drafted together: before anything else is done with the study."""
         group, self._group = self._group, None
-        if group is not None and not undisturbed(group.commit):
+        if group is not None and not shielded(group.commit):
             self._known = None
 
     def _settle_later(self) -> None:
