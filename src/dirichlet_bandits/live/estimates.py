@@ -24,7 +24,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.live.interrupts import walk
-from dirichlet_bandits.live.within import within
+from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.types import Floats
@@ -117,7 +117,7 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
         row += event.kind == PAST or event.data is not None
         journal.apply([event])
 
-    walk(list(within(events, lower, upper)), look)
+    walk(list(events_within_bounds(events, lower, upper)), look)
     return wanted
 
 
