@@ -1,1 +1,1 @@
-"""What users see while code runs: the logger, progress bars, output in notebooks, HTML tables."""
+"""What users see: the logger, progress bars, output in notebooks, HTML tables, times in words."""
