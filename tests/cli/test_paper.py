@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
-from dirichlet_bandits.experiments import SHIPPED
+from dirichlet_bandits.experiments import SHIPPED, runner
 from dirichlet_bandits.experiments.random_arms import RandomArms
-from dirichlet_bandits.experiments import runner
 from dirichlet_bandits.report import paper
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module

@@ -139,7 +139,11 @@ def test_without_script_the_page_still_works(service, web, studies):
         page = client.get("/study", params={"name": "plain", "done": 0}).text
         assert "has the reward <strong>1.5</strong>" in page
         assert 'role="img" aria-label="Histograms' in page
-        for kind, last in (("Share of each arm", "50.0 %"), ("Mean reward of each arm", "1.5"), ("Sum of all rewards", "1.5")):
+        for kind, last in (
+            ("Share of each arm", "50.0 %"),
+            ("Mean reward of each arm", "1.5"),
+            ("Sum of all rewards", "1.5"),
+        ):
             _, table = page.split(f'aria-label="{kind} at some trials"')
             last_row = table[: table.index("</table>")].rpartition("<tr>")[2]
             assert '<th scope="row">2</th>' in last_row

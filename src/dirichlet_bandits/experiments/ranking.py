@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES

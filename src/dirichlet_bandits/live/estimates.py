@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.live.interrupts import walk
-from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.types import Floats

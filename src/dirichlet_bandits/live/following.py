@@ -12,10 +12,10 @@ from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction

@@ -19,7 +19,7 @@ from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
-from dirichlet_bandits.policies.min_divergence import coordinate, approx_min_divergence, mean_at, slope_in_coordinate
+from dirichlet_bandits.policies.min_divergence import approx_min_divergence, coordinate, mean_at, slope_in_coordinate
 from dirichlet_bandits.types import Floats
 
 

@@ -98,8 +98,8 @@ def reproduce(
         chapter = make(run.name, run.task, run.result, quick=not full)
         wall = time.perf_counter() - began
         began += wall
-        facts = {"seconds": run.seconds, "wall": wall, "command": f"{command} --only {run.name}{words}"}
-        chapters.append(dataclasses.replace(chapter, **facts))
+        alone = f"{command} --only {run.name}{words}"
+        chapters.append(dataclasses.replace(chapter, seconds=run.seconds, wall=wall, command=alone))
         counts = ", ".join(f"{chapter.count(outcome)} {outcome}" for outcome in OUTCOMES)
         tell(f"{chapter.title}: claims {counts}; {duration(wall)}")
     names = "" if only is None else "".join(f" --only {name}" for name in chosen)

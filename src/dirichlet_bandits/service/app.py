@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from dirichlet_bandits.service import api, dashboard, problems
+from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
-from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.storage import Storage, open_storage
 

@@ -21,8 +21,8 @@ from dirichlet_bandits.errors import ReplacedError
 from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.service.bodies import Name
 from dirichlet_bandits.service.keys import WRITE
-from dirichlet_bandits.service.problems import problem
 from dirichlet_bandits.service.open_studies import OpenStudies
+from dirichlet_bandits.service.problems import problem
 
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 _IDENTITY: Final[TypeAdapter[str | None]] = TypeAdapter(

@@ -29,8 +29,8 @@ from dirichlet_bandits.policies.dmed.rule import (
     note,
     turn_the_page,
 )
-from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
 from dirichlet_bandits.types import Floats, Ints
 

@@ -12,9 +12,14 @@ from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.min_divergence import min_divergence, approx_min_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.min_divergence import (
+    approx_min_divergence,
+    min_divergence,
+    use_family_divergence,
+    use_kinf,
+)
 from dirichlet_bandits.types import Floats, Ints
 
 WAITING, COMING = range(2)  # rows of a state's lists

@@ -16,8 +16,8 @@ from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, IMEDParams
+from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import below, calm, look, new_tangents
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.verbs import implements, specialised
-from dirichlet_bandits.policies.min_divergence import kinf_from_power_sums
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, UnimodalIMED
 from dirichlet_bandits.policies.index import all_indices, incremental_index
+from dirichlet_bandits.policies.min_divergence import kinf_from_power_sums
 from dirichlet_bandits.types import Floats
 
 

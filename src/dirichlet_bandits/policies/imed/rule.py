@@ -9,10 +9,10 @@ import numpy as np
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
-from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.validation import reward_bound
 
 _PAPER = "Honda and Takemura (2015)"

@@ -8,10 +8,10 @@ import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.min_divergence import approx_min_divergence
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.med.rule import weight
+from dirichlet_bandits.policies.min_divergence import approx_min_divergence
 from dirichlet_bandits.types import Floats
 
 

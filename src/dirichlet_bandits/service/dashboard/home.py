@@ -17,8 +17,8 @@ from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
-from dirichlet_bandits.service.problems import LOG, status_of, words_of
 from dirichlet_bandits.service.open_studies import OpenStudies
+from dirichlet_bandits.service.problems import LOG, status_of, words_of
 from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
