@@ -80,11 +80,8 @@ RING_COST: Final = 300
 INDEX_COST: Final = 60
 """An index of NPTS whose old rewards are drawn together."""
 
-PAIR_RING_COST: Final = 60
-"""A ring of the same clock for an arm whose index and the leader's are compared by normal variables."""
-
-PAIR_LEAST: Final = 0.006
-"""What normal variables beyond the reach of such a comparison may add to its rate, whatever the rest of the rate is."""
+CONTEST_COST: Final = 20
+"""A step of NPTS in which the indices of near arms are compared by normal variables."""
 
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""

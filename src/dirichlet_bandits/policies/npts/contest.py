@@ -1,0 +1,229 @@
+"""Steps of NPTS in which the indices of some arms are close.
+
+Where two arms are nearly tied, either may be pulled at every step. The indices of such arms are drawn at every step,
+which is cheap: with many rewards an index is compared by its normal variable (``quantiles.py``), with fewer its old
+rewards are drawn as a group (``numerics/resampling.py``). All other arms are *far*: one clock waits until one of their
+indices may be the largest.
+
+Why a step has the law of the plain loop:
+
+1. The near arms' indices are drawn with their laws; let v be the largest of them. If v is not surely above a number
+   ``foot``, the indices of all other arms are drawn too, and the largest is pulled.
+2. Otherwise far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices), else the near arm
+   with the index v. The tangent of its log-density at k bounds q_k by the tangent's mass r_k above the foot.
+3. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r, and y is drawn from
+   the tangent above the foot. Then k is pulled if y > v, with probability density/tangent at y, and if no other far
+   index is above y: in all with probability q_k.
+4. The coins are independent of the near arms' indices and of all rewards, and r stays the same until a far arm is
+   pulled, so the number of the first head is drawn in advance.
+5. A contest ends after a given number of steps, when a far arm is pulled, or after a step in which v was not above the
+   foot. None of these looks at coins that are still to come.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.engine.clocks import geometric, ringing_arm
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.run import Run
+from dirichlet_bandits.engine.stretch import pull_into_place
+from dirichlet_bandits.numerics.arrays import sum_of
+from dirichlet_bandits.numerics.costs import LEADER_LEAST
+from dirichlet_bandits.numerics.expansion import normal_below
+from dirichlet_bandits.numerics.resampling import weighted_sum
+from dirichlet_bandits.policies.npts.challengers import (
+    Challengers,
+    chance_above,
+    draw_tangent,
+    index_below,
+    learn,
+    log_density_of,
+    log_tangent,
+)
+from dirichlet_bandits.policies.npts.quantiles import index_bounds
+from dirichlet_bandits.policies.npts.rule import NPTSParams
+from dirichlet_bandits.types import Ints
+
+_FOOT: Final = 3.0  # deviations below the mean of the leader's index
+_FAR_EACH, _FAR_MOST = 0.2, 0.6  # largest rate of a far arm, and of all of them
+
+
+@jit
+def draw_index(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, rng: np.random.Generator
+) -> None:
+    """Draw an index, measured from the bound: bounds on it, or the index itself."""
+    drawn = challengers.arms[arm]
+    if drawn.reach > 0.0:
+        drawn.z = rng.standard_normal()
+        drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[arm] - policy.upper, False)
+    else:
+        x = rewards(state, arm)
+        total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], policy.upper, rng)
+        drawn.low = drawn.high = total / weight
+
+
+@shared
+def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> bool:
+    """Whether the index that was drawn for the arm lies below v, measured from the bound."""
+    drawn = challengers.arms[arm]
+    if v <= drawn.low or v >= drawn.high:
+        return bool(drawn.low < v)
+    variance = drawn.deviation**2 * state.pulls[arm]
+    return index_below(policy, state, challengers, variance, arm, policy.upper + v, normal_below(drawn.z))
+
+
+@shared
+def above(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
+    """Whether the first of two indices whose bounds overlap is larger: by finer bounds, else by a search for a number
+    between them."""
+    one, other = challengers.arms[first], challengers.arms[second]
+    for k in (first, second):
+        drawn = challengers.arms[k]
+        if drawn.low < drawn.high:
+            drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[k] - policy.upper, True)
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    while low <= high:
+        v = 0.5 * (low + high)
+        below, other_below = (
+            drawn_below(policy, state, challengers, first, v),
+            drawn_below(policy, state, challengers, second, v),
+        )
+        if below != other_below:
+            return other_below
+        if not low < v < high:  # no number is between them
+            break
+        if below:
+            high = v
+        else:
+            low = v
+    return bool(one.low + one.high > other.low + other.high)
+
+
+@jit
+def better(
+    policy: NPTSParams, state: History, challengers: Challengers, best: int, ties: int, arm: int, rng: np.random.Generator
+) -> tuple[int, int]:
+    """Return the arm with the largest index so far and how many arms have it, after one more arm."""
+    if best < 0:
+        return arm, 1
+    largest, drawn = challengers.arms[best], challengers.arms[arm]
+    if drawn.high < largest.low:
+        return best, ties
+    if drawn.low > largest.high:
+        return arm, 1
+    if drawn.low == largest.high and drawn.high == largest.low:
+        return (arm if rng.random() * (ties + 1) < 1.0 else best), ties + 1
+    return (arm, 1) if above(policy, state, challengers, arm, best) else (best, ties)
+
+
+@shared
+def refresh_tangent(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
+) -> None:
+    """Make sure that the arm has a tangent for all its rewards, one that touches no farther from v than that."""
+    known = challengers.arms[arm]
+    if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
+        draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
+
+
+@shared
+def rival_above(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, foot: float, rng: np.random.Generator
+) -> bool:
+    """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
+    u = rng.random()
+    for k in range(state.pulls.size):
+        rival = challengers.arms[k]
+        if k != arm and rival.mass > 0.0:
+            p = rival.mass if v >= foot else rival.mass * math.exp(rival.fall * (foot - v))
+            if u < p:
+                if u < chance_above(policy, state, challengers, k, v):
+                    return True
+                u = rng.random()
+            else:  # one variable serves all: what is left of it, given that it is not below p
+                u = (u - p) / (1.0 - p)
+    return False
+
+
+@shared
+def split(policy: NPTSParams, state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
+    """Put the near arms first and set the rates of the others; return how many are near, and the foot."""
+    arms, near, far, total = challengers.arms, 0, order.size, 0.0
+    for arm in range(order.size):
+        learn(policy, state, challengers, arm)
+    mean, deviation = policy.upper + arms[leader].mean, arms[leader].deviation
+    foot = mean - _FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
+    for arm in range(order.size):
+        known = arms[arm]
+        known.rate = known.mass = 0.0
+        if arm != leader and state.means[arm] + known.deviation < foot:
+            refresh_tangent(policy, state, challengers, arm, mean, deviation)
+            mass = math.exp(log_tangent(known, foot)) / known.fall
+            if 0.0 <= mass <= min(_FAR_EACH, _FAR_MOST - total):
+                known.rate = known.mass = mass
+                total += mass
+                far -= 1
+                order[far] = arm
+                continue
+        order[near] = arm
+        near += 1
+    return near, foot
+
+
+@shared
+def far_winner(
+    policy: NPTSParams, state: History, challengers: Challengers, total: float, foot: float, best: int, rng: np.random.Generator
+) -> int:
+    """The clock rings: return the far arm that is pulled, or else the best of the near arms."""
+    arm = ringing_arm(challengers.arms.rate, total, rng)
+    known = challengers.arms[arm]
+    y = foot + rng.standard_exponential() / known.fall
+    if not (y < policy.upper and drawn_below(policy, state, challengers, best, y - policy.upper)):
+        return best
+    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, y)
+    if rng.random() >= math.exp(log_f - log_tangent(known, y)):
+        return best
+    return best if rival_above(policy, state, challengers, arm, y, foot, rng) else arm
+
+
+@shared
+def contest(
+    policy: NPTSParams,
+    state: History,
+    run: Run,
+    challengers: Challengers,
+    order: Ints,
+    leader: int,
+    steps: int,
+    rng: np.random.Generator,
+) -> None:
+    """Play at most so many steps, while there is room for rewards."""
+    state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
+    arms = challengers.arms
+    near, foot = split(policy, state, challengers, order, leader)
+    total = sum_of(arms.rate)
+    quiet = geometric(total, rng)  # step 4
+    while steps > 0:
+        best, ties, i, drawn = -1, 0, 0, near
+        while i < drawn:
+            draw_index(policy, state, challengers, order[i], rng)
+            best, ties = better(policy, state, challengers, best, ties, order[i], rng)
+            i += 1
+            if i == near and arms[best].low <= foot - policy.upper:  # step 1
+                drawn = order.size
+        quiet -= 1
+        if drawn > near:
+            steps = 0  # step 5
+        elif quiet == 0:
+            quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)
+            if arm != best:
+                best, steps = arm, 0
+        if not pull_into_place(state, run, best):
+            return
+        learn(policy, state, challengers, best)
+        steps -= 1
