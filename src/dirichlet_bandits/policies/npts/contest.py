@@ -29,8 +29,8 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.run import Run
-from dirichlet_bandits.engine.stretch import pull_into_place
+from dirichlet_bandits.engine.run import Run, draw, drained, ended, record, refill
+from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import LEADER_LEAST
 from dirichlet_bandits.numerics.expansion import normal_below
@@ -204,7 +204,8 @@ def contest(
 ) -> None:
     """Play at most so many steps, while there is room for rewards."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
-    arms = challengers.arms
+    buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
+    pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
     near, foot = split(policy, state, challengers, order, leader)
     total = sum_of(arms.rate)
     quiet = geometric(total, rng)  # step 4
@@ -223,7 +224,16 @@ def contest(
             quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)
             if arm != best:
                 best, steps = arm, 0
-        if not pull_into_place(state, run, best):
+        if drained(stock, best):
+            refill(run, best)
+        reward, recorded = draw(buffer, stock, times, marks, sums, counts, best)
+        if recorded:
+            record(run)
+        if ended(marks):
             return
+        pool[first[best] + pulls[best]] = reward
+        count(state, best, reward)
         learn(policy, state, challengers, best)
+        if pulls[best] == room[best]:
+            return
         steps -= 1

@@ -63,37 +63,42 @@ def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) 
 def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
     """Fit the polynomial to the power sums; the index is measured from the bound."""
     n = arm.known + 1.0
-    mean = arm.p1 / n
+    each = 1.0 / n
+    mean = arm.p1 * each
     _, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, mean)
-    deviation = math.sqrt(s2 / (n * (n + 1.0)))
+    variance, root = s2 * each, math.sqrt(1.0 / (n + 1.0))
+    spread = math.sqrt(variance)
+    deviation = spread * root
     arm.mean, arm.deviation, arm.reach = mean + (arm.origin - upper), deviation, 0.0
-    if n <= EXPANSION_LEAST or not s2 > 0.0:
+    if n <= EXPANSION_LEAST or not variance > 0.0:
         return
-    narrow = math.sqrt(n / s2)  # 1 over the rewards' deviation
-    skew, kurtosis = s3 / s2 * narrow, n * s4 / (s2 * s2)
+    narrow = 1.0 / spread
+    square = narrow * narrow
+    skew, kurtosis = s3 * each * square * narrow, s4 * each * square * square
     # Skewness and excess of the index: moments of sums of gamma variables over those of their total.
     share = 1.0 / ((n + 2.0) * (n + 3.0))
-    c1 = skew * deviation * narrow * share * (n + 1.0) * (n + 3.0) / 3.0
+    c1 = skew * root * (n + 1.0) * (n + 3.0) * share / 3.0
     c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) / 24.0
     c3 = c1 * c1
     arm.a0, arm.a1 = arm.mean - deviation * c1, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
     arm.a2, arm.a3 = deviation * c1, deviation * (c2 - 2.0 * c3)
     slope = 1.0 + 7.2 * abs(c1) + 36.0 * abs(c2) + 73.0 * c3
     largest = max(-arm.mean, arm.mean - (lowest - upper)) * narrow
-    error = _MARGIN * polynomial_error(held, n, abs(skew), kurtosis, largest)  # step 3: t at z = 0
+    error = _MARGIN * polynomial_error(held, each, abs(skew), kurtosis, largest)  # step 3: t at z = 0
     if error < 0.1 and slope < _STEEPEST:
         reach = _FARTHEST if error < 0.1 * _LEAST_BELL else math.sqrt(2.0 * math.log(0.1 / error))
         arm.reach = reach if reach >= _NEAREST else 0.0
-    arm.blur, arm.widest = error * slope * deviation, min(error / _LEAST_BELL, 0.1) * slope * deviation  # step 4
+    arm.blur = error * slope * deviation
+    arm.widest = min(error * (1.0 / _LEAST_BELL), 0.1) * slope * deviation  # step 4
 
 
 @jit
-def polynomial_error(held: Floats, n: float, skew: float, kurtosis: float, largest: float) -> float:
-    """Bound the error of the expansion at every number that the polynomial can be."""
-    short = 1.0 / math.sqrt(n)
+def polynomial_error(held: Floats, each: float, skew: float, kurtosis: float, largest: float) -> float:
+    """Bound the error of the expansion at every number that the polynomial can be, for 1/each values."""
+    short = math.sqrt(each)
     t = 4.4 * short  # such a number is at most 4.4 deviations from the mean
-    h3 = (skew + t * (3.0 + t * t)) * short / 3.0
-    h4 = (kurtosis + t * (4.0 * skew + t * (6.0 + t * t))) * short * short * 0.25
+    h3 = (skew + t * (3.0 + t * t)) * short * (1.0 / 3.0)
+    h4 = (kurtosis + t * (4.0 * skew + t * (6.0 + t * t))) * each * 0.25
     h5 = 0.8 * (largest + t) * h4 * short
     return held_error(held, h3, h4, h5)
 

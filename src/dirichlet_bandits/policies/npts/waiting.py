@@ -56,7 +56,7 @@ def set_rates(policy: NPTSParams, state: History, challengers: Challengers, ceil
     """Set the rates of all challengers; False if they are too high to wait."""
     arms, room = challengers.arms, 2.0 * (ceiling.high - ceiling.mean)
     for arm in range(arms.size):
-        if arm != leader and state.means[arm] >= ceiling.mean:
+        if arm != leader and state.means[arm] + 1.5 * arms[arm].deviation >= ceiling.mean:
             return False
     for arm in range(arms.size):
         arms[arm].rate = arms[arm].mass = 0.0
