@@ -80,13 +80,13 @@ RING_COST: Final = 300
 INDEX_COST: Final = 60
 """An index of NPTS whose old rewards are drawn together."""
 
-CONTEST_COST: Final = 10
+CONTEST_COST: Final = 30
 """A step of NPTS in which the indices of near arms are compared by normal variables."""
 
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 
-PLAIN_STEPS_MOST: Final = 512
+PLAIN_STEPS_MOST: Final = 2048
 """Plain steps at most between two tries of NPTS to wait by a clock."""
 
 CEILING_SHARE: Final = 32

@@ -49,7 +49,7 @@ from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Ints
 
 _FOOT: Final = 3.0  # deviations below the mean of the leader's index
-_FAR_EACH, _FAR_MOST = 0.2, 0.6  # largest rate of a far arm, and of all of them
+_FAR_EACH, _FAR_MOST = 0.5, 0.9  # largest rate of a far arm, and of all of them
 
 
 @jit
@@ -161,7 +161,7 @@ def split(policy: NPTSParams, state: History, challengers: Challengers, order: I
     for arm in range(order.size):
         known = arms[arm]
         known.rate = known.mass = 0.0
-        if arm != leader and state.means[arm] + known.deviation < foot:
+        if arm != leader and state.means[arm] < foot:
             refresh_tangent(policy, state, challengers, arm, mean, deviation)
             mass = math.exp(log_tangent(known, foot)) / known.fall
             if 0.0 <= mass <= min(_FAR_EACH, _FAR_MOST - total):

@@ -77,8 +77,8 @@ def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
     skew, kurtosis = s3 * each * square * narrow, s4 * each * square * square
     # Skewness and excess of the index: moments of sums of gamma variables over those of their total.
     share = 1.0 / ((n + 2.0) * (n + 3.0))
-    c1 = skew * root * (n + 1.0) * (n + 3.0) * share / 3.0
-    c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) / 24.0
+    c1 = skew * root * (n + 1.0) * (n + 3.0) * share * (1.0 / 3.0)
+    c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) * (1.0 / 24.0)
     c3 = c1 * c1
     arm.a0, arm.a1 = arm.mean - deviation * c1, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
     arm.a2, arm.a3 = deviation * c1, deviation * (c2 - 2.0 * c3)
