@@ -86,8 +86,8 @@ CONTEST_COST: Final = 30
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 
-PLAIN_STEPS_MOST: Final = 2048
-"""Plain steps at most between two tries of NPTS to wait by a clock."""
+CONTEST_STEPS_MOST: Final = 2048
+"""Steps of contests at most between two tries of NPTS to wait by a clock."""
 
 CEILING_SHARE: Final = 32
 """Upper confidence bounds get ceilings for this share of the time that has passed."""

@@ -8,7 +8,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.arrays import set_all, shifted, with_last
+from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.characteristic import below
 from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
 from dirichlet_bandits.numerics.crossing import log_crossing
@@ -22,9 +22,7 @@ from dirichlet_bandits.types import Floats
 _MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
 
 _SUMS = [(name, np.float64) for name in ("origin", "p1", "p2", "p3", "p4")]
-_POLYNOMIAL = [
-    (name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3", "blur", "widest", "reach")
-]
+_POLYNOMIAL = [(name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3", "blur", "widest", "reach")]
 _TANGENT = [(name, np.float64) for name in ("at", "value", "fall", "rate", "mass")]
 _DRAWN = [(name, np.float64) for name in ("z", "low", "high")]
 _COUNTS = [(name, np.int64) for name in ("known", "fitted", "touched")]
@@ -57,9 +55,7 @@ class Challengers(NamedTuple):
 def new_challengers(n_arms: int, upper: float) -> Challengers:
     """Make room for so many arms."""
     held = np.full((n_arms, 2, 4), np.nan)
-    return Challengers(
-        np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held
-    )
+    return Challengers(np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
 
 
 @jit
@@ -123,9 +119,7 @@ def index_below(
     x, mean = rewards(state, arm), state.means[arm]
     if x.size >= EXPANSION_LEAST:
         learn_sums(challengers.arms[arm], x, policy.upper)
-        p, error = chance_below(
-            challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], policy.upper
-        )
+        p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], policy.upper)
         if abs(u - p) > error:
             return u < p
     law = learn_law(challengers.groups, arm, x, mean, math.sqrt(variance))

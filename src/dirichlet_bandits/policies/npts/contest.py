@@ -9,8 +9,8 @@ Why a step has the law of the plain loop:
 
 1. The near arms' indices are drawn with their laws; let v be the largest of them. If v is not surely above a number
    ``foot``, the indices of all other arms are drawn too, and the largest is pulled.
-2. Otherwise far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices), else the near arm
-   with the index v. The tangent of its log-density at k bounds q_k by the tangent's mass r_k above the foot.
+2. Otherwise far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices), else the near
+   arm with the index v. As log-densities are concave, q_k is at most the mass r_k of the arm's tangent above the foot.
 3. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r, and y is drawn from
    the tangent above the foot. Then k is pulled if y > v, with probability density/tangent at y, and if no other far
    index is above y: in all with probability q_k.
@@ -29,7 +29,7 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.run import Run, draw, drained, ended, record, refill
+from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import LEADER_LEAST
@@ -106,7 +106,13 @@ def above(policy: NPTSParams, state: History, challengers: Challengers, first: i
 
 @jit
 def better(
-    policy: NPTSParams, state: History, challengers: Challengers, best: int, ties: int, arm: int, rng: np.random.Generator
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    best: int,
+    ties: int,
+    arm: int,
+    rng: np.random.Generator,
 ) -> tuple[int, int]:
     """Return the arm with the largest index so far and how many arms have it, after one more arm."""
     if best < 0:
@@ -133,7 +139,13 @@ def refresh_tangent(
 
 @shared
 def rival_above(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, foot: float, rng: np.random.Generator
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    arm: int,
+    v: float,
+    foot: float,
+    rng: np.random.Generator,
 ) -> bool:
     """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
     u = rng.random()
@@ -177,7 +189,13 @@ def split(policy: NPTSParams, state: History, challengers: Challengers, order: I
 
 @shared
 def far_winner(
-    policy: NPTSParams, state: History, challengers: Challengers, total: float, foot: float, best: int, rng: np.random.Generator
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    total: float,
+    foot: float,
+    best: int,
+    rng: np.random.Generator,
 ) -> int:
     """The clock rings: return the far arm that is pulled, or else the best of the near arms."""
     arm = ringing_arm(challengers.arms.rate, total, rng)

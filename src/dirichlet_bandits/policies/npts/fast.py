@@ -1,4 +1,8 @@
-"""NPTS by a clock: the quadratic cost of drawing an index for every arm at every step goes, the law stays.
+"""NPTS by a clock: a run takes little more than its rewards, and has the law of the plain loop.
+
+The plain loop draws an index for every arm at every step, one exponential for each reward. But a clear leader is pulled
+at nearly every step, so we draw in advance when another arm may next be pulled (``waiting.py``). Where arms are nearly
+tied, we draw only the indices of these, and without a weight for each reward (``contest.py``).
 
 The leader is pulled unless some challenger's index V_k is above its own, V_0, and above all others. These events
 exclude each other, so one clock waits for all of them; its ceiling is the sum over the challengers of
@@ -15,15 +19,15 @@ Why waiting by the clock has the law of the plain loop, whenever it ends:
 
 1. Thinning. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r and pulled
    with probability q_k/r_k; in all other cases the leader is. So k is pulled with probability q_k, for any r_k >= q_k.
-2. Waiting. As long as tangents and ceiling stay the same so does r: the coins of these steps are independent of each
-   other and of all rewards, and to draw the number of the first head is to toss the coins in advance.
+2. Waiting. As long as tangents and ceiling stay the same, so does r: the coins of these steps are independent of each
+   other and of all rewards, so the number of the first head can be drawn in advance.
 3. Ending. Whether a certificate is good for a step follows from the leader's rewards before the step (``holds``), and
-   is asked at every step, however near the clock is to ring. So the coins of the steps up to the end are used all
-   alike, and those beyond it are thrown away without having been looked at. Were the question asked only now and then,
-   for instance when a ring interrupts a stretch, more heads than tails would be thrown away: challengers would be
-   pulled too seldom. So what makes a ceiling too high to be worth its while ends the certificate like what breaks it.
-4. Ringing. The coin of that step is spent. Tangents may be drawn anew, and the next coins have the new r.
-5. Leaving. Waiting begins and ends by rules that know the past alone; plain steps have the law anyway.
+   is checked at every step, however soon the clock rings. So the coins of the steps up to the end are all used alike,
+   and those beyond it are discarded unseen. If the check were made only from time to time, for instance when a ring
+   interrupts a stretch, more heads than tails would be discarded, and challengers would be pulled too rarely. So a
+   ceiling that has become too high to be useful ends the certificate in the same way as one that no longer holds.
+4. Ringing. The coin of that step is spent. Tangents may be drawn again, and the next coins have the new r.
+5. Leaving. Waiting begins and ends by rules that depend on the past alone; the steps of a contest have the law anyway.
 """
 
 import numpy as np
@@ -35,7 +39,7 @@ from dirichlet_bandits.engine.run import Run, ended, left
 from dirichlet_bandits.engine.stretch import with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
-from dirichlet_bandits.numerics.costs import LEADER_LEAST, PLAIN_STEPS_MOST
+from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST
 from dirichlet_bandits.policies.npts.challengers import Challengers, new_challengers
 from dirichlet_bandits.policies.npts.contest import contest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
@@ -52,15 +56,16 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
 def play_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
 ) -> None:
-    """Wait by the clock where that is worth while; contests of a given number of steps come between."""
+    """Wait by the clock where that is worth while, with contests of a given number of steps in between."""
     run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
-    order, patience, steps = np.empty(state.pulls.size, np.int64), PLAIN_STEPS_MOST, 0
+    order, patience, steps = np.empty(state.pulls.size, np.int64), CONTEST_STEPS_MOST, 0
     while not ended(run.marks):
         leader, before = argmax_of(state.means), left(run.marks)
         state = with_places(state, leader)
         if steps == 0 and state.pulls[leader] >= LEADER_LEAST:
             wait_by_clock(policy, state, run, challengers, leader, rng)
-            patience = 0 if left(run.marks) < before - 8 else min(2 * patience + 1, PLAIN_STEPS_MOST)
+            # Step 5: how long the next contest lasts depends on the number of steps waited.
+            patience = 0 if left(run.marks) < before - 8 else min(2 * patience + 1, CONTEST_STEPS_MOST)
             steps = patience
         else:
             contest(policy, state, run, challengers, order, leader, steps if steps > 0 else 16, rng)
