@@ -86,22 +86,21 @@ def above(policy: NPTSParams, state: History, challengers: Challengers, first: i
         drawn = challengers.arms[k]
         if drawn.low < drawn.high:
             drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[k] - policy.upper, True)
+    # Usually the index that is known less well lies beyond one end of the other's bounds; if that one is exact, surely.
+    wide, narrow = (first, other) if one.high - one.low > other.high - other.low else (second, one)
+    if drawn_below(policy, state, challengers, wide, narrow.low):
+        return wide == second
+    if not drawn_below(policy, state, challengers, wide, narrow.high):
+        return wide == first
     low, high = max(one.low, other.low), min(one.high, other.high)
-    while low <= high:
+    while True:
         v = 0.5 * (low + high)
-        below, other_below = (
-            drawn_below(policy, state, challengers, first, v),
-            drawn_below(policy, state, challengers, second, v),
-        )
-        if below != other_below:
-            return other_below
+        below = drawn_below(policy, state, challengers, first, v)
+        if below != drawn_below(policy, state, challengers, second, v):
+            return not below
         if not low < v < high:  # no number is between them
-            break
-        if below:
-            high = v
-        else:
-            low = v
-    return bool(one.low + one.high > other.low + other.high)
+            return bool(one.low + one.high > other.low + other.high)
+        low, high = (low, v) if below else (v, high)
 
 
 @jit
@@ -209,6 +208,28 @@ def far_winner(
     return best if rival_above(policy, state, challengers, arm, y, foot, rng) else arm
 
 
+@jit
+def largest_index(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    order: Ints,
+    near: int,
+    foot: float,
+    rng: np.random.Generator,
+) -> tuple[int, bool]:
+    """Draw the indices of the near arms, and those of the far arms if none of them is surely above the foot; return the
+    arm with the largest, and whether far arms were drawn."""
+    best, ties, i, drawn = -1, 0, 0, near
+    while i < drawn:
+        draw_index(policy, state, challengers, order[i], rng)
+        best, ties = better(policy, state, challengers, best, ties, order[i], rng)
+        i += 1
+        if i == near and challengers.arms[best].low <= foot - policy.upper:  # step 1
+            drawn = order.size
+    return best, drawn > near
+
+
 @shared
 def contest(
     policy: NPTSParams,
@@ -228,18 +249,12 @@ def contest(
     total = sum_of(arms.rate)
     quiet = geometric(total, rng)  # step 4
     while steps > 0:
-        best, ties, i, drawn = -1, 0, 0, near
-        while i < drawn:
-            draw_index(policy, state, challengers, order[i], rng)
-            best, ties = better(policy, state, challengers, best, ties, order[i], rng)
-            i += 1
-            if i == near and arms[best].low <= foot - policy.upper:  # step 1
-                drawn = order.size
+        best, more = largest_index(policy, state, challengers, order, near, foot, rng)
         quiet -= 1
-        if drawn > near:
+        if more:
             steps = 0  # step 5
         elif quiet == 0:
-            quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)
+            quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)  # step 3
             if arm != best:
                 best, steps = arm, 0
         if drained(stock, best):
