@@ -14,8 +14,8 @@ from dirichlet_bandits.engine.history import rewards
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.resampling import squares_about
 from dirichlet_bandits.policies.npts.ceiling import make_ceiling
-from dirichlet_bandits.policies.npts.challengers import new_challengers
-from dirichlet_bandits.policies.npts.contest import far_winner, largest_index, refresh_tangent, split
+from dirichlet_bandits.policies.npts.challengers import new_challengers, refresh_tangent
+from dirichlet_bandits.policies.npts.contest import far_winner, largest_index, split
 from dirichlet_bandits.policies.npts.probability import resampling_propensities
 from dirichlet_bandits.policies.npts.waiting import set_rate, wins
 

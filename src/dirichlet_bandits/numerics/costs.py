@@ -83,6 +83,16 @@ INDEX_COST: Final = 60
 CONTEST_COST: Final = 30
 """A step of NPTS in which the indices of near arms are compared by normal variables."""
 
+FOOT: Final = 3.0
+"""Deviations below the mean of the leader's index at which the foot of a contest lies: a lower one makes the clock ring
+more often, a higher one makes NPTS draw all indices more often."""
+
+FAR_EACH: Final = 0.5
+"""Largest rate at which a contest of NPTS waits for an arm by a clock: a ring costs as much as a cheap index..."""
+
+FAR_MOST: Final = 0.9
+"""... and the largest rate for all of them, which has to stay below 1."""
+
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 

@@ -102,12 +102,47 @@ def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: flo
 
 
 @shared
+def refresh_tangent(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
+) -> None:
+    """Make sure that the arm has a tangent for all its rewards, one that touches no farther from v than that."""
+    known = challengers.arms[arm]
+    if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
+        draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
+
+
+@shared
 def chance_above(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> float:
     """Return P(index > v) for an arm with an up-to-date contour."""
     log_p, error = contour.evaluate(challengers.contours[arm], v, policy.upper)
     if not error <= CLOCK_ERROR:
         log_p = log_crossing(shifted(with_last(rewards(state, arm), policy.upper), -v), np.empty(0))
     return math.exp(log_p)
+
+
+@shared
+def rival_above(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    arm: int,
+    v: float,
+    foot: float,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
+    u = rng.random()
+    for k in range(state.pulls.size):
+        rival = challengers.arms[k]
+        if k != arm and rival.mass > 0.0:
+            p = rival.mass if v >= foot else rival.mass * math.exp(rival.fall * (foot - v))
+            if u < p:
+                if u < chance_above(policy, state, challengers, k, v):
+                    return True
+                u = rng.random()
+            else:  # one variable serves all: what is left of it, given that it is not below p
+                u = (u - p) / (1.0 - p)
+    return False
 
 
 @shared

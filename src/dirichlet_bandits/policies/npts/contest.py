@@ -21,7 +21,6 @@ Why a step has the law of the plain loop:
 """
 
 import math
-from typing import Final
 
 import numpy as np
 
@@ -32,24 +31,21 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import sum_of
-from dirichlet_bandits.numerics.costs import LEADER_LEAST
+from dirichlet_bandits.numerics.costs import FAR_EACH, FAR_MOST, FOOT, LEADER_LEAST
 from dirichlet_bandits.numerics.expansion import normal_below
 from dirichlet_bandits.numerics.resampling import weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
     Challengers,
-    chance_above,
-    draw_tangent,
     index_below,
     learn,
     log_density_of,
     log_tangent,
+    refresh_tangent,
+    rival_above,
 )
 from dirichlet_bandits.policies.npts.quantiles import index_bounds
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Ints
-
-_FOOT: Final = 3.0  # deviations below the mean of the leader's index
-_FAR_EACH, _FAR_MOST = 0.5, 0.9  # largest rate of a far arm, and of all of them
 
 
 @jit
@@ -127,55 +123,20 @@ def better(
 
 
 @shared
-def refresh_tangent(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
-) -> None:
-    """Make sure that the arm has a tangent for all its rewards, one that touches no farther from v than that."""
-    known = challengers.arms[arm]
-    if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
-        draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
-
-
-@shared
-def rival_above(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    arm: int,
-    v: float,
-    foot: float,
-    rng: np.random.Generator,
-) -> bool:
-    """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
-    u = rng.random()
-    for k in range(state.pulls.size):
-        rival = challengers.arms[k]
-        if k != arm and rival.mass > 0.0:
-            p = rival.mass if v >= foot else rival.mass * math.exp(rival.fall * (foot - v))
-            if u < p:
-                if u < chance_above(policy, state, challengers, k, v):
-                    return True
-                u = rng.random()
-            else:  # one variable serves all: what is left of it, given that it is not below p
-                u = (u - p) / (1.0 - p)
-    return False
-
-
-@shared
 def split(policy: NPTSParams, state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
     """Put the near arms first and set the rates of the others; return how many are near, and the foot."""
     arms, near, far, total = challengers.arms, 0, order.size, 0.0
     for arm in range(order.size):
         learn(policy, state, challengers, arm)
     mean, deviation = policy.upper + arms[leader].mean, arms[leader].deviation
-    foot = mean - _FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
+    foot = mean - FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
     for arm in range(order.size):
         known = arms[arm]
         known.rate = known.mass = 0.0
         if arm != leader and state.means[arm] < foot:
             refresh_tangent(policy, state, challengers, arm, mean, deviation)
             mass = math.exp(log_tangent(known, foot)) / known.fall
-            if 0.0 <= mass <= min(_FAR_EACH, _FAR_MOST - total):
+            if 0.0 <= mass <= min(FAR_EACH, FAR_MOST - total):
                 known.rate = known.mass = mass
                 total += mass
                 far -= 1

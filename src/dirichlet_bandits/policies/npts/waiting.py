@@ -14,10 +14,18 @@ from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import CONTEST_COST, INDEX_COST, RING_COST
 from dirichlet_bandits.numerics.resampling import squares_about
 from dirichlet_bandits.policies.npts.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
-from dirichlet_bandits.policies.npts.challengers import Challengers, index_below, log_density_of, log_tangent
-from dirichlet_bandits.policies.npts.contest import refresh_tangent, rival_above
+from dirichlet_bandits.policies.npts.challengers import (
+    Challengers,
+    index_below,
+    log_density_of,
+    log_tangent,
+    refresh_tangent,
+    rival_above,
+)
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
+
+_NEAR = 0.1  # a larger rate suggests that the arm would be near in a contest
 
 
 @jit
@@ -75,7 +83,7 @@ def worth_waiting(state: History, challengers: Challengers, leader: int) -> bool
     rate, cost = 0.0, float(CONTEST_COST)
     for arm in range(arms.size):
         rate += arms[arm].rate
-        if (arm == leader or arms[arm].rate > 0.1) and not arms[arm].reach > 0.0:
+        if (arm == leader or arms[arm].rate > _NEAR) and not arms[arm].reach > 0.0:
             cost += min(state.pulls[arm], INDEX_COST)
     return rate <= 0.9 and RING_COST * rate <= cost
 
