@@ -88,10 +88,13 @@ FOOT: Final = 3.0
 more often, a higher one makes NPTS draw all indices more often."""
 
 FAR_EACH: Final = 0.5
-"""Largest rate at which a contest of NPTS waits for an arm by a clock: a ring costs as much as a cheap index..."""
+"""Largest rate at which a contest of NPTS waits for an arm by a clock; a ring costs half as much as an index..."""
 
-FAR_MOST: Final = 0.9
-"""... and the largest rate for all of them, which has to stay below 1."""
+FAR_CHEAP: Final = 0.1
+"""... and ten times as much as an index that is compared by its normal variable."""
+
+FAR_MOST: Final = 0.6
+"""Largest rate for all these arms together: below 1, and the clock should ring less often than not."""
 
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""

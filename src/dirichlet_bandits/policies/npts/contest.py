@@ -31,7 +31,7 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import sum_of
-from dirichlet_bandits.numerics.costs import FAR_EACH, FAR_MOST, FOOT, LEADER_LEAST
+from dirichlet_bandits.numerics.costs import FAR_CHEAP, FAR_EACH, FAR_MOST, FOOT, LEADER_LEAST
 from dirichlet_bandits.numerics.expansion import normal_below
 from dirichlet_bandits.numerics.resampling import weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
@@ -133,10 +133,11 @@ def split(policy: NPTSParams, state: History, challengers: Challengers, order: I
     for arm in range(order.size):
         known = arms[arm]
         known.rate = known.mass = 0.0
-        if arm != leader and state.means[arm] < foot:
+        if arm != leader and state.means[arm] + known.deviation < foot:
             refresh_tangent(policy, state, challengers, arm, mean, deviation)
             mass = math.exp(log_tangent(known, foot)) / known.fall
-            if 0.0 <= mass <= min(FAR_EACH, FAR_MOST - total):
+            most = FAR_CHEAP if known.reach > 0.0 else FAR_EACH
+            if 0.0 <= mass <= min(most, FAR_MOST - total):
                 known.rate = known.mass = mass
                 total += mass
                 far -= 1
