@@ -48,32 +48,6 @@ MISTAKES = {
         "NPTS",
         Edit("policies/npts/waiting.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
     ),
-    "a ring that comes to nothing takes no step": (
-        "NPTS on Betas",
-        Edit(
-            "policies/npts/waiting.py",
-            """pull_into_place(state, run, arm if won else leader):
-            return
-        if not won:
-            squares += (rewards(state, leader)[n] - centre) ** 2
-""",
-            """(pull_into_place(state, run, arm) if won else True):
-            return
-""",
-        ),
-    ),
-    "far arms that are never compared with each other": (
-        "NPTS on Betas",
-        Edit(
-            "policies/npts/contest.py",
-            "return best if rival_above(policy, state, challengers, arm, y, foot, rng) else arm",
-            "return arm",
-        ),
-    ),
-    "far arms that are left out where no near index is above the foot": (
-        "NPTS on Betas",
-        Edit("policies/npts/contest.py", "            drawn = order.size", "            pass"),
-    ),
     "a leader's index drawn as if nothing had been tilted": (
         "BCVTS",
         Edit("policies/cvar/leader.py", "cells[_NOW, threshold] * math.exp(-mu * score)", "cells[_NOW, threshold]"),
