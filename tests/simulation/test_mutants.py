@@ -46,7 +46,7 @@ MISTAKES = {
     ),
     "a ceiling that proves too high is given up at a ring": (
         "NPTS",
-        Edit("policies/npts/fast.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
+        Edit("policies/npts/waiting.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
     ),
     "a leader's index drawn as if nothing had been tilted": (
         "BCVTS",

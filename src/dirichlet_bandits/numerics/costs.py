@@ -80,17 +80,27 @@ RING_COST: Final = 300
 INDEX_COST: Final = 60
 """An index of NPTS whose old rewards are drawn together."""
 
-PAIR_RING_COST: Final = 60
-"""A ring of the same clock for an arm whose index and the leader's are compared by normal variables."""
+CONTEST_COST: Final = 30
+"""A step of NPTS in which the indices of near arms are compared by normal variables."""
 
-PAIR_LEAST: Final = 0.006
-"""What normal variables beyond the reach of such a comparison may add to its rate, whatever the rest of the rate is."""
+FOOT: Final = 3.0
+"""Deviations below the mean of the leader's index at which the foot of a contest lies: a lower one makes the clock ring
+more often, a higher one makes NPTS draw all indices more often."""
+
+FAR_EACH: Final = 0.5
+"""Largest rate at which a contest of NPTS waits for an arm by a clock; a ring costs half as much as an index..."""
+
+FAR_CHEAP: Final = 0.1
+"""... and ten times as much as an index that is compared by its normal variable."""
+
+FAR_MOST: Final = 0.6
+"""Largest rate for all these arms together: below 1, and the clock should ring less often than not."""
 
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 
-PLAIN_STEPS_MOST: Final = 64
-"""Plain steps at most between two tries of NPTS to wait by a clock."""
+CONTEST_STEPS_MOST: Final = 2048
+"""Steps of contests at most between two tries of NPTS to wait by a clock."""
 
 CEILING_SHARE: Final = 32
 """Upper confidence bounds get ceilings for this share of the time that has passed."""

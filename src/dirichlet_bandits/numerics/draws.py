@@ -191,24 +191,3 @@ def settled_coins(n: float, s: float, unit: float, x: float, rng: np.random.Gene
         bound = math.inf
     accepted = rng.random() * math.expm1(-bound) > math.exp(-bound) - math.exp(-y)
     return heads if accepted else math.nan
-
-
-@shared
-def normal_above(h: float, rng: np.random.Generator) -> float:
-    """A standard normal variable, given that it is above h.
-
-    >>> normal_above(6.0, np.random.default_rng(0)) > 6.0
-    True
-
-    Reference: Robert, Statistics and Computing 5, 1995.
-    """
-    if h < 0.5:
-        z = rng.standard_normal()
-        while z <= h:
-            z = rng.standard_normal()
-        return z
-    a = 0.5 * (h + math.sqrt(h * h + 4.0))
-    while True:
-        z = h + rng.standard_exponential() / a
-        if 2.0 * rng.standard_exponential() >= (z - a) * (z - a):
-            return z

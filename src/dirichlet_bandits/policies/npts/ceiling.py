@@ -12,7 +12,7 @@ another bound is better: the index has a log-concave law, and is below its expec
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,20 +25,20 @@ _HALF = -math.log(1.0 - math.exp(-1.0))
 _BELOW, _WIDER = 0.1, 1.05  # by how many standard deviations the mean may fall, by what factor the variance may grow
 _HIGHER, _MORE = 0.5, 1.25  # above so many deviations and so many times the rewards a new ceiling is much lower
 
-_START, _END, _HEIGHT, _SLOPE = range(4)
+PIECE = np.dtype([(name, np.float64) for name in ("start", "end", "height", "slope")])
+"""Of the ceiling: at a distance z below the mean, between start and end, it is exp(-height - slope (z - start))."""
 
 
 class Ceiling(NamedTuple):
-    """For at least as many rewards as now, none below ``low``, of at least this mean and at most this variance: at a
-    distance z below the mean exp(-height - slope (z - start)), a row for each piece. With more than ``most`` rewards,
-    or a mean above ``high``, it is still a ceiling, but no longer used."""
+    """A ceiling for at least as many rewards as now, none below ``low``, of at least this mean and at most this
+    variance. With more than ``most`` rewards, or a mean above ``high``, it is still a ceiling, but no longer used."""
 
     most: int
     mean: float
     high: float
     variance: float
     low: float
-    pieces: Floats
+    pieces: Any
 
 
 @shared
@@ -47,24 +47,24 @@ def make_ceiling(n: int, mean: float, squares: float, low: float, upper: float) 
     s = max(_WIDER * squares / n, (upper - low) ** 2 / (n * n))
     deviation = math.sqrt(s / n)
     mean -= _BELOW * deviation
-    pieces = np.empty((len(_TOUCH), 4))
+    pieces = np.empty(len(_TOUCH), PIECE)
     start = mean - upper
     for j in range(len(_TOUCH)):
         end, z = _ENDS[j] * deviation, _TOUCH[j] * deviation
         spread = s + (mean - low) * z
         slope = 0.5 * n * z * (s + spread) / (spread * spread)  # h'(z)
-        pieces[j, _START], pieces[j, _END] = start, end
-        pieces[j, _HEIGHT], pieces[j, _SLOPE] = 0.5 * n * z * z / spread + slope * (start - z), slope
+        piece = pieces[j]
+        piece.start, piece.end, piece.slope = start, end, slope
+        piece.height = _HALF if j == 1 else 0.5 * n * z * z / spread + slope * (start - z)
         start = end
-    pieces[1, _HEIGHT] = _HALF
     return Ceiling(int(_MORE * n), mean, mean + _HIGHER * deviation, s, low, pieces)
 
 
 @jit
 def log_ceiling(ceiling: Ceiling, piece: int, z: float) -> float:
     """At a z of this piece."""
-    row = ceiling.pieces[piece]
-    return -row[_HEIGHT] - row[_SLOPE] * (z - row[_START])
+    at = ceiling.pieces[piece]
+    return -at.height - at.slope * (z - at.start)
 
 
 @jit
@@ -82,8 +82,8 @@ def integral(ceiling: Ceiling, fall: float, part: Floats) -> float:
     """Of exp(fall z) times the ceiling, over all z that an index can have; ``part`` gets that of each piece."""
     total = 0.0
     for j in range(len(_TOUCH)):
-        start, end, height, slope = ceiling.pieces[j]
-        part[j] = _exponential(fall - slope, end - start, fall * start - height)
+        piece = ceiling.pieces[j]
+        part[j] = _exponential(fall - piece.slope, piece.end - piece.start, fall * piece.start - piece.height)
         total += part[j]
     return total
 
@@ -97,8 +97,8 @@ def draw(ceiling: Ceiling, fall: float, rng: np.random.Generator) -> tuple[int, 
     while piece < len(_TOUCH) - 1 and u >= part[piece]:
         u -= part[piece]
         piece += 1
-    start, end, _, slope = ceiling.pieces[piece]
-    growth, share = fall - slope, rng.random()
+    start, end = ceiling.pieces[piece].start, ceiling.pieces[piece].end
+    growth, share = fall - ceiling.pieces[piece].slope, rng.random()
     if growth == 0.0:
         return piece, start + share * (end - start)
     if growth > 0.0:  # from the end, where the density is largest: it may have grown without measure

@@ -1,7 +1,7 @@
-"""What NPTS's shortcuts know of each arm, and the density and the distribution function of its index from that."""
+"""What the shortcut of NPTS keeps for each arm, and the density and the distribution function of an index from that."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,53 +10,73 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.characteristic import below
+from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
 from dirichlet_bandits.numerics.resampling import Groups, learn_law, make_groups
-from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, DENSITY_ERROR
-from dirichlet_bandits.policies.npts.frames import chance_below, learn_sums, make_frames
+from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, CLOCK_ERROR, DENSITY_ERROR
+from dirichlet_bandits.policies.npts.quantiles import chance_below, fit_polynomial, learn_sums
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
 
 _MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
 
-# Rows of the tangents, a column an arm (one array: Numba counts references): where the tangent of the log-density
-# touches, the value there, how fast it falls; the rate r_k; its mass above the ceiling's mean; how many rewards the
-# arm's contour knows; 1 if the arm and the leader are compared by normal variables instead, and then the length of
-# (DEVIATION, UNIT), how far the half-plane is from the origin, and its probability.
-AT, VALUE, FALL, RATE, MASS, _KNOWN, PAIRED, LENGTH, FOOT, INSIDE = range(10)
+_SUMS = [(name, np.float64) for name in ("origin", "p1", "p2", "p3", "p4")]
+_POLYNOMIAL = [(name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3", "blur", "widest", "reach")]
+_TANGENT = [(name, np.float64) for name in ("at", "value", "fall", "rate", "mass")]
+_DRAWN = [(name, np.float64) for name in ("z", "low", "high")]
+_COUNTS = [(name, np.int64) for name in ("known", "fitted", "touched")]
+ARM = np.dtype([*_COUNTS, *_SUMS, *_POLYNOMIAL, *_TANGENT, *_DRAWN])
+"""One arm.
+
+``known`` rewards are in the power sums ``p1`` to ``p4`` about the ``origin``. From them come the ``mean`` of the index
+and its ``deviation``, and the polynomial of ``quantiles.py``: its coefficients, its error at z = 0 and the largest one,
+and up to which |z| it is used (``reach``, 0 if it is not good enough); it is that of ``fitted`` rewards.
+
+The tangent of the log-density touches it ``at`` a number, has the ``value`` there and falls at the rate ``fall``; it is
+that of ``touched`` rewards. A clock rings for the arm at a ``rate``, and the tangent has a ``mass`` above the number
+from which a clock counts.
+
+The index drawn in this step belongs to the normal variable ``z``, and lies between ``low`` and ``high``.
+"""
 
 
 class Challengers(NamedTuple):
-    """What is known of each arm: its contour, its old rewards as a group, the tangent of its index's log-density, and
-    the polynomial that gives its index roughly."""
+    """All arms: one record ``ARM`` each, contours, groups of old rewards, and what two bounds of errors hold
+    (``held_error`` in ``numerics/expansion.py`` keeps four numbers in a row)."""
 
+    arms: Any
     contours: Floats
     groups: Groups
-    tangents: Floats
-    frames: Floats
+    held: Floats
 
 
 @shared
 def new_challengers(n_arms: int, upper: float) -> Challengers:
-    """Nothing is known yet."""
-    return Challengers(
-        contour.make(n_arms),
-        make_groups(n_arms, np.full(1, upper)),
-        np.zeros((INSIDE + 1, n_arms)),
-        make_frames(n_arms),
-    )
+    """Make room for so many arms."""
+    held = np.full((n_arms, 2, 4), np.nan)
+    return Challengers(np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
 
 
 @jit
-def log_tangent(tangents: Floats, arm: int, v: float) -> float:
-    """Tangent of the arm's log-density, at v."""
-    return tangents[VALUE, arm] - tangents[FALL, arm] * (v - tangents[AT, arm])
+def learn(policy: NPTSParams, state: History, challengers: Challengers, arm: int) -> None:
+    """Bring the power sums and the polynomial of an arm up to date."""
+    known = challengers.arms[arm]
+    if known.fitted < state.pulls[arm]:
+        learn_sums(known, rewards(state, arm), policy.upper)
+        fit_polynomial(known, challengers.held[arm, 0], state.lows[arm], policy.upper)
+        known.fitted = known.known
+
+
+@jit
+def log_tangent(arm: Any, v: float) -> float:
+    """Return the tangent of the arm's log-density at v."""
+    return arm.value - arm.fall * (v - arm.at)
 
 
 @shared
 def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
-    """log f(v) and its slope for the arm's index; the contour is built anew where it does not cover v."""
+    """Return log f(v) and its slope for the arm's index; the contour is rebuilt where it does not cover v."""
     kept = challengers.contours[arm]
     log_f, slope, error = log_density(kept, v, b)
     if error <= DENSITY_ERROR:
@@ -70,27 +90,71 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 
 @shared
 def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
-    """The tangent at v; the arm's contour learns the rewards that it does not know yet, or is built anew."""
-    kept, tangents = challengers.contours[arm], challengers.tangents
-    if 2 * tangents[_KNOWN, arm] >= x.size:
-        for value in x[int(tangents[_KNOWN, arm]) :]:
+    """Draw the tangent at v; the arm's contour learns the rewards that it lacks, or is rebuilt."""
+    kept, known = challengers.contours[arm], challengers.arms[arm]
+    if 2 * known.touched >= x.size:
+        for value in x[known.touched :]:
             contour.append(kept, value, 1)
     else:  # a contour estimates its error for the rewards that it knows, whatever the others
         contour.build(kept, x, np.empty(0), b, v)
-    tangents[_KNOWN, arm] = x.size
     value, slope = log_density_of(challengers, arm, x, b, v)
-    tangents[AT, arm], tangents[VALUE, arm], tangents[FALL, arm] = v, value, -slope
+    known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
+
+
+@shared
+def refresh_tangent(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
+) -> None:
+    """Make sure that the arm has a tangent for all its rewards, one that touches no farther from v than that."""
+    known = challengers.arms[arm]
+    if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
+        draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
+
+
+@shared
+def chance_above(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> float:
+    """Return P(index > v) for an arm with an up-to-date contour."""
+    log_p, error = contour.evaluate(challengers.contours[arm], v, policy.upper)
+    if not error <= CLOCK_ERROR:
+        log_p = log_crossing(shifted(with_last(rewards(state, arm), policy.upper), -v), np.empty(0))
+    return math.exp(log_p)
+
+
+@shared
+def rival_above(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    arm: int,
+    v: float,
+    foot: float,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
+    u = rng.random()
+    for k in range(state.pulls.size):
+        rival = challengers.arms[k]
+        if k != arm and rival.mass > 0.0:
+            p = rival.mass if v >= foot else rival.mass * math.exp(rival.fall * (foot - v))
+            if u < p:
+                if u < chance_above(policy, state, challengers, k, v):
+                    return True
+                u = rng.random()
+            else:  # one variable serves all: what is left of it, given that it is not below p
+                u = (u - p) / (1.0 - p)
+    return False
 
 
 @shared
 def index_below(
     policy: NPTSParams, state: History, challengers: Challengers, variance: float, arm: int, v: float, u: float
 ) -> bool:
-    """Whether u < P(index < v) for an arm with rewards of about this variance: by bounds, or by the law itself; where
-    the index hardly ever is, the edge of that region tells."""
+    """Whether u < P(index < v) for an arm with rewards of about this variance: by bounds, or by the distribution
+    function; where the index hardly ever is, the edge of that region decides."""
     x, mean = rewards(state, arm), state.means[arm]
-    if learn_sums(challengers.frames, arm, x, policy.upper):
-        p, error = chance_below(challengers.frames[arm], v, state.lows[arm], policy.upper)
+    if x.size >= EXPANSION_LEAST:
+        learn_sums(challengers.arms[arm], x, policy.upper)
+        p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], policy.upper)
         if abs(u - p) > error:
             return u < p
     law = learn_law(challengers.groups, arm, x, mean, math.sqrt(variance))

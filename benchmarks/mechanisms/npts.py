@@ -1,0 +1,46 @@
+"""The mechanisms of NPTS's shortcut."""
+
+from tests.simulation.copies import Edit
+
+from benchmarks.mechanisms import Mechanism
+
+_POLICY, _FOLDER = "db.NPTS(upper)", "policies/npts/"
+
+MECHANISMS = (
+    Mechanism(
+        "one clock for all",
+        _POLICY,
+        (_FOLDER + "waiting.py", _FOLDER + "ceiling.py"),
+        (Edit(_FOLDER + "fast.py", "if steps == 0 and state.pulls[leader] >= LEADER_LEAST:", "if steps < 0:"),),
+    ),
+    Mechanism(
+        "normal variables in contests",
+        _POLICY,
+        (
+            _FOLDER + "quantiles.py:fit_polynomial",
+            _FOLDER + "quantiles.py:polynomial_error",
+            _FOLDER + "quantiles.py:index_bounds",
+            _FOLDER + "contest.py:drawn_below",
+            _FOLDER + "contest.py:above",
+        ),
+        (Edit(_FOLDER + "quantiles.py", "if n <= EXPANSION_LEAST or", "if n > 0.0 or"),),
+    ),
+    Mechanism(
+        "a clock for far arms in contests",
+        _POLICY,
+        (_FOLDER + "contest.py:split", _FOLDER + "contest.py:far_winner"),
+        (Edit(_FOLDER + "contest.py", "if state.pulls[leader] >= LEADER_LEAST else", "if leader < 0 else"),),
+    ),
+    Mechanism(
+        "bounds of the leader's distribution function",
+        _POLICY,
+        (_FOLDER + "quantiles.py:chance_below",),
+        (Edit(_FOLDER + "challengers.py", "if x.size >= EXPANSION_LEAST:", "if x.size < 0:"),),
+    ),
+    Mechanism(
+        "groups",
+        _POLICY,
+        ("numerics/resampling.py", "numerics/envelope.py"),
+        (Edit("numerics/resampling.py", "if groups.paid[arm] >= LAW_COST:", "if groups.paid[arm] < 0:"),),
+    ),
+)

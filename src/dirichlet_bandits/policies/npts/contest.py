@@ -1,0 +1,229 @@
+"""Steps of NPTS in which the indices of some arms are close.
+
+Where two arms are nearly tied, either may be pulled at every step. The indices of such arms are drawn at every step,
+which is cheap: with many rewards an index is compared by its normal variable (``quantiles.py``), with fewer its old
+rewards are drawn as a group (``numerics/resampling.py``). All other arms are *far*: one clock waits until one of their
+indices may be the largest.
+
+Why a step has the law of the plain loop:
+
+1. The near arms' indices are drawn with their laws; let v be the largest of them. If v is not surely above a number
+   ``foot``, the indices of all other arms are drawn too, and the largest is pulled.
+2. Otherwise far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices), else the near
+   arm with the index v. As log-densities are concave, q_k is at most the mass r_k of the arm's tangent above the foot.
+3. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r, and y is drawn from
+   the tangent above the foot. Then k is pulled if y > v, with probability density/tangent at y, and if no other far
+   index is above y: in all with probability q_k.
+4. The coins are independent of the near arms' indices and of all rewards, and r stays the same until a far arm is
+   pulled, so the number of the first head is drawn in advance.
+5. A contest ends after a given number of steps, when a far arm is pulled, or after a step in which v was not above the
+   foot. None of these looks at coins that are still to come.
+"""
+
+import math
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.engine.clocks import geometric, ringing_arm
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.run import Run, ended, pull
+from dirichlet_bandits.engine.tally import count
+from dirichlet_bandits.numerics.arrays import sum_of
+from dirichlet_bandits.numerics.costs import FAR_CHEAP, FAR_EACH, FAR_MOST, FOOT, LEADER_LEAST
+from dirichlet_bandits.numerics.expansion import normal_below
+from dirichlet_bandits.numerics.resampling import weighted_sum
+from dirichlet_bandits.policies.npts.challengers import (
+    Challengers,
+    index_below,
+    learn,
+    log_density_of,
+    log_tangent,
+    refresh_tangent,
+    rival_above,
+)
+from dirichlet_bandits.policies.npts.quantiles import index_bounds
+from dirichlet_bandits.policies.npts.rule import NPTSParams
+from dirichlet_bandits.types import Ints
+
+
+@jit
+def draw_index(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, rng: np.random.Generator
+) -> None:
+    """Draw an index, measured from the bound: bounds on it, or the index itself."""
+    drawn = challengers.arms[arm]
+    if drawn.reach > 0.0:
+        drawn.z = rng.standard_normal()
+        drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[arm] - policy.upper, False)
+    else:
+        x = rewards(state, arm)
+        total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], policy.upper, rng)
+        drawn.low = drawn.high = total / weight
+
+
+@shared
+def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> bool:
+    """Whether the index that was drawn for the arm lies below v, measured from the bound."""
+    drawn = challengers.arms[arm]
+    if v <= drawn.low or v >= drawn.high:
+        return bool(drawn.low < v)
+    variance = drawn.deviation**2 * state.pulls[arm]
+    return index_below(policy, state, challengers, variance, arm, policy.upper + v, normal_below(drawn.z))
+
+
+@shared
+def above(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
+    """Whether the first of two indices whose bounds overlap is larger: by finer bounds, else by a search for a number
+    between them."""
+    one, other = challengers.arms[first], challengers.arms[second]
+    for k in (first, second):
+        drawn = challengers.arms[k]
+        if drawn.low < drawn.high:
+            drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[k] - policy.upper, True)
+    # Usually the index that is known less well lies beyond one end of the other's bounds; if that one is exact, surely.
+    wide, narrow = (first, other) if one.high - one.low > other.high - other.low else (second, one)
+    if drawn_below(policy, state, challengers, wide, narrow.low):
+        return wide == second
+    if not drawn_below(policy, state, challengers, wide, narrow.high):
+        return wide == first
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    while True:
+        v = 0.5 * (low + high)
+        below = drawn_below(policy, state, challengers, first, v)
+        if below != drawn_below(policy, state, challengers, second, v):
+            return not below
+        if not low < v < high:  # no number is between them
+            return bool(one.low + one.high > other.low + other.high)
+        low, high = (low, v) if below else (v, high)
+
+
+@jit
+def better(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    best: int,
+    ties: int,
+    arm: int,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
+    """Return the arm with the largest index so far and how many arms have it, after one more arm."""
+    if best < 0:
+        return arm, 1
+    largest, drawn = challengers.arms[best], challengers.arms[arm]
+    if drawn.high < largest.low:
+        return best, ties
+    if drawn.low > largest.high:
+        return arm, 1
+    if drawn.low == largest.high and drawn.high == largest.low:
+        return (arm if rng.random() * (ties + 1) < 1.0 else best), ties + 1
+    return (arm, 1) if above(policy, state, challengers, arm, best) else (best, ties)
+
+
+@shared
+def split(policy: NPTSParams, state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
+    """Put the near arms first and set the rates of the others; return how many are near, and the foot."""
+    arms, near, far, total = challengers.arms, 0, order.size, 0.0
+    for arm in range(order.size):
+        learn(policy, state, challengers, arm)
+    mean, deviation = policy.upper + arms[leader].mean, arms[leader].deviation
+    foot = mean - FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
+    for arm in range(order.size):
+        known = arms[arm]
+        known.rate = known.mass = 0.0
+        if arm != leader and state.means[arm] + known.deviation < foot:
+            refresh_tangent(policy, state, challengers, arm, mean, deviation)
+            mass = math.exp(log_tangent(known, foot)) / known.fall
+            most = FAR_CHEAP if known.reach > 0.0 else FAR_EACH
+            if 0.0 <= mass <= min(most, FAR_MOST - total):
+                known.rate = known.mass = mass
+                total += mass
+                far -= 1
+                order[far] = arm
+                continue
+        order[near] = arm
+        near += 1
+    return near, foot
+
+
+@shared
+def far_winner(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    total: float,
+    foot: float,
+    best: int,
+    rng: np.random.Generator,
+) -> int:
+    """The clock rings: return the far arm that is pulled, or else the best of the near arms."""
+    arm = ringing_arm(challengers.arms.rate, total, rng)
+    known = challengers.arms[arm]
+    y = foot + rng.standard_exponential() / known.fall
+    if not (y < policy.upper and drawn_below(policy, state, challengers, best, y - policy.upper)):
+        return best
+    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, y)
+    if rng.random() >= math.exp(log_f - log_tangent(known, y)):
+        return best
+    return best if rival_above(policy, state, challengers, arm, y, foot, rng) else arm
+
+
+@jit
+def largest_index(
+    policy: NPTSParams,
+    state: History,
+    challengers: Challengers,
+    order: Ints,
+    near: int,
+    foot: float,
+    rng: np.random.Generator,
+) -> tuple[int, bool]:
+    """Draw the indices of the near arms, and those of the far arms if none of them is surely above the foot; return the
+    arm with the largest, and whether far arms were drawn."""
+    best, ties, i, drawn = -1, 0, 0, near
+    while i < drawn:
+        draw_index(policy, state, challengers, order[i], rng)
+        best, ties = better(policy, state, challengers, best, ties, order[i], rng)
+        i += 1
+        if i == near and challengers.arms[best].low <= foot - policy.upper:  # step 1
+            drawn = order.size
+    return best, drawn > near
+
+
+@shared
+def contest(
+    policy: NPTSParams,
+    state: History,
+    run: Run,
+    challengers: Challengers,
+    order: Ints,
+    leader: int,
+    steps: int,
+    rng: np.random.Generator,
+) -> None:
+    """Play at most so many steps, while there is room for rewards."""
+    state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
+    pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
+    near, foot = split(policy, state, challengers, order, leader)
+    total = sum_of(arms.rate)
+    quiet = geometric(total, rng)  # step 4
+    while steps > 0:
+        best, more = largest_index(policy, state, challengers, order, near, foot, rng)
+        quiet -= 1
+        if more:
+            steps = 0  # step 5
+        elif quiet == 0:
+            quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)  # step 3
+            if arm != best:
+                best, steps = arm, 0
+        reward = pull(run, best)
+        if ended(run.progress):
+            return
+        pool[first[best] + pulls[best]] = reward
+        count(state, best, reward)
+        learn(policy, state, challengers, best)
+        if pulls[best] == room[best]:
+            return
+        steps -= 1

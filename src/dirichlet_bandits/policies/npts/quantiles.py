@@ -1,0 +1,114 @@
+"""An index of NPTS as a function of a normal variable, with a bound on the error.
+
+With many rewards the index is nearly normal, and we can tell which of two indices is larger without drawing a weight
+for every reward. If z is a standard normal variable, V = F^(-1)(Phi(z)) has the distribution F. Cornish and Fisher's
+polynomial in z, from the first four moments of the rewards, is close to V. The argument for how close it is:
+
+1. ``numerics/expansion.py`` gives F(v) from four power sums, with an error of at most e.
+2. At the polynomial of z this expansion differs from Phi(z) by less than e: the difference is an explicit function of z
+   and three numbers, and a test finds at most e/2 wherever it looks.
+3. So F at the polynomial of z + t is at least Phi(z + t) - 2 e, which is at least Phi(z) if
+
+       t = 1.45 * 2 e sqrt(2 pi) exp(z^2/2) <= 0.1.
+
+4. V is no farther from the polynomial than t times the polynomial's largest slope. Where t would exceed 0.1 (|z| beyond
+   the ``reach``), we only use that V grows with z.
+"""
+
+import math
+from typing import Any, Final
+
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.numerics.arrays import sum_of
+from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
+from dirichlet_bandits.numerics.expansion import expanded_crossing, held_error, more_powers, moved_sums
+from dirichlet_bandits.types import Floats
+
+_FARTHEST: Final = 3.5  # largest |z| at which the polynomial is used
+_NEAREST: Final = 1.5  # with a smaller reach the polynomial decides too little
+_STEEPEST: Final = 1.2  # largest slope of the polynomial, in deviations, up to a z of 3.6
+_LEAST_BELL: Final = math.exp(-0.5 * _FARTHEST**2)
+_MARGIN: Final = 1.45 * 2.0 * math.sqrt(2.0 * math.pi)
+
+
+@jit
+def learn_sums(arm: Any, x: Floats, upper: float) -> None:
+    """Add the rewards that are new to the power sums of an arm; the bound counts as one of the values."""
+    if arm.known == 0:
+        arm.origin = sum_of(x) / x.size
+        a = upper - arm.origin
+        arm.p1, arm.p2, arm.p3, arm.p4 = a, a**2, a**3, a**4
+    p1, p2, p3, p4 = arm.p1, arm.p2, arm.p3, arm.p4
+    for i in range(arm.known, x.size):
+        p1, p2, p3, p4 = more_powers(p1, p2, p3, p4, x[i] - arm.origin, 1.0)
+    arm.p1, arm.p2, arm.p3, arm.p4, arm.known = p1, p2, p3, p4, x.size
+
+
+@jit
+def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) -> tuple[float, float]:
+    """Return P(index < v) from the power sums, and a bound on its error."""
+    n, d = arm.known + 1.0, v - arm.origin
+    s1, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, d)
+    p, error = expanded_crossing(s1, s2, s3, s4, max(upper - v, v - lowest), held)  # step 1
+    # Bernstein's inequality (``ceiling.py``), on either side of the mean.
+    distance = s1 / n
+    span = v + distance - lowest if distance > 0.0 else upper - v - distance
+    tail = math.exp(-0.5 * s1 * s1 / (s2 - s1 * distance + span * abs(s1)))
+    if tail < error:
+        p, error = (1.0 - 0.5 * tail, 0.5 * tail) if distance > 0.0 else (0.5 * tail, 0.5 * tail)
+    return 1.0 - p, error
+
+
+@jit
+def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
+    """Fit the polynomial to the power sums; the index is measured from the bound."""
+    n = arm.known + 1.0
+    each = 1.0 / n
+    mean = arm.p1 * each
+    _, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, mean)
+    variance, root = s2 * each, math.sqrt(1.0 / (n + 1.0))
+    spread = math.sqrt(variance)
+    deviation = spread * root
+    arm.mean, arm.deviation, arm.reach = mean + (arm.origin - upper), deviation, 0.0
+    if n <= EXPANSION_LEAST or not variance > 0.0:
+        return
+    narrow = 1.0 / spread
+    square = narrow * narrow
+    skew, kurtosis = s3 * each * square * narrow, s4 * each * square * square
+    # Skewness and excess of the index: moments of sums of gamma variables over those of their total.
+    share = 1.0 / ((n + 2.0) * (n + 3.0))
+    c1 = skew * root * (n + 1.0) * (n + 3.0) * share * (1.0 / 3.0)
+    c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) * (1.0 / 24.0)
+    c3 = c1 * c1
+    arm.a0, arm.a1 = arm.mean - deviation * c1, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
+    arm.a2, arm.a3 = deviation * c1, deviation * (c2 - 2.0 * c3)
+    slope = 1.0 + 7.2 * abs(c1) + 36.0 * abs(c2) + 73.0 * c3
+    largest = max(-arm.mean, arm.mean - (lowest - upper)) * narrow
+    error = _MARGIN * polynomial_error(held, each, abs(skew), kurtosis, largest)  # step 3: t at z = 0
+    if error < 0.1 and slope < _STEEPEST:
+        reach = _FARTHEST if error < 0.1 * _LEAST_BELL else math.sqrt(2.0 * math.log(0.1 / error))
+        arm.reach = reach if reach >= _NEAREST else 0.0
+    arm.blur = error * slope * deviation
+    arm.widest = min(error * (1.0 / _LEAST_BELL), 0.1) * slope * deviation  # step 4
+
+
+@jit
+def polynomial_error(held: Floats, each: float, skew: float, kurtosis: float, largest: float) -> float:
+    """Bound the error of the expansion at every number that the polynomial can be, for 1/each values."""
+    short = math.sqrt(each)
+    t = 4.4 * short  # such a number is at most 4.4 deviations from the mean
+    h3 = (skew + t * (3.0 + t * t)) * short * (1.0 / 3.0)
+    h4 = (kurtosis + t * (4.0 * skew + t * (6.0 + t * t))) * each * 0.25
+    h5 = 0.8 * (largest + t) * h4 * short
+    return held_error(held, h3, h4, h5)
+
+
+@jit
+def index_bounds(arm: Any, z: float, lowest: float, finely: bool) -> tuple[float, float]:
+    """Return two numbers between which the index lies for this z, wide ones or as fine as possible; all are measured
+    from the bound, including the lowest reward."""
+    reach = arm.reach
+    near = min(max(z, -reach), reach)
+    v = arm.a0 + near * (arm.a1 + near * (arm.a2 + near * arm.a3))
+    blur = arm.blur * math.exp(0.5 * near * near) if finely else arm.widest
+    return (lowest if z < near else v - blur), (0.0 if z > near else v + blur)

@@ -1,0 +1,118 @@
+"""Single steps of NPTS's shortcut pull each arm with the exact probability, for given rewards.
+
+By chi-square; a correct program with other seeds would fail one test in a million.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dirichlet_bandits as db
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.clocks import ringing_arm
+from dirichlet_bandits.engine.history import rewards
+from dirichlet_bandits.numerics.arrays import sum_of
+from dirichlet_bandits.numerics.resampling import squares_about
+from dirichlet_bandits.policies.npts.ceiling import make_ceiling
+from dirichlet_bandits.policies.npts.challengers import new_challengers, refresh_tangent
+from dirichlet_bandits.policies.npts.contest import far_winner, largest_index, split
+from dirichlet_bandits.policies.npts.probability import resampling_propensities
+from dirichlet_bandits.policies.npts.waiting import set_rate, wins
+
+STEPS = 400_000
+ALARM = 1e-6
+
+
+@jit
+def contested(policy, state, leader, steps, rng):
+    """How often a step of a contest pulls each arm, how many arms are near, and the rate of the clock."""
+    counts, order = np.zeros(state.pulls.size), np.empty(state.pulls.size, np.int64)
+    challengers = new_challengers(state.pulls.size, policy.upper)
+    near, foot = split(policy, state, challengers, order, leader)
+    total = sum_of(challengers.arms.rate)
+    for _ in range(steps):
+        best, more = largest_index(policy, state, challengers, order, near, foot, rng)
+        if not more and rng.random() < total:
+            best = far_winner(policy, state, challengers, total, foot, best, rng)
+        counts[best] += 1.0
+    return counts, near, total
+
+
+@jit
+def waited(policy, state, leader, steps, rng):
+    """How often a step of waiting pulls each arm, and the rate of the clock."""
+    counts, challengers = np.zeros(state.pulls.size), new_challengers(state.pulls.size, policy.upper)
+    squares = squares_about(rewards(state, leader), state.means[leader])
+    ceiling = make_ceiling(state.pulls[leader], state.means[leader], squares, state.lows[leader], policy.upper)
+    for arm in range(state.pulls.size):
+        if arm != leader:
+            refresh_tangent(policy, state, challengers, arm, ceiling.mean, 0.0)
+            set_rate(challengers, ceiling, arm)
+    total = sum_of(challengers.arms.rate)
+    for _ in range(steps):
+        arm = leader
+        if rng.random() < total:
+            arm = ringing_arm(challengers.arms.rate, total, rng)
+            if not wins(policy, state, challengers, ceiling, arm, leader, rng):
+                arm = leader
+        counts[arm] += 1.0
+    return counts, total
+
+
+def played(samples):
+    """The state after these rewards."""
+    policy, rng = db.NPTS(1.0), np.random.default_rng(0)
+    state = policy.init(len(samples))
+    for arm, sample in enumerate(samples):
+        for reward in sample:
+            state = policy.update(state, arm, reward, rng)
+    return state
+
+
+def beta(a, b, n, seed):
+    return np.random.default_rng(seed).beta(a, b, n)
+
+
+NEAR = {
+    "two near, two far": [beta(4, 4, 900, 1), beta(4, 4, 400, 2), beta(2, 5, 40, 3), beta(2, 4, 60, 4)],
+    "three near": [beta(4, 4, 900, 1), beta(4, 4, 800, 2), beta(4, 4, 500, 5), beta(2, 6, 30, 3)],
+    "coins": [(beta(1, 1, n, seed) < p).astype(float) for n, p, seed in ((900, 0.6, 1), (300, 0.57, 2), (40, 0.3, 3))],
+    "few rewards": [beta(4, 2, 60, 1), beta(3, 3, 12, 2), beta(2, 6, 9, 3)],
+    "constants": [np.full(60, 0.5), np.full(60, 0.5), np.full(8, 0.2)],
+    "at the bound": [np.ones(50), np.ones(50), np.full(8, 0.2)],
+}
+CLEAR = {
+    "betas": [beta(4, 2, 120, 1), beta(3, 4, 18, 2), beta(2, 5, 10, 3)],
+    "coins": [(beta(1, 1, n, seed) < p).astype(float) for n, p, seed in ((300, 0.7, 1), (12, 0.4, 2), (8, 0.4, 5))],
+    "a constant": [beta(4, 2, 60, 1), np.full(7, 0.3)],
+}
+
+
+def p_value(counts, state):
+    """How well these counts agree with the exact probabilities; arms too rare for chi-square count together."""
+    expected = resampling_propensities(db.NPTS(1.0), state) * counts.sum()
+    rare = expected < 5.0
+    if rare.any():
+        counts, expected = (np.append(x[~rare], x[rare].sum()) for x in (counts, expected))
+        assert counts[-1] <= stats.poisson.isf(ALARM, expected[-1])
+        counts, expected = counts[:-1], expected[:-1]
+    if expected.size == 1:
+        return 1.0
+    return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), max(expected.size - (not rare.any()), 1))
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_contests(name):
+    state = played(NEAR[name])
+    leader, rng = int(np.argmax(state.means)), np.random.default_rng(7)
+    counts, near, total = contested(db.NPTS(1.0).params, state, leader, STEPS, rng)
+    assert (near < len(state.pulls)) == (total > 0.0)
+    assert p_value(counts, state) > ALARM
+
+
+@pytest.mark.parametrize("name", CLEAR)
+def test_waiting(name):
+    state = played(CLEAR[name])
+    counts, total = waited(db.NPTS(1.0).params, state, 0, STEPS, np.random.default_rng(8))
+    assert 0.0 < total < 1.0
+    assert p_value(counts, state) > ALARM
