@@ -181,7 +181,7 @@ def mean_of(x: Floats) -> float:
     return x[0] + total / x.size
 
 
-@shared
+@jit
 def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> None:
     """Draw the arm's index as far as bounds for it require."""
     part, draft, groups = samples.parts[arm], samples.drafts[arm], samples.groups
@@ -211,7 +211,7 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
     )
 
 
-@shared
+@jit
 def finish_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
     """Complete the draw of the arm's index, if it is not complete, and return the index."""
     draft, least = samples.drafts[arm], state.lows[arm]
