@@ -39,8 +39,8 @@ from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats
 
-_BELOW = 2.5  # a threshold is so many standard deviations below the best arm,
-_ABOVE = 1.5  # so many above the arm itself, and is given up when the best arm has come so near to it
+_BELOW = 1.5  # a threshold is so many standard deviations below the best arm,
+_ABOVE = 0.7  # so many above the arm itself, and is given up when the best arm has come so near to it
 _CEILING_MOST = 0.3  # a clock that rings more often is not worth its while
 _PAUSE, _SHARE = 24, 64  # steps between two surveys: so many, or this share of all pulls
 
