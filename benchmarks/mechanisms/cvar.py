@@ -40,7 +40,9 @@ MECHANISMS = (
         _POLICY,
         tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "place_rewards", "gather")),
         (
-            Edit(_ORDERING, "return low if low >= LAW_LEAST else 0, min(int(centre + width) + 2, size)", "return 0, size"),
+            Edit(
+                _ORDERING, "return low if low >= LAW_LEAST else 0, min(int(centre + width) + 2, size)", "return 0, size"
+            ),
         ),
     ),
 )

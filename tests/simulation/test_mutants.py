@@ -54,7 +54,9 @@ MISTAKES = {
     ),
     "B-CVTS gives up clocks that are about to ring": (
         "BCVTS",
-        Edit("policies/cvar/fast.py", "        if arm == best or ", "        if arm == best or challenger.steps < 12 or "),
+        Edit(
+            "policies/cvar/fast.py", "        if arm == best or ", "        if arm == best or challenger.steps < 12 or "
+        ),
     ),
     "B-CVTS forgets arms below their thresholds if no index reaches these": (
         "BCVTS",

@@ -11,8 +11,8 @@ if S = E_1 a_1 + ... + E_{n+1} a_{n+1} >= 0.
    and S cannot be positive unless a_{n+1} is. The ceiling is the sum over n of P(n) times this bound. The n outside of
    the ordered part of the rewards are rare, and count with a bound of 1.
 2. The draw. Draw n in proportion to its term, and E_i at rates 1 - lam a_i: this is the distribution of n and the E_i
-   with the density exp(lam S)/ceiling. Keep the draw with probability exp(-lam S) if S >= 0. A draw that is kept has the
-   distribution of the index given that it reaches q, and a draw is kept with probability P(index >= q)/ceiling.
+   with the density exp(lam S)/ceiling. Keep the draw with probability exp(-lam S) if S >= 0. A draw that is kept has
+   the distribution of the index given that it reaches q, and a draw is kept with probability P(index >= q)/ceiling.
 """
 
 import math

@@ -80,14 +80,12 @@ def set_clock(
     """Give the arm a clock for the threshold, if it reaches that rarely."""
     challenger = challengers[arm]
     set_ceiling(policy, state, samples, challengers, arm, threshold)
-    challenger.steps = geometric(challenger.ceiling, rng) - 1 if challenger.ceiling < _CEILING_MOST else -1  # step 3
+    challenger.steps = geometric(challenger.ceiling, rng) if challenger.ceiling < _CEILING_MOST else -1  # step 3
 
 
 @shared
-def survey(
-    policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator
-) -> None:
-    """Set thresholds for arms far below the best one, and give up those that the best one has come near (step 4)."""
+def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> None:
+    """Set thresholds for arms far below the best one, and give up those that the best one has come near."""
     values, variances = np.empty(challengers.size), np.empty(challengers.size)
     for arm in range(challengers.size):
         values[arm], variances[arm] = estimate(policy, state, samples, arm)
@@ -95,7 +93,7 @@ def survey(
     deviation = math.sqrt(variances[best])
     for arm in range(challengers.size):
         challenger = challengers[arm]
-        if arm == best or challenger.threshold > values[best] - _ABOVE * deviation:
+        if arm == best or challenger.threshold > values[best] - _ABOVE * deviation:  # step 4
             challenger.steps = -1
         threshold = values[best] - _BELOW * deviation
         if challenger.steps < 0 and arm != best and threshold - values[arm] > _ABOVE * math.sqrt(variances[arm]):
@@ -106,17 +104,18 @@ def survey(
 def tick(
     policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, rng: np.random.Generator
 ) -> None:
-    """Advance the arm's clock by a step; if it rings, draw the index given that it reaches the threshold."""
+    """Advance the arm's clock by a step, and if it rings, draw the index given that it reaches the threshold."""
     challenger, draft = challengers[arm], samples.drafts[arm]
     if challenger.pulls != state.pulls[arm]:
         set_clock(policy, state, samples, challengers, arm, challenger.threshold, rng)
     elif challenger.steps == 0:
-        challenger.steps = geometric(challenger.ceiling, rng) - 1
-    else:
-        challenger.steps -= 1
+        challenger.steps = geometric(challenger.ceiling, rng)  # step 3
+    if challenger.steps < 0:
+        return
+    challenger.steps -= 1
     draft.lower = draft.upper = -math.inf  # below the threshold
     if challenger.steps == 0:
-        v = index_above(policy, state, samples, challengers, arm, rng)
+        v = index_above(policy, state, samples, challengers, arm, rng)  # step 1
         if not math.isnan(v):
             draft.lower = draft.upper = v
 
