@@ -11,7 +11,7 @@ MECHANISMS = (
     Mechanism(
         "low rewards drawn together",
         _POLICY,
-        tuple(f"{_ORDERING}:{name}" for name in ("forget_group", "mean_of")),
+        tuple(f"{_ORDERING}:{name}" for name in ("cut", "forget_group", "place_reward", "gather", "mean_of")),
         (Edit(_ORDERING, "return low if low >= LAW_LEAST else 0, min", "return 0, min"),),
     ),
     Mechanism(
@@ -34,15 +34,5 @@ MECHANISMS = (
             *(f"{_FAST}:{name}" for name in ("shortfalls", "estimate", "set_clock", "survey", "tick", "draft_below")),
         ),
         (Edit(_FAST, "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
-    ),
-    Mechanism(
-        "three parts instead of a sorted sample",
-        _POLICY,
-        tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "place_rewards", "gather")),
-        (
-            Edit(
-                _ORDERING, "return low if low >= LAW_LEAST else 0, min(int(centre + width) + 2, size)", "return 0, size"
-            ),
-        ),
     ),
 )
