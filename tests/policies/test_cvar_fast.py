@@ -1,9 +1,7 @@
-"""The parts of the shortcut of B-CVTS: what is kept in order, and draws that are kept as often as they should be.
+"""The parts of the shortcut of B-CVTS: the order of the rewards, draws of an index, and draws above a threshold.
 
 Seeds are fixed; a correct program with other seeds would fail one comparison in a million.
 """
-
-import math
 
 import numpy as np
 import pytest
@@ -12,9 +10,9 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
-from dirichlet_bandits.policies.cvar.challenger import CEILING, index_above, new_tilts, set_tilts
-from dirichlet_bandits.policies.cvar.leader import AT, MOST, N_CELLS, index_below, lead, pulls_below, set_bounds
-from dirichlet_bandits.policies.cvar.ordering import END, LOW, catch_up, draw_index, new_samples
+from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_ceiling
+from dirichlet_bandits.policies.cvar.fast import draft_below, estimate
+from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gather, new_samples, place_rewards
 
 ALARM = 1e-6
 UPPER = 12.0
@@ -22,46 +20,38 @@ MANY = 4000
 
 
 @jit
-def told(policy, state, arm, x):
+def observed(state, arm, x):
     for value in x:
         state = append(state, arm, value, value)
     return state
 
 
 @jit
-def indices(policy, state, samples, arm, rng, out):
+def indices(policy, state, samples, rng, bounds, out):
     for i in range(out.size):
-        out[i] = draw_index(policy, state, samples, arm, math.nan, math.nan, rng)
+        draft_index(policy, state, samples, 0, rng)
+        bounds[i, 0], bounds[i, 1] = samples.drafts[0].lower, samples.drafts[0].upper
+        out[i] = finish_index(policy, state, samples, 0, rng)
 
 
 @jit
-def tilted(policy, state, samples, arm, thresholds, rng, ceilings, out):
-    tilts = new_tilts(state.pulls.size, thresholds.size + 1)
-    set_tilts(policy, state, samples, tilts, arm, thresholds, 0)
-    for cell in range(thresholds.size):
-        ceilings[cell] = tilts.rows[arm, cell, CEILING]
-        for i in range(out.shape[1]):
-            out[cell, i] = index_above(policy, state, samples, tilts, arm, cell, thresholds[cell], rng)
+def indices_below(policy, state, samples, limit, rng, out):
+    for i in range(out.size):
+        draft_below(policy, state, samples, 0, limit, rng)
+        out[i] = finish_index(policy, state, samples, 0, rng)
 
 
 @jit
-def led(policy, state, samples, arm, later, rng, out):
-    leader = lead(policy, state, samples, arm)
-    set_bounds(policy, state, leader, arm)
-    done = pulls_below(policy, leader, later)
-    state = told(policy, state, arm, later[:done])
-    for cell in range(1, out.shape[0]):
-        for i in range(out.shape[1]):
-            out[cell, i] = index_below(policy, state, samples, leader, arm, cell, rng)
-    return leader.cells, state
+def indices_above(policy, state, samples, challengers, threshold, rng, out):
+    set_ceiling(policy, state, samples, challengers, 0, threshold)
+    for i in range(out.size):
+        out[i] = index_above(policy, state, samples, challengers, 0, rng)
 
 
-def started(level, *histories):
+def started(level, x):
     policy = db.BCVTS(UPPER, level)
-    state = policy.init(len(histories))
-    for arm, x in enumerate(histories):
-        state = told(policy.params, state, arm, np.asarray(x, float))
-    return policy.params, state, new_samples(len(histories))
+    state = observed(policy.init(1), 0, np.asarray(x, float))
+    return policy.params, state, new_samples(1)
 
 
 def above(x, v, level):
@@ -70,45 +60,73 @@ def above(x, v, level):
 
 
 @pytest.mark.parametrize("level", [0.2, 0.8, 1.0])
-def test_rewards_are_as_far_in_order_as_draws_want(level):
+def test_rewards_are_as_far_in_order_as_draws_need_them(level):
     rng = np.random.default_rng(1)
     policy, state, samples = started(level, [1.0])
     for n in (1, 5, 60, 300, 20, 700, 3, 900):
-        state = told(policy, state, 0, rng.gamma(2.0, 1.0, n).round(2))
+        state = observed(state, 0, rng.gamma(2.0, 1.0, n).round(2))
         before = np.sort(rewards(state, 0))
-        catch_up(policy, state, samples, 0)
-        x, (low, end) = rewards(state, 0), samples.marks[[LOW, END], 0]
+        place_rewards(policy, state, samples, 0)
+        x, low, end = rewards(state, 0), samples.parts["low"][0], samples.parts["end"][0]
         np.testing.assert_array_equal(np.sort(x), before)
         np.testing.assert_array_equal(np.sort(x[:low]), before[:low])
         np.testing.assert_array_equal(x[low:end], before[low:end])
         assert low <= level * x.size <= end
     assert low > 100
+    for n in (low // 2, low, end, (end + x.size) // 2, x.size + 1):
+        gather(x, samples, 0, n)
+        np.testing.assert_array_equal(np.sort(x[:n]), before[:n])
+        np.testing.assert_array_equal(x[low:end], before[low:end])
 
 
 @pytest.mark.parametrize("level", [0.2, 0.8])
-def test_draws_of_many_rewards_have_the_law_of_the_index(level):
+def test_draws_of_many_rewards_have_the_distribution_of_the_index(level):
     rng = np.random.default_rng(2)
     policy, state, samples = started(level, rng.gamma(2.0, 1.0, 1500))
-    draws = np.empty(MANY)
-    indices(policy, state, samples, 0, rng, draws)
-    state = told(policy, state, 0, rng.gamma(2.0, 1.0, 40))
-    indices(policy, state, samples, 0, rng, draws)
+    draws, bounds = np.empty(MANY), np.empty((MANY, 2))
+    indices(policy, state, samples, rng, bounds, draws)
+    state = observed(state, 0, rng.gamma(2.0, 1.0, 40))
+    indices(policy, state, samples, rng, bounds, draws)
+    assert (bounds[:, 0] <= draws).all()
+    assert (draws <= bounds[:, 1]).all()
+    assert (bounds[:, 0] < bounds[:, 1]).mean() > 0.9
     for v in np.quantile(draws, [0.1, 0.5, 0.9]):
         p = above(rewards(state, 0), v, level)
         assert stats.binomtest(int((draws >= v).sum()), MANY, p).pvalue > ALARM
 
 
-@pytest.mark.parametrize(("level", "n"), [(0.05, 70), (0.2, 30), (0.8, 600), (1.0, 40)])
+@pytest.mark.parametrize("values", [[0.0], [0.0, 0.0, 1.0]])
+def test_equal_rewards_give_equal_indices(values):
+    rng = np.random.default_rng(5)
+    policy, state, samples = started(0.2, np.resize(values, 900))
+    draws = np.empty(100)
+    indices(policy, state, samples, rng, np.empty((100, 2)), draws)
+    assert (draws == 0.0).all()
+
+
+@pytest.mark.parametrize("n", [30, 900])
+def test_draws_below_a_limit_have_the_distribution_of_the_index_there(n):
+    rng = np.random.default_rng(6)
+    policy, state, samples = started(0.4, rng.gamma(2.0, 1.0, n))
+    x = rewards(state, 0).copy()
+    limit, draws = db.cvar(x, 0.4), np.empty(MANY)
+    indices_below(policy, state, samples, limit, rng, draws)
+    assert draws.max() < limit
+    middle = float(np.median(draws))
+    share = (above(x, middle, 0.4) - above(x, limit, 0.4)) / (1.0 - above(x, limit, 0.4))
+    assert stats.binomtest(int((draws >= middle).sum()), MANY, share).pvalue > ALARM
+
+
+@pytest.mark.parametrize(("level", "n"), [(0.05, 70), (0.2, 30), (0.4, 5), (0.8, 600), (1.0, 40), (1.0 - 1e-9, 40)])
 def test_a_challenger_is_kept_as_often_as_it_reaches_the_threshold(level, n):
     rng = np.random.default_rng(3)
     x = rng.gamma(2.0, 1.0, n)
     policy, state, samples = started(level, x)
-    centre = db.cvar(x, level)
-    thresholds = centre + np.array([1.5, 0.8, 0.3]) * (0.1 if n > 100 else 0.6)
-    ceilings, draws = np.empty(3), np.empty((3, MANY))
-    tilted(policy, state, samples, 0, thresholds, rng, ceilings, draws)
-    for q, ceiling, row in zip(thresholds, ceilings, draws, strict=True):
-        p, kept = above(x, q, level), row[~np.isnan(row)]
+    challengers, draws = np.zeros(1, CHALLENGER), np.empty(MANY)
+    for distance in (1.5, 0.8, 0.3):
+        q = db.cvar(x, level) + distance * (0.1 if n > 100 else 0.6)
+        indices_above(policy, state, samples, challengers, q, rng, draws)
+        p, ceiling, kept = above(x, q, level), challengers["ceiling"][0], draws[~np.isnan(draws)]
         assert p * (1.0 - 1e-9) <= ceiling <= 20.0 * p + 0.001
         assert stats.binomtest(kept.size, MANY, min(p / ceiling, 1.0)).pvalue > ALARM
         if kept.size > 100:
@@ -118,20 +136,11 @@ def test_a_challenger_is_kept_as_often_as_it_reaches_the_threshold(level, n):
     assert kept.size > 100
 
 
-@pytest.mark.parametrize(("level", "n"), [(0.05, 400), (0.2, 60), (0.8, 900), (1.0, 80)])
-def test_a_leader_is_kept_as_often_as_it_falls_below_the_threshold(level, n):
-    rng = np.random.default_rng(4)
-    policy, state, samples = started(level, rng.gamma(2.0, 1.0, n))
-    draws = np.full((N_CELLS, MANY), np.nan)
-    cells, state = led(policy, state, samples, 0, rng.gamma(2.0, 1.0, 5), rng, draws)
-    x = rewards(state, 0)
-    assert x.size > n
-    for cell in (1, 2):
-        q, row = cells[AT, cell - 1], draws[cell]
-        p, kept = 1.0 - above(x, q, level), row[row < q]  # some are kept that are not below it
-        assert p <= cells[MOST, cell - 1]
-        assert stats.binomtest(kept.size, MANY, p / cells[MOST, cell - 1]).pvalue > ALARM
-        if kept.size > 100:
-            middle = float(np.median(kept))
-            share = (1.0 - above(x, middle, level)) / p
-            assert stats.binomtest(int((kept < middle).sum()), kept.size, share).pvalue > ALARM
+@pytest.mark.parametrize("level", [0.05, 0.5, 1.0])
+def test_the_estimate_is_the_cvar_of_the_rewards(level):
+    x = np.random.default_rng(7).gamma(2.0, 1.0, 1000)
+    policy, state, samples = started(level, x)
+    value, variance = estimate(policy, state, samples, 0)
+    assert value == pytest.approx(db.cvar(x, level), rel=1e-12)
+    shortfalls = np.maximum(np.quantile(x, level) - x, 0.0) / level
+    assert variance == pytest.approx(shortfalls.var() / x.size, rel=0.02)

@@ -48,13 +48,27 @@ MISTAKES = {
         "NPTS",
         Edit("policies/npts/waiting.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
     ),
-    "a leader's index drawn as if nothing had been tilted": (
+    "B-CVTS keeps every tilted draw": (
         "BCVTS",
-        Edit("policies/cvar/leader.py", "cells[_NOW, threshold] * math.exp(-mu * score)", "cells[_NOW, threshold]"),
+        Edit("policies/cvar/challenger.py", "rng.random() < math.exp(-lam * weights * (v - q))", "q > -math.inf"),
     ),
-    "ceilings of B-CVTS that are looked at when a block ends": (
+    "B-CVTS gives up clocks that are about to ring": (
         "BCVTS",
-        Edit("policies/cvar/leader.py", "        if not holds(cells):", "        if not holds(cells) and i > 100:"),
+        Edit(
+            "policies/cvar/fast.py", "        if arm == best or ", "        if arm == best or challenger.steps < 12 or "
+        ),
+    ),
+    "B-CVTS forgets arms below their thresholds if no index reaches these": (
+        "BCVTS",
+        Edit("policies/cvar/fast.py", "challengers[arm].threshold > floor:", "challengers[arm].threshold > math.inf:"),
+    ),
+    "B-CVTS does not condition the index of an arm below its threshold": (
+        "BCVTS",
+        Edit("policies/cvar/fast.py", "        if draft.upper < limit:", "        if draft.upper < math.inf:"),
+    ),
+    "B-CVTS chooses by lower bounds": (
+        "BCVTS",
+        Edit("policies/cvar/fast.py", "if contenders > 1 else", "if contenders > math.inf else"),
     ),
 }
 

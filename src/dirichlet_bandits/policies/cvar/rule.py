@@ -17,6 +17,7 @@ from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
+from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_array, reward_bound, reward_scale, whole_number
@@ -262,7 +263,7 @@ def resampled_cvar(
     ``level`` times their number. Excesses over the smallest value keep ties exact.
     """
     x = rewards(state, arm)
-    n = rng.binomial(x.size, policy.level)
+    n = binomial(x.size, policy.level, rng)
     return x[0] + mean_excess(x, 0, n, policy.upper, x[0], 0.0, 0.0, rng)
 
 
