@@ -117,24 +117,18 @@ TILTED_DRAW_COST: Final = 4.0
 TILTED_DUEL_COST: Final = 60.0
 """The rest of a tilted duel, in plain draws."""
 
-TILT_DRIFT: Final = 0.2
-"""A tilt is chosen anew when the challenger's mean has moved by this share of its distance from the leader's."""
-
-TILT_LEAST: Final = 6
-"""Rewards of a challenger below which a plain duel is cheaper than keeping its clock."""
-
 TILT_MOST: Final = 4.0
-"""Largest tilt times the mean distance of the leader's rewards from their least one: with more, fewer than one tilted
-draw in exp(4) would be accepted."""
+"""Largest tilt times the mean distance of the leader's rewards from their minimum: with more, fewer than one tilted draw
+in exp(4) would be accepted."""
 
-TILT_PATIENCE: Final = 16
-"""Plain draws, for each reward of the leader, before a clock that was not worth while is tried again."""
+TILT_PATIENCE: Final = 2.0
+"""Draws for the duels of a challenger, per reward of the leader, before its tilt is chosen again."""
 
-TILT_SAMPLE: Final = 256
-"""Rewards of the leader from which a tilt is guessed."""
+TILT_PAUSE: Final = 24.0
+"""Draws, per reward of the leader, by which that is delayed after no tilt was found to be worth its cost."""
 
-WEIGHT_COST: Final = 1
-"""To add up the weight of a reward of the leader, in plain draws: so much is spent on lost duels before."""
+TILT_SAMPLE: Final = 128
+"""Rewards of the leader from which a tilt is estimated."""
 
-WEIGHT_ROOM: Final = 0.15
-"""How far a certificate of WR-SDA or BESA lets the ceiling rise above what it would be now, in logarithm."""
+TILT_STEPS: Final = 7
+"""Steps of the bisection that estimates a tilt."""
