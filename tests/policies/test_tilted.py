@@ -1,4 +1,4 @@
-"""Tilted duels of WR-SDA and BESA: the ceiling, times the share of wins by tilted draws, is the probability of a win."""
+"""Tilted duels of WR-SDA and BESA: the ceiling times the share of wins by tilted draws is the chance to win."""
 
 import itertools
 import math

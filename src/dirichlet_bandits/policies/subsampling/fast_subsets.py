@@ -1,4 +1,4 @@
-"""The shortcut of WR-SDA and BESA: nearly all duels with the leader are decided without drawing rewards (``tilted.py``).
+"""The shortcut of WR-SDA and BESA: most duels with the leader are decided without drawing rewards (``tilted.py``).
 
 All rewards of an arm come from one distribution, so their order carries no information: they stay where the last
 draws moved them.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
+from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, reserve, rewards
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
 from dirichlet_bandits.engine.tally import count, shuffle
@@ -21,7 +21,7 @@ from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import SubsetParams
 from dirichlet_bandits.policies.subsampling.subsets import sample_of, tournament, wins_by
-from dirichlet_bandits.policies.subsampling.tilted import CHALLENGER, beats_leader, weigh
+from dirichlet_bandits.policies.subsampling.tilted import CHALLENGER, beats_leader, forget, weigh
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Flags, Ints, Words
 
@@ -79,25 +79,19 @@ def play_rounds(policy: SubsetParams, state: History, run: Run, duels: Duels, rn
             full = full or pulls[arm] == room[arm]
 
 
-@shared
-def forget(challengers: Any) -> None:
-    """Forget all tilts: another arm leads."""
-    for arm in range(challengers.size):
-        challengers[arm].tilt = challengers[arm].spent = 0.0
-
-
 @jit
 def choose_arms(
     policy: SubsetParams, state: History, leader: int, r: int, duels: Duels, rng: np.random.Generator
 ) -> int:
     """Write down the arms that round r pulls, and return their number."""
     arms, beats = duels.arms, duels.beats
-    n_winners = decide_duels(policy, state, leader, r, duels, rng)
-    if n_winners == 0:
+    # Where the leader was not pulled last, it often loses: then duels in advance are too many.
+    known = leader if not policy.knockout or arms[0] == leader else -1
+    if known >= 0 and decide_duels(policy, state, leader, r, duels, rng) == 0:
         arms[0] = leader
         return 1
     if policy.knockout:
-        tournament(policy.tie, state, state.pool, leader, beats, arms, duels.words, rng)
+        tournament(policy.tie, state, state.pool, known, beats, arms, duels.words, rng)
         return 1
     n = 0
     for arm in range(beats.size):

@@ -37,9 +37,7 @@ class Sample(NamedTuple):
 @jit
 def sample_of(state: History, arm: int, rewards: Floats) -> Sample:
     """The arm's sample; ``rewards`` are its rewards, or a copy that may be shuffled."""
-    return Sample(
-        rewards, state.means[arm], state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm]
-    )
+    return Sample(rewards, state.means[arm], state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
 
 
 @jit
@@ -113,7 +111,14 @@ def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
 
 @jit
 def tournament(
-    tie: float, state: History, pool: Floats, known: int, beats: Flags, arms: Ints, words: Words, rng: np.random.Generator
+    tie: float,
+    state: History,
+    pool: Floats,
+    known: int,
+    beats: Flags,
+    arms: Ints,
+    words: Words,
+    rng: np.random.Generator,
 ) -> None:
     """BESA's knock-out tournament in a random order of all arms: the winner is ``arms[0]``.
 

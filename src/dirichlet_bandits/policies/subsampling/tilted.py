@@ -35,7 +35,6 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.costs import (
     TILT_MOST,
     TILT_PATIENCE,
-    TILT_PAUSE,
     TILT_SAMPLE,
     TILT_STEPS,
     TILTED_DRAW_COST,
@@ -54,7 +53,7 @@ from dirichlet_bandits.seeding import mixed
 from dirichlet_bandits.types import Words
 
 CHALLENGER: Final = np.dtype(
-    [("tilt", "f8"), ("weight", "f8"), ("fall", "f8"), ("drawn", "f8"), ("limit", "f8"), ("spent", "f8")]
+    [(name, np.float64) for name in ("tilt", "weight", "fall", "drawn", "limit", "spent", "patience")]
 )
 """What is kept of a challenger: its tilt (0: none) and the sum W of the leader's weights; ``fall`` = tilt bar
 (negative: to be computed), ``drawn`` = n f((n - 1)/2) and the largest logarithm of a ceiling for which tilted draws are
@@ -62,6 +61,14 @@ cheaper; and the draws made since the tilt was chosen."""
 _BITS: Final = np.uint64(11)
 _UNIT: Final = 2.0**-53
 _TINY: Final = 1e-200
+
+
+@shared
+def forget(challengers: Any) -> None:
+    """Forget all tilts: another arm leads."""
+    for arm in range(challengers.size):
+        challenger = challengers[arm]
+        challenger.tilt, challenger.spent, challenger.patience = 0.0, 0.0, TILT_PATIENCE
 
 
 @shared
@@ -80,14 +87,17 @@ def weigh(challengers: Any, low: float, high: float, reward: float) -> None:
 
 @shared
 def choose_tilt(challenger: Any, mean: float, leader: Sample) -> None:
-    """Let the tilted mean of the leader's rewards be about the challenger's, by bisection on some of the rewards."""
-    y, low = leader.rewards, leader.low
-    step, aim, least, most = 1 + y.size // TILT_SAMPLE, mean - low, 0.0, TILT_MOST / (leader.mean - low)
+    """Let the tilted mean of the leader's rewards be about the challenger's, by bisection.
+
+    Only some of the rewards are used: their mean, which is not the leader's, is to fall as far.
+    """
+    y, low, step = leader.rewards, leader.low, 1 + leader.rewards.size // TILT_SAMPLE
+    some = y[::step]
+    aim, least, most = some.mean() - (leader.mean - mean), 0.0, TILT_MOST / (leader.mean - low)
     for _ in range(TILT_STEPS):
-        tilt = 0.5 * (least + most)
-        excess = 0.0
-        for i in range(0, y.size, step):
-            excess += (y[i] - low - aim) * math.exp(-tilt * (y[i] - low))
+        tilt, excess = 0.5 * (least + most), 0.0
+        for reward in some:
+            excess += (reward - aim) * math.exp(-tilt * (reward - low))
         if excess > 0.0:
             least = tilt
         else:
@@ -119,7 +129,14 @@ def log_ceiling(challenger: Any, n: int, n_leader: int) -> float:
 
 @shared
 def tilted_win(
-    challenger: Any, ceiling: float, n: int, mean: float, leader: Sample, tie: float, words: Words, rng: np.random.Generator
+    challenger: Any,
+    ceiling: float,
+    n: int,
+    mean: float,
+    leader: Sample,
+    tie: float,
+    words: Words,
+    rng: np.random.Generator,
 ) -> bool:
     """Whether the challenger wins by tilted draws, and the win counts. The leader's rewards change their places."""
     rewards, low, tilt, left = leader.rewards, leader.low, challenger.tilt, challenger.weight
@@ -153,12 +170,12 @@ def tilted_win(
 @shared
 def try_tilt(challenger: Any, n: int, mean: float, leader: Sample) -> None:
     """Choose a tilt for the next duels, if it makes them cheaper."""
-    n_leader = leader.rewards.size
+    patience = challenger.patience
     choose_tilt(challenger, mean, leader)
     prepare(challenger, n, mean, leader)
-    challenger.spent = 0.0
-    if not log_ceiling(challenger, n, n_leader) < challenger.limit:
-        challenger.tilt, challenger.spent = 0.0, -TILT_PAUSE * n_leader
+    challenger.spent, challenger.patience = 0.0, TILT_PATIENCE
+    if not log_ceiling(challenger, n, leader.rewards.size) < challenger.limit:
+        challenger.tilt, challenger.patience = 0.0, 2.0 * patience
 
 
 @jit
@@ -177,6 +194,6 @@ def beats_leader(
             challenger.spent += TILTED_DRAW_COST * n
             return tilted_win(challenger, ceiling, n, mean, leader, tie, words, rng)
     challenger.spent += n
-    if challenger.spent > TILT_PATIENCE * n_leader and mean < leader.mean and 2 * n <= n_leader:
+    if challenger.spent > challenger.patience * n_leader and mean < leader.mean and 2 * n <= n_leader:
         try_tilt(challenger, n, mean, leader)
     return wins_by(lead_over_subset(n, mean, leader, words), tie, rng)
