@@ -118,8 +118,8 @@ TILTED_DUEL_COST: Final = 60.0
 """The rest of a tilted duel, in plain draws."""
 
 TILT_MOST: Final = 4.0
-"""Largest tilt times the mean distance of the leader's rewards from their minimum: with more, fewer than one tilted draw
-in exp(4) would be accepted."""
+"""Largest tilt times the mean distance of the leader's rewards from their minimum: with more, fewer than one tilted
+draw in exp(4) would be accepted."""
 
 TILT_PATIENCE: Final = 3.0
 """Draws for the duels of a challenger, per reward of the leader, before its tilt is chosen again; twice as many after

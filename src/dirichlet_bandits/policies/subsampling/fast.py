@@ -8,13 +8,13 @@ leader are compared.
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline
-from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
-from dirichlet_bandits.engine.tally import count, shuffle
-from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.verbs import shortcut, update
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.policies.subsampling.blocks import Block, block_mean, block_start, running_sum, van_der_corput
+from dirichlet_bandits.policies.subsampling.blocks import Block, block_mean, block_start, van_der_corput
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import BlockParams, reaches_a_block
 from dirichlet_bandits.types import Ints
@@ -23,24 +23,11 @@ from dirichlet_bandits.types import Ints
 @shortcut(BlockParams)
 def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    n_arms = state.pulls.size
-    seen, arms = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    while not ended(run.marks):
-        for arm in range(n_arms):
-            state = reserve(state, arm, 2)
-        play_rounds(policy, state, run, seen, arms, rng)
-
-
-@jit_inline
-def play_rounds(
-    policy: BlockParams, state: History, run: Run, seen: Ints, arms: Ints, rng: np.random.Generator
-) -> None:
-    """Play rounds until the run is over, or some arm has no more room for a reward."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
-    r, full, leader = round_number(pulls), False, -1
-    while not full and not ended(marks):
-        before, leader = leader, leader_of(pulls, state.means, rng)
+    seen, arms = np.zeros(counts.size, np.int64), np.zeros(counts.size, np.int64)
+    r, leader = round_number(counts), -1
+    while not ended(marks):
+        before, leader = leader, leader_of(state.pulls, state.means, rng)
         if leader != before:
             seen[:] = 0
         n_pulled = choose_arms(policy, state, leader, r, seen, arms, rng)
@@ -54,10 +41,8 @@ def play_rounds(
             reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
             if due:
                 record(run)
-            pool[first[arm] + pulls[arm]] = running_sum(pool, first[arm], pulls[arm], reward)
-            count(state, arm, reward)
+            state = update(policy, state, arm, reward, rng)
             seen[arm] = 0
-            full = full or pulls[arm] == room[arm]
 
 
 @jit

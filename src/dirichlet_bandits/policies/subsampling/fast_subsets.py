@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline
-from dirichlet_bandits.engine.history import History, reserve, rewards
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, drained, draw, ended, record, refill
-from dirichlet_bandits.engine.tally import count, shuffle
-from dirichlet_bandits.engine.verbs import shortcut
+from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.verbs import shortcut, update
 from dirichlet_bandits.policies.rounds import leader_of
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import SubsetParams
@@ -38,25 +38,12 @@ class Duels(NamedTuple):
 @shortcut(SubsetParams)
 def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    n_arms = state.pulls.size
-    duels = Duels(
-        np.zeros(n_arms, CHALLENGER), np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.int64), further_words(rng)
-    )
-    while not ended(run.marks):
-        for arm in range(n_arms):
-            state = reserve(state, arm, 2)
-        play_rounds(policy, state, run, duels, rng)
-
-
-@jit_inline
-def play_rounds(policy: SubsetParams, state: History, run: Run, duels: Duels, rng: np.random.Generator) -> None:
-    """Play rounds until the run is over, or some arm has no more room for a reward."""
     buffer, stock, times, marks, sums, counts = run.buffer, run.stock, run.times, run.marks, run.sums, run.pulls
-    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
-    challengers, arms = duels.challengers, duels.arms
-    r, full, leader = round_number(pulls), False, -1
-    while not full and not ended(marks):
-        before, leader = leader, leader_of(pulls, state.means, rng)
+    challengers, arms = np.zeros(counts.size, CHALLENGER), np.zeros(counts.size, np.int64)
+    duels = Duels(challengers, np.zeros(counts.size, np.bool_), arms, further_words(rng))
+    r, leader = round_number(counts), -1
+    while not ended(marks):
+        before, leader = leader, leader_of(state.pulls, state.means, rng)
         if leader != before:
             forget(challengers)
         low, high = state.lows[leader], state.highs[leader]
@@ -71,12 +58,10 @@ def play_rounds(policy: SubsetParams, state: History, run: Run, duels: Duels, rn
             reward, due = draw(buffer, stock, times, marks, sums, counts, arm)
             if due:
                 record(run)
-            pool[first[arm] + pulls[arm]] = reward
-            count(state, arm, reward)
+            state = update(policy, state, arm, reward, rng)
             challengers[arm].fall = -1.0
             if arm == leader:
                 weigh(challengers, low, high, reward)
-            full = full or pulls[arm] == room[arm]
 
 
 @jit
