@@ -1,7 +1,8 @@
 """The mechanisms of the sub-sampling shortcuts, and the edits that leave them out."""
 
-from benchmarks.mechanisms import Mechanism
 from tests.simulation.copies import Edit
+
+from benchmarks.mechanisms import Mechanism
 
 FOLDER = "policies/subsampling"
 MECHANISMS = (

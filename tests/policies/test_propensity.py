@@ -22,14 +22,14 @@ from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.perturbed.rule import weighted_ratio
 from dirichlet_bandits.policies.registry import has_propensities
-from dirichlet_bandits.policies.rounds import incremental_win_probability
+from dirichlet_bandits.policies.rounds import win_probability
 from dirichlet_bandits.policies.thompson import probability as posteriors
 from tests import naive
 from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS
 
 ALARM = 1e-6
-ROUNDS = {name for name, pair in PAIRS.items() if has_own(incremental_win_probability, type(pair.policy.params))}
+ROUNDS = {name for name, pair in PAIRS.items() if has_own(win_probability, type(pair.policy.params))}
 RNG = np.random.default_rng(5)
 HISTORIES = {
     "unit": {

@@ -3,15 +3,16 @@
 With a random block it is the share of the leader's blocks that the challenger reaches; otherwise it is 0 or 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements
-from dirichlet_bandits.policies.rounds import incremental_win_probability
+from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
 from dirichlet_bandits.policies.subsampling.blocks import Block, block_mean, block_start, van_der_corput
 from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
+from dirichlet_bandits.policies.subsampling.limited import LimitedParams
 from dirichlet_bandits.policies.subsampling.rule import BlockParams
 from dirichlet_bandits.types import Ints
 
@@ -57,3 +58,12 @@ def block_win(policy: BlockParams, state: History, challenger: int, leader: int,
     if policy.block == Block.ANY:
         return 1.0 if reached[challenger] > 0 else 0.0
     return reached[challenger] / (running.size - n + 1)
+
+
+@implements(win_probability, BlockParams, LimitedParams)
+def win_at_once(policy: Any, state: Any, challenger: int, leader: int) -> float:
+    """The same probability, with all blocks counted."""
+    counts = np.full((4, state.pulls.size), -1)
+    return incremental_win_probability(
+        policy, state, challenger, leader, Counts(counts[0], counts[1], counts[2], counts[3])
+    )
