@@ -110,23 +110,3 @@ CERTIFICATE_WORN: Final = 0.5
 STRETCH_LEAST: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: a stretch begins by handing
 over the run. Where rewards are kept, handing over their places one by one costs more."""
-
-TILTED_DRAW_COST: Final = 7.0
-"""A draw of WR-SDA or BESA from tilted weights, in plain ones, if no draw is refused."""
-
-TILTED_DUEL_COST: Final = 60.0
-"""The rest of a tilted duel, in plain draws."""
-
-TILT_MOST: Final = 4.0
-"""Largest tilt times the mean distance of the leader's rewards from their minimum: with more, fewer than one tilted
-draw in exp(4) would be accepted."""
-
-TILT_PATIENCE: Final = 3.0
-"""Draws for the duels of a challenger, per reward of the leader, before its tilt is chosen again; twice as many after
-each choice that was not worth its cost."""
-
-TILT_SAMPLE: Final = 64
-"""Rewards of the leader from which a tilt is estimated."""
-
-TILT_STEPS: Final = 6
-"""Steps of the bisection that estimates a tilt."""

@@ -272,8 +272,8 @@ def select_by_subsets(policy: SubsetParams, state: History, rng: np.random.Gener
     """The winner of the tournament, or all that win a duel with the leader."""
     if not policy.knockout:
         return duel_round(policy, state, rng)
-    arms, none = np.empty(state.pulls.size, np.int64), np.empty(0, np.bool_)
-    tournament(policy.tie, state, state.pool.copy(), -1, none, arms, further_words(rng), rng)
+    arms = np.empty(state.pulls.size, np.int64)
+    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng)
     return arms[:1]
 
 

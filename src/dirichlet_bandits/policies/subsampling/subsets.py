@@ -14,12 +14,12 @@ from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.policies.subsampling.blocks import mean_from
 from dirichlet_bandits.seeding import mixed
-from dirichlet_bandits.types import Flags, Floats, Ints, Words
+from dirichlet_bandits.types import Floats, Ints, Words
 
-HALF: Final = np.uint64(32)
-LOW_HALF: Final = np.uint64(2**32 - 1)
+_HALF: Final = np.uint64(32)
+_LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
-ROUNDING: Final = 1e-9
+_ROUNDING: Final = 1e-9
 """Of the rewards' range: sums of fewer than a million rewards are exact to this."""
 _LAST_BITS: Final = 2.0**-51
 
@@ -50,8 +50,8 @@ def below(half: np.uint64, size: np.uint64) -> np.uint64:
     Reference: Lemire, Fast random integer generation in an interval, 2019.
     """
     product = half * size
-    rest = product & LOW_HALF
-    return product >> HALF if rest >= size or rest >= _BEYOND % size else size
+    rest = product & _LOW_HALF
+    return product >> _HALF if rest >= size or rest >= _BEYOND % size else size
 
 
 @jit
@@ -66,7 +66,7 @@ def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words)
     distance = 0.0
     while here < last and distance <= bar:
         word, a, b, c, counter = mixed(a, b, c, counter)
-        for half in (word & LOW_HALF, word >> HALF):
+        for half in (word & _LOW_HALF, word >> _HALF):
             there = here + below(half, end - here)
             if here < last and there != end:
                 reward = rewards[there]
@@ -81,7 +81,7 @@ def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words)
 @jit
 def bar_of(n: int, mean: float, low: float, high: float) -> float:
     """n (mean - low), beyond what rounding does to the sum, and to the mean where the rewards are far from 0."""
-    return n * (mean - low + ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
+    return n * (mean - low + _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
 
 
 @jit
@@ -110,20 +110,10 @@ def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
 
 
 @jit
-def tournament(
-    tie: float,
-    state: History,
-    pool: Floats,
-    known: int,
-    beats: Flags,
-    arms: Ints,
-    words: Words,
-    rng: np.random.Generator,
-) -> None:
-    """BESA's knock-out tournament in a random order of all arms: the winner is ``arms[0]``.
+def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> None:
+    """Hold BESA's knock-out tournament in a random order of all arms; the winner is ``arms[0]``.
 
-    ``pool`` is the state's, or a copy: rewards change their places. The duels of one arm, ``known`` (-1: none), are
-    decided already: ``beats[arm]`` says whether the arm beats it.
+    ``pool`` is the state's, or a copy: rewards change their places.
     """
     pulls, means = state.pulls, state.means
     left = arms.size
@@ -136,9 +126,7 @@ def tournament(
             if pulls[few] > pulls[many]:
                 few, many = many, few
             n, size = pulls[few], pulls[many]
-            if few == known or many == known:
-                wins = beats[few] if many == known else not beats[many]
-            elif n == size:
+            if n == size:
                 wins = wins_by(means[few] - means[many], 0.5, rng)
             else:
                 first = state.start[many]
