@@ -7,27 +7,21 @@ from benchmarks.mechanisms import Mechanism
 FOLDER = "policies/subsampling"
 MECHANISMS = (
     Mechanism(
-        "a coin and tilted draws before plain ones",
+        "duels without a copy of the rewards",
         "db.WRSDA()",
-        (f"{FOLDER}/tilted.py",),
-        (
-            Edit(
-                f"{FOLDER}/tilted.py",
-                "    if challenger.spent > challenger.patience",
-                "    if False and challenger.spent > 0",
-            ),
-        ),
+        (f"{FOLDER}/fast_subsets.py",),
+        (Edit(f"{FOLDER}/fast_subsets.py", "@shortcut(SubsetParams)\n", ""),),
     ),
     Mechanism(
-        "the leader's duels decided before the tournament",
-        "db.BESA()",
-        (f"{FOLDER}/fast_subsets.py:decide_duels",),
-        (Edit(f"{FOLDER}/fast_subsets.py", "arms[0] == leader else -1", "arms[0] < 0 else -1"),),
+        "more than half of the rewards are drawn by drawing the others",
+        "db.WRSDA()",
+        (),
+        (Edit(f"{FOLDER}/subsets.py", "if 2 * n > size:", "if n > size:"),),
     ),
     Mechanism(
         "only new blocks are compared",
         "db.SSMC()",
-        (f"{FOLDER}/fast.py:play_blocks",),
+        (),
         (Edit(f"{FOLDER}/fast.py", "seen[arm] = n_leader", "seen[arm] = 0"),),
     ),
     Mechanism(
