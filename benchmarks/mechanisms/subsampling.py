@@ -10,7 +10,7 @@ MECHANISMS = (
         "duels without a copy of the rewards",
         "db.WRSDA()",
         (f"{FOLDER}/fast_subsets.py",),
-        (Edit(f"{FOLDER}/fast_subsets.py", "@shortcut(SubsetParams)\n", ""),),
+        (Edit(f"{FOLDER}/fast_subsets.py", "rewards(state, leader))", "rewards(state, leader).copy())"),),
     ),
     Mechanism(
         "more than half of the rewards are drawn by drawing the others",

@@ -25,10 +25,9 @@ _LAST_BITS: Final = 2.0**-51
 
 
 class Sample(NamedTuple):
-    """The rewards of one arm, in any order, with their mean, sum, minimum and maximum."""
+    """The rewards of one arm, in any order, with their sum, minimum and maximum."""
 
     rewards: Floats
-    mean: float
     total: float
     low: float
     high: float
@@ -36,8 +35,8 @@ class Sample(NamedTuple):
 
 @jit
 def sample_of(state: History, arm: int, rewards: Floats) -> Sample:
-    """The arm's sample; ``rewards`` are its rewards, or a copy that may be shuffled."""
-    return Sample(rewards, state.means[arm], state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
+    """The sample of an arm; ``rewards`` are its rewards, or a copy of them: draws change their order."""
+    return Sample(rewards, state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
 
 
 @jit
@@ -91,7 +90,7 @@ def lead_over_subset(n: int, mean: float, sample: Sample, words: Words) -> float
     If the distances of the rewards drawn from the minimum exceed n (mean - low) in all, the others cannot make up for
     it. To draw more than half of the rewards, draw those that are left out.
     """
-    rewards, _, total, low, high = sample
+    rewards, total, low, high = sample
     size = rewards.size
     if low == high:
         return mean - low
