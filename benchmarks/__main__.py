@@ -142,8 +142,8 @@ def family(top: float) -> dict[str, tuple[db.Policy, int]]:
         "LBSDA": (db.LBSDA(), 60),
         "RBSDA": (db.RBSDA(), 60),
         "SSMC": (db.SSMC(), 200),
-        "WRSDA": (db.WRSDA(), 200),
-        "BESA": (db.BESA(), 200),
+        "WRSDA": (db.WRSDA(), 250),
+        "BESA": (db.BESA(), 250),
     }
 
 

@@ -1,7 +1,7 @@
 """The quick ways of the classical policies have the law of the plain loop.
 
-Upper confidence bounds, and duels with given blocks, must play the same games pull by pull, and have the same law where
-ties are broken at random. Thompson Sampling and random sub-samples are compared by chi-square, Kolmogorov and Smirnov's
+Upper confidence bounds, and duels with blocks, must play the same games pull by pull, and have the same law where ties
+are broken at random. Thompson Sampling and random subsets are compared by chi-square, Kolmogorov and Smirnov's
 test and moments; seeds are fixed and differ between fast and plain runs. A correct program with other seeds would fail
 one comparison in a million.
 """
@@ -19,7 +19,6 @@ RANDOMISED = {
     "TS exponential": lambda upper: db.ThompsonSampling("exponential"),
     "TS poisson": lambda upper: db.ThompsonSampling("poisson"),
     "BinarizedTS": lambda upper: db.BinarizedTS(0.0, upper),
-    "RBSDA": lambda upper: db.RBSDA(),
     "WRSDA": lambda upper: db.WRSDA("sqrt-log"),
     "BESA": lambda upper: db.BESA(),
 }
@@ -31,6 +30,7 @@ DETERMINISTIC = {
     "KLUCB exponential": db.KLUCB("exponential"),
     "KLUCB poisson": db.KLUCB("poisson"),
     "EmpiricalKLUCB": db.EmpiricalKLUCB(upper=1.0),
+    "RBSDA": db.RBSDA(),
     "LBSDA": db.LBSDA(),
     "LDSSDA": db.LDSSDA("sqrt-log"),
     "SSMC": db.SSMC(),

@@ -120,31 +120,3 @@ CERTIFICATE_WORN: Final = 0.5
 STRETCH_LEAST: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: a stretch begins by handing
 over the run. Where rewards are kept, handing over their places one by one costs more."""
-
-TILTED_DRAW_COST: Final = 4.0
-"""A draw of WR-SDA or BESA from tilted weights, in plain ones, if no draw is refused."""
-
-TILTED_DUEL_COST: Final = 60.0
-"""The rest of a tilted duel, in plain draws."""
-
-TILT_DRIFT: Final = 0.2
-"""A tilt is chosen anew when the challenger's mean has moved by this share of its distance from the leader's."""
-
-TILT_LEAST: Final = 6
-"""Rewards of a challenger below which a plain duel is cheaper than keeping its clock."""
-
-TILT_MOST: Final = 4.0
-"""Largest tilt times the mean distance of the leader's rewards from their least one: with more, fewer than one tilted
-draw in exp(4) would be accepted."""
-
-TILT_PATIENCE: Final = 16
-"""Plain draws, for each reward of the leader, before a clock that was not worth while is tried again."""
-
-TILT_SAMPLE: Final = 256
-"""Rewards of the leader from which a tilt is guessed."""
-
-WEIGHT_COST: Final = 1
-"""To add up the weight of a reward of the leader, in plain draws: so much is spent on lost duels before."""
-
-WEIGHT_ROOM: Final = 0.15
-"""How far a certificate of WR-SDA or BESA lets the ceiling rise above what it would be now, in logarithm."""

@@ -6,9 +6,8 @@ from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.rounds import IncrementalDuels, round_propensities
 from dirichlet_bandits.policies.subsampling import fast as _fast  # noqa: F401 - registers the shortcuts
 from dirichlet_bandits.policies.subsampling import fast_subsets as _fast_subsets  # noqa: F401 - registers others
-from dirichlet_bandits.policies.subsampling.besa import BESA
 from dirichlet_bandits.policies.subsampling.probability import UNCOUNTABLE, new_counts
-from dirichlet_bandits.policies.subsampling.rule import LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
+from dirichlet_bandits.policies.subsampling.rule import BESA, LBSDA, LDSSDA, RBSDA, SSMC, WRSDA
 
 register(
     RBSDA,

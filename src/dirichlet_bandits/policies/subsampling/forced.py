@@ -1,32 +1,14 @@
 """Forced exploration: a challenger with too few rewards for this round wins without a duel."""
 
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.policies.growth import Growth, slow_growth
-from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.types import Ints
 
 ForcedName = Literal["sqrt-log", "cbrt-log"]
 NOT_FORCED: Final = -1
-_FORCED: Final = {"sqrt-log": int(Growth.SQRT_LOG), "cbrt-log": int(Growth.CBRT_LOG)}
-
-
-@dataclass(frozen=True)
-class SubsamplingPolicy(Policy):
-    """Duels on sub-samples; with ``forced`` a challenger that has fewer than f(r) rewards in round r wins anyway.
-
-    f(r) is sqrt(log r) or the cubic root of log r. See :func:`round_number` for r.
-    """
-
-    forced: ForcedName | None = field(default=None, metadata={"later": True})
-
-    def __post_init__(self) -> None:
-        self._growth()
-
-    def _growth(self) -> int:
-        return NOT_FORCED if self.forced is None else choice("forced", self.forced, _FORCED)
+FORCED: Final = {"sqrt-log": int(Growth.SQRT_LOG), "cbrt-log": int(Growth.CBRT_LOG)}
 
 
 @jit
@@ -49,13 +31,11 @@ def round_number(pulls: Ints) -> int:
 
 @jit
 def exploration_level(forced: int, r: int) -> float:
-    """Challengers with fewer rewards win round r without a duel; nobody has fewer than 0."""
+    """Challengers with fewer rewards win round r without a duel; no arm has fewer than 0."""
     return 0.0 if forced == NOT_FORCED else slow_growth(forced, float(r))
 
 
 @jit
 def wins_untried(forced: int, pulls: Ints, challenger: int) -> bool:
     """Whether forced exploration spares the challenger its duel."""
-    if forced == NOT_FORCED:
-        return False
     return pulls[challenger] < exploration_level(forced, round_number(pulls))

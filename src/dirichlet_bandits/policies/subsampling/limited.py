@@ -1,6 +1,6 @@
 """LB-SDA with limited memory: an arm keeps its last rewards only, about (log r)^2 of them."""
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -8,11 +8,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.policies.growth import Growth, slow_growth
-from dirichlet_bandits.policies.rounds import (
-    duel_round,
-    incremental_win_probability,
-    win_probability,
-)
+from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability
 from dirichlet_bandits.policies.subsampling.blocks import mean_from
 from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
 from dirichlet_bandits.types import Floats, Ints
@@ -60,24 +56,17 @@ def keep_nothing_yet(policy: LimitedParams, n_arms: int) -> LastRewards:
 
 @jit
 def with_room(state: LastRewards, arm: int) -> LastRewards:
-    """Make room for one more sum: what is kept moves to the front of its row; rows that are half full get wider."""
-    room = state.sums_of.shape[1]
-    first, n = state.begin[arm], state.kept[arm]
+    """Make room for one more sum of the arm: copy what is kept to the front of new rows, four times as long."""
+    first, n, room = state.begin[arm], state.kept[arm], state.sums_of.shape[1]
     if first + n + 1 < room:
         return state
-    row = state.sums_of[arm]
-    base = row[first]
-    for i in range(n + 1):
-        row[i] = row[first + i] - base
-    state.begin[arm] = 0
-    if 2 * n < room:
-        return state
-    wider = np.zeros((state.pulls.size, 2 * room))
-    for k in range(state.pulls.size):
-        for i in range(room):
-            wider[k, i] = state.sums_of[k, i]
-    pulls, means, sums, carry, lows, highs, _, origin, begin, kept = state
-    return LastRewards(pulls, means, sums, carry, lows, highs, wider, origin, begin, kept)
+    pulls, means, sums, carry, lows, highs, old, origin, begin, kept = state
+    new = np.zeros((pulls.size, max(room, 4 * n)))
+    for k in range(pulls.size):
+        for i in range(kept[k] + 1):
+            new[k, i] = old[k, begin[k] + i] - old[k, begin[k]]
+        begin[k] = 0
+    return LastRewards(pulls, means, sums, carry, lows, highs, new, origin, begin, kept)
 
 
 @implements(update, LimitedParams)
@@ -109,32 +98,17 @@ def mean_of_last(state: LastRewards, arm: int, n: int) -> float:
 
 
 @jit
-def reaches_the_last(policy: LimitedParams, state: LastRewards, challenger: int, leader: int) -> bool:
-    """Whether the mean of what the challenger has kept reaches that of as many of the leader's last rewards."""
+def reaches_the_last(policy: LimitedParams, state: LastRewards, challenger: int, leader: int, unused: Any) -> bool:
+    """Whether the mean of what the challenger has kept reaches that of as many of the leader's last rewards.
+
+    Nothing is random: this is the duel, and its probability.
+    """
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
     n = state.kept[challenger]
     return mean_of_last(state, challenger, n) >= mean_of_last(state, leader, min(n, state.kept[leader]))
 
 
-@implements(duel, LimitedParams)
-def limited_duel(
-    policy: LimitedParams, state: LastRewards, challenger: int, leader: int, rng: np.random.Generator
-) -> bool:
-    """The last rewards of both; nothing is random."""
-    return reaches_the_last(policy, state, challenger, leader)
-
-
-@implements(win_probability, LimitedParams)
-def limited_win(policy: LimitedParams, state: LastRewards, challenger: int, leader: int) -> float:
-    """Certain, or impossible."""
-    return 1.0 if reaches_the_last(policy, state, challenger, leader) else 0.0
-
-
-@implements(incremental_win_probability, LimitedParams)
-def limited_win_again(policy: LimitedParams, state: LastRewards, challenger: int, leader: int, memory: Ints) -> float:
-    """The same: nothing has to be kept for it."""
-    return 1.0 if reaches_the_last(policy, state, challenger, leader) else 0.0
-
-
+implements(duel, LimitedParams)(reaches_the_last)
+implements(incremental_win_probability, LimitedParams)(reaches_the_last)
 implements(select, LimitedParams)(duel_round)

@@ -1,6 +1,6 @@
 """Sub-sampling duels: the challenger's mean against that of as many of the leader's rewards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
-from dirichlet_bandits.policies.interface import choice
+from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.policies.subsampling.blocks import (
     Block,
@@ -17,10 +17,17 @@ from dirichlet_bandits.policies.subsampling.blocks import (
     remember_running_sum,
     van_der_corput,
 )
-from dirichlet_bandits.policies.subsampling.forced import ForcedName, SubsamplingPolicy, round_number, wins_untried
+from dirichlet_bandits.policies.subsampling.forced import (
+    FORCED,
+    NOT_FORCED,
+    ForcedName,
+    round_number,
+    wins_untried,
+)
 from dirichlet_bandits.policies.subsampling.limited import MEMORIES, LimitedParams
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, sample_of, tournament, wins_by
 from dirichlet_bandits.seeding import further_words
+from dirichlet_bandits.types import Ints
 
 _TIES = {"challenger": 0, "random": 1}
 _FAMILY = "all arms in one exponential family, which need not be known"
@@ -34,10 +41,34 @@ class BlockParams(NamedTuple):
 
 
 class SubsetParams(NamedTuple):
-    """The function of forced exploration, and the probability that the challenger wins a tie."""
+    """The function of forced exploration, the probability that the arm with fewer rewards wins a tie, and whether the
+    arms meet in a knock-out tournament."""
 
     forced: int
     tie: float
+    knockout: bool
+
+
+@dataclass(frozen=True)
+class SubsamplingPolicy(Policy):
+    """Duels on sub-samples; with ``forced`` a challenger that has fewer than f(r) rewards in round r wins anyway.
+
+    f(r) is sqrt(log r) or the cubic root of log r. See :func:`round_number` for r.
+    """
+
+    forced: ForcedName | None = field(default=None, metadata={"later": True})
+
+    _block: ClassVar[Block]
+
+    def __post_init__(self) -> None:
+        self._growth()
+
+    def _growth(self) -> int:
+        return NOT_FORCED if self.forced is None else choice("forced", self.forced, FORCED)
+
+    @property
+    def params(self) -> Any:
+        return BlockParams(int(self._block), self._growth())
 
 
 @dataclass(frozen=True)
@@ -59,10 +90,7 @@ class RBSDA(SubsamplingPolicy):
     assumes: ClassVar[str] = f"{_FAMILY}: Bernoulli, Gaussian or Poisson; any other with forced"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
-
-    @property
-    def params(self) -> BlockParams:
-        return BlockParams(int(Block.RANDOM), self._growth())
+    _block: ClassVar[Block] = Block.RANDOM
 
 
 @dataclass(frozen=True)
@@ -82,6 +110,7 @@ class LBSDA(SubsamplingPolicy):
     """
 
     memory: Literal["log2"] | None = None
+    _block: ClassVar[Block] = Block.LAST
     assumes: ClassVar[str] = f"{_FAMILY}; proved with forced"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
@@ -93,9 +122,7 @@ class LBSDA(SubsamplingPolicy):
 
     @property
     def params(self) -> BlockParams | LimitedParams:
-        if self.memory is not None:
-            return LimitedParams(self._growth(), MEMORIES[self.memory])
-        return BlockParams(int(Block.LAST), self._growth())
+        return super().params if self.memory is None else LimitedParams(self._growth(), MEMORIES[self.memory])
 
 
 @dataclass(frozen=True)
@@ -114,10 +141,7 @@ class LDSSDA(SubsamplingPolicy):
 
     assumes: ClassVar[str] = _FAMILY
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
-
-    @property
-    def params(self) -> BlockParams:
-        return BlockParams(int(Block.SEQUENCE), self._growth())
+    _block: ClassVar[Block] = Block.SEQUENCE
 
 
 @dataclass(frozen=True)
@@ -137,10 +161,7 @@ class SSMC(SubsamplingPolicy):
     assumes: ClassVar[str] = _FAMILY
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Chan (2020)"
-
-    @property
-    def params(self) -> BlockParams:
-        return BlockParams(int(Block.ANY), self._growth())
+    _block: ClassVar[Block] = Block.ANY
 
 
 @dataclass(frozen=True)
@@ -168,7 +189,37 @@ class WRSDA(SubsamplingPolicy):
 
     @property
     def params(self) -> SubsetParams:
-        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0)
+        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0, knockout=False)
+
+
+@dataclass(frozen=True)
+class BESA(Policy):
+    """A knock-out tournament: each duel compares means of equally many rewards, drawn without replacement.
+
+    Two arms with m <= n rewards: all m rewards of the one, m of the other drawn without replacement; the larger mean
+    wins, a tie goes to the arm with fewer rewards, then to any. With more arms the winners of pairs meet again, in an
+    order drawn for each pull; an odd one out passes. The winner of all is pulled. ``ties="random"`` gives every tie to
+    any of the two.
+
+    With more than two arms, or skewed rewards, the regret may be linear: a warning example. Live studies do not take
+    this policy: see :class:`WRSDA`.
+
+    >>> BESA()
+    BESA(ties='fewer')
+
+    Reference: Baransi, Maillard and Mannor, Sub-sampling for multi-armed bandits, ECML-PKDD 2014.
+    """
+
+    ties: Literal["fewer", "random"] = "fewer"
+    assumes: ClassVar[str] = "proved for two arms with balanced laws only; for simulations: no exact propensities"
+    reference: ClassVar[str] = "Baransi, Maillard and Mannor (2014)"
+
+    def __post_init__(self) -> None:
+        choice("ties", self.ties, {"fewer": 0, "random": 1})
+
+    @property
+    def params(self) -> SubsetParams:
+        return SubsetParams(NOT_FORCED, 0.5 if self.ties == "random" else 1.0, knockout=True)
 
 
 @implements(init, BlockParams)
@@ -211,14 +262,19 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
     """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
-    mean, n, y, words = (
-        state.means[challenger],
-        state.pulls[challenger],
-        rewards(state, leader).copy(),
-        further_words(rng),
-    )
-    total, low, high = state.sums[leader] + state.carry[leader], state.lows[leader], state.highs[leader]
-    return wins_by(lead_over_subset(mean, n, y, 0, y.size, total, low, high, words), policy.tie, rng)
+    sample, words = sample_of(state, leader, rewards(state, leader).copy()), further_words(rng)
+    lead = lead_over_subset(state.pulls[challenger], state.means[challenger], sample, words)
+    return wins_by(lead, policy.tie, rng)
 
 
-implements(select, BlockParams, SubsetParams)(duel_round)
+@implements(select, SubsetParams)
+def select_by_subsets(policy: SubsetParams, state: History, rng: np.random.Generator) -> Ints:
+    """The winner of the tournament, or all that win a duel with the leader."""
+    if not policy.knockout:
+        return duel_round(policy, state, rng)
+    arms = np.empty(state.pulls.size, np.int64)
+    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng)
+    return arms[:1]
+
+
+implements(select, BlockParams)(duel_round)

@@ -1,25 +1,42 @@
 """Duels with rewards drawn without replacement: WR-SDA and BESA.
 
 A duel takes as many draws as the challenger has rewards. They come from a stream of their own (``further_words``), two
-out of each word, mixed where they are used: with a call of the generator each they would take four times as long.
+out of each word, mixed where they are used: calling the generator for each draw would take four times as long.
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.policies.subsampling.blocks import mean_from
 from dirichlet_bandits.seeding import mixed
-from dirichlet_bandits.types import Floats, Words
+from dirichlet_bandits.types import Floats, Ints, Words
 
-HALF: Final = np.uint64(32)
-LOW_HALF: Final = np.uint64(2**32 - 1)
+_HALF: Final = np.uint64(32)
+_LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
-ROUNDING: Final = 1e-9
+_ROUNDING: Final = 1e-9
 """Of the rewards' range: sums of fewer than a million rewards are exact to this."""
 _LAST_BITS: Final = 2.0**-51
+
+
+class Sample(NamedTuple):
+    """The rewards of one arm, in any order, with their sum, minimum and maximum."""
+
+    rewards: Floats
+    total: float
+    low: float
+    high: float
+
+
+@jit
+def sample_of(state: History, arm: int, rewards: Floats) -> Sample:
+    """The sample of an arm; ``rewards`` are its rewards, or a copy of them: draws change their order."""
+    return Sample(rewards, state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
 
 
 @jit
@@ -32,28 +49,28 @@ def below(half: np.uint64, size: np.uint64) -> np.uint64:
     Reference: Lemire, Fast random integer generation in an interval, 2019.
     """
     product = half * size
-    rest = product & LOW_HALF
-    return product >> HALF if rest >= size or rest >= _BEYOND % size else size
+    rest = product & _LOW_HALF
+    return product >> _HALF if rest >= size or rest >= _BEYOND % size else size
 
 
 @jit
-def draw_to_front(pool: Floats, first: int, size: int, n: int, low: float, bar: float, words: Words) -> float:
-    """Bring n of an arm's rewards, drawn without replacement, to the front; the sum of their distances from ``low``.
+def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words) -> float:
+    """Draw n rewards without replacement, move them to the front, and return the sum of their distances from ``low``.
 
     Fisher and Yates' shuffle, stopped after n steps, or soon after the sum exceeds ``bar``.
     """
     a, b, c, counter = words[0], words[1], words[2], words[3]
-    # Unsigned: a signed index might count from the end, and that is looked at each time.
-    here, last, end, one = np.uint64(first), np.uint64(first + n), np.uint64(first + size), np.uint64(1)
+    # A signed index might count from the end, and compiled code would check that each time.
+    here, last, end, one = np.uint64(0), np.uint64(n), np.uint64(rewards.size), np.uint64(1)
     distance = 0.0
     while here < last and distance <= bar:
         word, a, b, c, counter = mixed(a, b, c, counter)
-        for half in (word & LOW_HALF, word >> HALF):
+        for half in (word & _LOW_HALF, word >> _HALF):
             there = here + below(half, end - here)
             if here < last and there != end:
-                reward = pool[there]
-                pool[there] = pool[here]
-                pool[here] = reward
+                reward = rewards[there]
+                rewards[there] = rewards[here]
+                rewards[here] = reward
                 distance += reward - low
                 here += one
     words[0], words[1], words[2], words[3] = a, b, c, counter
@@ -61,28 +78,27 @@ def draw_to_front(pool: Floats, first: int, size: int, n: int, low: float, bar: 
 
 
 @jit
-def bar_of(mean: float, n: int, low: float, high: float) -> float:
+def bar_of(n: int, mean: float, low: float, high: float) -> float:
     """n (mean - low), beyond what rounding does to the sum, and to the mean where the rewards are far from 0."""
-    return n * (mean - low + ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
+    return n * (mean - low + _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
 
 
 @jit
-def lead_over_subset(
-    mean: float, n: int, pool: Floats, first: int, size: int, total: float, low: float, high: float, words: Words
-) -> float:
-    """A mean, less that of n of an arm's rewards drawn without replacement; -inf as soon as it is sure to be negative.
+def lead_over_subset(n: int, mean: float, sample: Sample, words: Words) -> float:
+    """A mean, less that of n rewards drawn from the sample; -inf as soon as the difference is sure to be negative.
 
-    The arm's rewards change their places. ``total``, ``low`` and ``high`` are their sum and extremes: if the rewards
-    drawn exceed ``low`` by n (mean - low) in all, the others cannot make up for it. More than half of the rewards are
-    drawn by drawing those that are left out.
+    If the distances of the rewards drawn from the minimum exceed n (mean - low) in all, the others cannot make up for
+    it. To draw more than half of the rewards, draw those that are left out.
     """
+    rewards, total, low, high = sample
+    size = rewards.size
     if low == high:
         return mean - low
     if 2 * n > size:
-        left_out = draw_to_front(pool, first, size, size - n, low, math.inf, words)
+        left_out = draw_to_front(rewards, size - n, low, math.inf, words)
         return mean - mean_from(low, total - size * low - left_out, n)
-    bar = bar_of(mean, n, low, high)
-    distance = draw_to_front(pool, first, size, n, low, bar, words)
+    bar = bar_of(n, mean, low, high)
+    distance = draw_to_front(rewards, n, low, bar, words)
     return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
 
 
@@ -90,3 +106,32 @@ def lead_over_subset(
 def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
     """Whether a duel is won, ``tie`` being the probability to win one without a lead."""
     return lead > 0.0 or (lead == 0.0 and (tie == 1.0 or rng.random() < tie))
+
+
+@jit
+def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> None:
+    """Hold BESA's knock-out tournament in a random order of all arms; the winner is ``arms[0]``.
+
+    ``pool`` is the state's, or a copy: rewards change their places.
+    """
+    pulls, means = state.pulls, state.means
+    left = arms.size
+    for arm in range(left):
+        arms[arm] = arm
+    shuffle(arms, rng)
+    while left > 1:
+        for pair in range(left // 2):
+            few, many = arms[2 * pair], arms[2 * pair + 1]
+            if pulls[few] > pulls[many]:
+                few, many = many, few
+            n, size = pulls[few], pulls[many]
+            if n == size:
+                wins = wins_by(means[few] - means[many], 0.5, rng)
+            else:
+                first = state.start[many]
+                sample = sample_of(state, many, pool[first : first + size])
+                wins = wins_by(lead_over_subset(n, means[few], sample, words), tie, rng)
+            arms[pair] = few if wins else many
+        if left % 2 == 1:
+            arms[left // 2] = arms[left - 1]
+        left = (left + 1) // 2
