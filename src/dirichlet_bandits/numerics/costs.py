@@ -16,11 +16,11 @@ LAW_LEAST: Final = 64
 LAW_PATIENCE: Final = 64
 """Laws' costs paid before one that could not be learnt (a single large value, say) is tried again."""
 
-CERTIFICATE_COST: Final = 250
-"""A certificate for a clock: bounds on a crossing probability, or a contour that is brought up to date."""
+CERTIFICATE_COST: Final = 200
+"""A certificate for a clock: bounds on a crossing probability, or a contour that is brought up to date..."""
 
-EXPANDED_CERTIFICATE_COST: Final = 200
-"""The same for EXPANSION_LEAST rewards and more, where such bounds mostly suffice."""
+CERTIFICATE_SETUP: Final = 8000
+"""... and so much divided by the number of rewards, because contours of few rewards are built again more often."""
 
 CERTIFICATE_ROOM: Final = 0.25
 """How far above the probability at the leader's mean the ceiling of the first certificate lies, in logarithm: a wider

@@ -27,7 +27,6 @@ from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.costs import (
     CEILING_ERROR,
-    CERTIFICATE_COST,
     CONTOUR_LEAST,
     EXPANSION_LEAST,
     EXPANSION_WIDEST,
@@ -55,7 +54,7 @@ NOTES = np.dtype(
         ("since", np.int64),  # the round from which the certificate holds
         ("width", np.float64),  # half the width of the next certificate; 0 before the first
         ("credit", np.float64),  # cost of the lost duels since the last certificate, or what that one has spared
-        ("price", np.float64),  # the credit for which the arm gets a certificate
+        ("price", np.float64),  # the credit for which the arm gets a certificate, relative to its cost
     ],
     align=True,
 )
@@ -76,7 +75,7 @@ def new_challengers(n_arms: int) -> Challengers:
     """Return what is known before the first duel: nothing."""
     notes = np.zeros(n_arms, NOTES)
     for arm in range(n_arms):
-        notes[arm].price = CERTIFICATE_COST
+        notes[arm].price = 2.0
     winners = np.empty(n_arms, np.int64)
     return Challengers(new_samples(n_arms), notes, contour.make(n_arms), new_clocks(n_arms), winners)
 

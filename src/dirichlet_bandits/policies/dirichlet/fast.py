@@ -35,9 +35,9 @@ from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
     CERTIFICATE_COST,
     CERTIFICATE_ROOM,
+    CERTIFICATE_SETUP,
     CERTIFICATE_WIDENING,
     DUEL_OVERHEAD,
-    EXPANDED_CERTIFICATE_COST,
     EXPANSION_LEAST,
     OFTEN,
     RUNG_DUEL_COST,
@@ -72,8 +72,8 @@ def duel_cost(n: int) -> float:
 
 @jit
 def certificate_cost(n: int) -> float:
-    """Cost of a certificate of an arm with n rewards."""
-    return CERTIFICATE_COST if n < EXPANSION_LEAST else EXPANDED_CERTIFICATE_COST
+    """Cost of a certificate of an arm with n rewards; few rewards take contours that soon have to be built again."""
+    return CERTIFICATE_COST + CERTIFICATE_SETUP / n
 
 
 @shared
@@ -92,7 +92,7 @@ def seek_certificate(
     note.credit = 0.0
     m, gap = state.means[leader], state.means[leader] - state.means[arm]
     step = 0.25 * (state.highs[leader] - state.lows[leader]) / state.pulls[leader]  # of the leader's mean, in a round
-    least = 2.0 * step * math.sqrt(certificate_cost(n) / duel_cost(n))  # with less the mean would leave it too soon
+    least = 3.0 * step * math.sqrt(certificate_cost(n) / duel_cost(n))  # with less the mean would leave it too soon
     if least > 0.5 * gap:
         return
     note.price *= 2.0
@@ -119,7 +119,7 @@ def end_certificate(challengers: Challengers, arm: int, n: int, now: int) -> Non
     if certified(challengers.clocks, arm):
         note.credit = (now - note.since) * duel_cost(n)
         if note.credit >= certificate_cost(n):
-            note.price = certificate_cost(n)
+            note.price = 1.0
     void(challengers.clocks, arm)
 
 
@@ -141,7 +141,7 @@ def wins(
         return False
     if state.means[arm] >= state.means[leader]:  # has no certificate: its interval would not hold
         return True
-    if not certified(clocks, arm) and note.credit >= note.price:
+    if not certified(clocks, arm) and note.credit >= note.price * certificate_cost(state.pulls[arm]):
         seek_certificate(policy, state, challengers, arm, leader, now, rng)
         if clocks.ring[arm] > now:
             return False
