@@ -20,14 +20,16 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 0.9, 0.995])
 def test_sums_follow_the_rewards(law, alpha):
-    """Power sums of the rewards below the tail and of its mean, with its weight; whether rewards come one by one or not."""
+    """Powers of the rewards below the tail, and of its mean with its weight; one reward at a time or several."""
     rng = np.random.default_rng(4)
     x, sample, known = LAWS[law](rng, 2500), new_samples(1)[0], 80
     while known < x.size:
         known = min(known + int(rng.integers(1, 9)), x.size)
         past = x[:known]
         m = past.mean() + 0.1 * past.std()
-        values, weights = truncated_rewards(QDSParams(4.0, alpha), past - m)  # without m, near a billion they are rounded
+        values, weights = truncated_rewards(
+            QDSParams(4.0, alpha), past - m
+        )  # without m, near a billion they are rounded
         *sums, largest = tail_sums(sample, past, past.min(), m, alpha)
         window = sample["window"][: sample["size"]]
         np.testing.assert_array_equal(window, np.sort(past)[sample["first"] :][: window.size])

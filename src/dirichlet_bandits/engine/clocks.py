@@ -2,16 +2,17 @@
 
 Let an event have probability at most ``exp(ceiling)`` in each round, whatever happens while a certificate holds.
 
-1. The next round in which the event *could* happen is then geometric: a clock that rings in that round.
-2. When the clock rings, the event happens with probability ``p / exp(ceiling)``; if it does not, the clock is drawn again.
-3. A geometric distribution has no memory, so a clock may also be discarded and drawn again at any time, if whether it is
-   discarded does not depend on when it would have rung.
+1. The number of rounds until the event *could* happen is then geometric: a clock that rings in that round.
+2. When the clock rings, the event happens with probability ``p / exp(ceiling)``; if it does not, the clock is drawn
+   again.
+3. A geometric distribution has no memory, so a clock may also be discarded and drawn again at any time, if the decision
+   to discard it does not depend on when it would have rung.
 
-Step 3 needs care. A certificate that is more likely to be discarded when its clock is about to ring loses rings, and its
-arm wins too rarely. Here the certificate of an arm is an interval [low, high] of the leader's mean, and it ends in one of
-three ways, none of which depends on a ring to come. The leader's mean leaves the interval, which is checked before every
-round, with or without a ring. The arm is pulled, or becomes the leader; by then its trial of this round is over, because
-all arms that are due are tried before any arm is pulled.
+Step 3 needs care. If a certificate is more likely to be discarded when its clock is about to ring, rings are lost, and
+its arm wins too rarely. Here the certificate of an arm is an interval [low, high] of the leader's mean, and it ends in
+one of three ways, none of which depends on a ring to come. The leader's mean leaves the interval, which is checked
+before every round, with or without a ring. The arm is pulled, or it becomes the leader; by then its trial of this round
+is over, because all arms that are due are tried before any arm is pulled.
 
 Arms without a certificate are tried in every round.
 """

@@ -27,7 +27,8 @@ CERTIFICATE_ROOM: Final = 0.25
 interval lasts longer, but its clock rings in vain exp(0.25) - 1 = 28% more often."""
 
 CERTIFICATE_WIDENING: Final = 1.5
-"""When the leader's mean leaves a certificate, the next one is so much wider; after a ring in vain, so much narrower."""
+"""When the leader's mean leaves a certificate, the next one is so much wider; after a ring in vain, it is so much
+narrower."""
 
 RUNG_DUEL_COST: Final = 100
 """A duel when a clock rings: an expansion with its bounds, or a crossing probability from a kept contour."""

@@ -1,20 +1,22 @@
 """Dirichlet Sampling by clocks: the distribution of the plain loop, at a cost that hardly depends on settled arms.
 
-The idea: while a challenger loses, its rewards do not change. Only the leader's mean m changes, and slowly. So a bound on
-the challenger's probability of winning holds for many rounds, and the round in which it may win next can be drawn at
-once. Until then the leader is pulled without a look at the challenger.
+While a challenger loses, its rewards do not change. Only the leader's mean m changes, and slowly. So a bound on the
+challenger's probability of winning holds for many rounds, and the round in which the challenger may win next can be
+drawn at once. Until then, the challenger costs nothing. The argument:
 
-1. For m in [low, high] the probability is at most p(threshold = low, bonus(high)), because it falls in the threshold and
-   rises in the bonus, and every bonus rises with m. This bound is the ceiling of a certificate (``engine/clocks.py``).
-2. Before each round, certificates whose interval m has left end, whether or not their clocks are about to ring.
+1. For m in [low, high] the probability is at most p(threshold = low, bonus(high)), because it falls in the threshold
+   and rises in the bonus, and every bonus rises with m. This bound is the ceiling of a certificate
+   (``engine/clocks.py``).
+2. Before each round, a certificate ends if m has left its interval, whether or not its clock is about to ring.
 3. All arms that are due are tried against the same leader before any arm is pulled. An arm whose clock rings wins with
    probability p(m)/ceiling, an arm without a certificate with probability p(m) (``duels.py``).
 4. If no arm wins, the leader is pulled, and again in the next rounds, until a clock rings or m leaves an interval.
 5. A pull changes the rewards of an arm: its certificate ends.
 
-A certificate costs more than a duel, and where arms are nearly tied, or there are many of them, it ends soon. So an arm
-gets one after lost duels of the same cost. If it ends before it has spared that cost, the next one takes twice as much.
-This depends on past rounds only, never on the ring of a clock that is discarded.
+A certificate costs more than a duel, and it ends soon while the leader's mean still moves, or if its arm wins often. So
+an arm gets a certificate only after lost duels of about the same cost. If the certificate ends before it has spared its
+cost, the next one takes twice as many duels; if it has, the next one comes at once. These decisions depend on past
+rounds only, never on the ring of a clock that is discarded.
 """
 
 import math

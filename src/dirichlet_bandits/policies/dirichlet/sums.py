@@ -1,7 +1,7 @@
 """What duels have to know about an arm's rewards: sums of powers and of shortfalls, updated with each new reward.
 
-Each arm has one record, its *sample*. BDS and RDS give all rewards the same weight, and the sums are of all rewards. The
-sums of QDS are of the rewards below the upper tail, and ``tail.py`` updates them.
+Each arm has one record, its *sample*. BDS and RDS give all rewards the same weight, and the powers of all rewards are
+summed. For QDS only the powers of the rewards below the upper tail are, and ``tail.py`` updates them.
 """
 
 import math
