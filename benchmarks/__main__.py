@@ -1,8 +1,8 @@
 """``make bench``: how many times faster, measured in one run. Machines are noisy; ratios less so.
 
 ``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
-all but the policies with a goal: MED to BESA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops where
-no shortcut can pay.
+all but the policies with a goal: MED to BESA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
+where no shortcut can pay.
 """
 
 import functools

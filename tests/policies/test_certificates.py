@@ -14,7 +14,7 @@ from dirichlet_bandits.policies.dirichlet.duels import new_challengers
 from dirichlet_bandits.policies.dirichlet.fast import Position, play_rounds
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 
-POLICIES = [db.RDS(), db.QDS(2, 0.5), db.BDS(rho=4, gamma=1.0)]
+POLICIES = [db.RDS(), db.QDS(2, 0.5)]
 
 
 @jit
