@@ -1,7 +1,8 @@
 """``make bench``: how many times faster, measured in one run. Machines are noisy; ratios less so.
 
 ``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
-all but the policies with a goal: MED to BESA.
+all but the policies with a goal: MED to BESA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
+where no shortcut can pay.
 """
 
 import functools
@@ -178,6 +179,19 @@ def fast_paths(quick: bool) -> None:
     print("* measured elsewhere, by others: the authors' Python code, two arms")
 
 
+def unsettled() -> None:
+    """Fifty nearly equal arms, where no shortcut can pay: it must not cost more than the plain loop."""
+    print("fifty arms that do not settle: time of the shortcut / plain loop")
+    bandit = db.Bandit([db.Bernoulli(0.4 + 0.004 * k) for k in range(50)])
+    policies = {"RDS": db.RDS(), "QDS": db.QDS(2, 0.5), "NPTS": db.NPTS(1.0), "WRSDA": db.WRSDA()}
+    for name, policy in policies.items():
+        ratios = [
+            simulation(bandit, policy, horizon, 10, fast=True) / simulation(bandit, policy, horizon, 10, fast=False)
+            for horizon in (1000, 5000)
+        ]
+        print(f"  {name:16s} {ratios[0]:8.2f} at 1000 pulls {ratios[1]:8.2f} at 5000", flush=True)
+
+
 def relatives(maize: db.Bandit) -> None:
     """The other families at 1e4 pulls, each beside its goal."""
     heading("seven planting dates, the other families")
@@ -201,7 +215,10 @@ def many_arms() -> None:
 if __name__ == "__main__":
     if "relatives" in sys.argv:
         relatives(yields())
+    elif "unsettled" in sys.argv:
+        unsettled()
     else:
         compiled_against_naive()
         risk()
+        unsettled()
         fast_paths(quick="quick" in sys.argv)

@@ -23,8 +23,7 @@ def count_wins(policy, state, challengers, leader, ceilings, rng):
     wins = np.zeros(ceilings.size)
     for arm in range(ceilings.size):
         for _ in range(N_DUELS):
-            won, _ = duel_by_probability(policy, state, challengers, arm, state.means[leader], ceilings[arm], rng)
-            wins[arm] += won
+            wins[arm] += duel_by_probability(policy, state, challengers, arm, leader, ceilings[arm], rng)
     return wins
 
 

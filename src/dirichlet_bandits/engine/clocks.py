@@ -1,18 +1,20 @@
-"""Clocks: rare events of bounded probability, waited for instead of tried again and again.
+"""Clocks: instead of trying a rare event in every round, draw the round in which it could happen next.
 
 Let an event have probability at most ``exp(ceiling)`` in each round, whatever happens while a certificate holds.
-The next round in which it *could* happen is then a geometric clock. When the clock rings, the event does happen
-with probability ``p / exp(ceiling)``; if not, the clock is drawn again: a geometric law has no memory, so a clock
-may also be thrown away and drawn again at any time without looking at it.
 
-The certificate of an arm is an interval [low, high] of the leader's mean. Arms without one are tried in every
-round. Rings and ends of intervals stand in queues, so that nobody walks past all arms to find the next event.
+1. The number of rounds until the event *could* happen is then geometric: a clock that rings in that round.
+2. When the clock rings, the event happens with probability ``p / exp(ceiling)``; if it does not, the clock is drawn
+   again.
+3. A geometric distribution has no memory, so a clock may also be discarded and drawn again at any time, if the decision
+   to discard it does not depend on when it would have rung.
 
-Not looking at it is essential: a certificate that is given up more readily when its clock is about to ring loses rings,
-and its arm wins too seldom. Here it ends in three ways, none of which knows the clock. The leader's mean leaves the
-interval: asked before every round, ring or no ring. The arm is pulled, or becomes the leader: by then its trial of this
-round is over, and all that are due are tried before anybody is pulled. A ring that comes to nothing tells how wide the
-*next* interval should be; the clock that goes on is wound with the ceiling that stands.
+Step 3 needs care. If a certificate is more likely to be discarded when its clock is about to ring, rings are lost, and
+its arm wins too rarely. Here the certificate of an arm is an interval [low, high] of the leader's mean, and it ends in
+one of three ways, none of which depends on a ring to come. The leader's mean leaves the interval, which is checked
+before every round, with or without a ring. The arm is pulled, or it becomes the leader; by then its trial of this round
+is over, because all arms that are due are tried before any arm is pulled.
+
+Arms without a certificate are tried in every round.
 """
 
 import math
@@ -21,26 +23,28 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.engine.tournament import NEVER, change, first, new_bounds, new_queue, smallest, up_to, value_of
 from dirichlet_bandits.types import Floats, Ints
 
+NEVER: Final = cast(int, np.int64(2**62))  # a round that no run reaches; NumPy's: Numba compiles again for a literal
 _ALWAYS: Final = cast(int, np.int64(-1))  # before every round
 
 
 class Clocks(NamedTuple):
-    """Queues of the rounds in which clocks ring, of the upper ends of the intervals and of the lower ones, negated;
-    and each arm's ceiling, a log-probability (NaN without a certificate)."""
+    """Of each arm the round in which its clock rings, the interval of its certificate, and the ceiling.
+
+    The ceiling is a log-probability, NaN without a certificate.
+    """
 
     ring: Ints
+    low: Floats
     high: Floats
-    negated_low: Floats
     ceiling: Floats
 
 
 @shared
 def new_clocks(n_arms: int) -> Clocks:
-    """No certificates yet: everybody is tried in every round."""
-    clocks = Clocks(new_queue(n_arms), new_bounds(n_arms), new_bounds(n_arms), np.empty(n_arms))
+    """Return clocks of arms without certificates."""
+    clocks = Clocks(np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms))
     for arm in range(n_arms):
         void(clocks, arm)
     return clocks
@@ -48,74 +52,27 @@ def new_clocks(n_arms: int) -> Clocks:
 
 @jit
 def void(clocks: Clocks, arm: int) -> None:
-    """Take the certificate away."""
-    _set(clocks, arm, -np.inf, np.inf, np.nan, _ALWAYS)
+    """Take the certificate of an arm away: it is tried in every round."""
+    clocks.ring[arm], clocks.low[arm], clocks.high[arm], clocks.ceiling[arm] = _ALWAYS, -np.inf, np.inf, np.nan
 
 
 @jit
 def silence(clocks: Clocks, arm: int) -> None:
-    """Not a challenger for the time being."""
-    _set(clocks, arm, -np.inf, np.inf, np.nan, NEVER)
-
-
-@jit
-def certify(
-    clocks: Clocks, arm: int, low: float, high: float, ceiling: float, now: int, rng: np.random.Generator
-) -> None:
-    """Give a certificate, and draw the first ring, in the round ``now`` or later."""
-    _set(clocks, arm, low, high, ceiling, now - 1 + geometric(math.exp(ceiling), rng))
+    """Do not try an arm until its clock is changed."""
+    void(clocks, arm)
+    clocks.ring[arm] = NEVER
 
 
 @jit
 def wind(clocks: Clocks, arm: int, now: int, rng: np.random.Generator) -> None:
-    """Draw the next ring, after the round ``now``."""
-    change(clocks.ring, arm, now + geometric(math.exp(clocks.ceiling[arm]), rng))
-
-
-@jit
-def _set(clocks: Clocks, arm: int, low: float, high: float, ceiling: float, ring: int) -> None:
-    change(clocks.high, arm, high)
-    change(clocks.negated_low, arm, -low)
-    change(clocks.ring, arm, ring)
-    clocks.ceiling[arm] = ceiling
+    """Draw the next ring of an arm with a certificate, after the round ``now``."""
+    clocks.ring[arm] = now + geometric(math.exp(clocks.ceiling[arm]), rng)
 
 
 @jit
 def certified(clocks: Clocks, arm: int) -> bool:
     """Whether the arm has a certificate."""
     return not math.isnan(clocks.ceiling[arm])
-
-
-@jit
-def interval(clocks: Clocks, arm: int) -> tuple[float, float]:
-    """The interval of the arm's certificate."""
-    return -value_of(clocks.negated_low, arm), value_of(clocks.high, arm)
-
-
-@jit
-def common_interval(clocks: Clocks) -> tuple[float, float]:
-    """Where all certificates hold."""
-    return -smallest(clocks.negated_low), smallest(clocks.high)
-
-
-@jit
-def outside(clocks: Clocks, m: float) -> int:
-    """An arm whose certificate does not hold at m; -1 if there is none."""
-    if smallest(clocks.high) < m:
-        return first(clocks.high)
-    return first(clocks.negated_low) if smallest(clocks.negated_low) < -m else -1
-
-
-@jit
-def due(clocks: Clocks, now: int, arms: Ints) -> int:
-    """Write down the arms to be tried in the round ``now``; how many."""
-    return up_to(clocks.ring, now, arms)
-
-
-@jit
-def next_ring(clocks: Clocks) -> int:
-    """The next round in which some arm is to be tried."""
-    return smallest(clocks.ring)
 
 
 @jit

@@ -16,41 +16,31 @@ LAW_LEAST: Final = 64
 LAW_PATIENCE: Final = 64
 """Laws' costs paid before one that could not be learnt (a single large value, say) is tried again."""
 
-CERTIFICATE_COST: Final = 1200
-"""To find a certificate for a clock: a crossing probability, and usually a contour made anew. So much is spent on lost
-duels before."""
+CERTIFICATE_COST: Final = 200
+"""A certificate for a clock: bounds on a crossing probability, or a contour that is brought up to date..."""
+
+CERTIFICATE_SETUP: Final = 8000
+"""... and so much divided by the number of rewards, because contours of few rewards are built again more often."""
 
 CERTIFICATE_ROOM: Final = 0.25
-"""How far above the probability at the leader's mean the ceiling of a certificate may lie, in logarithm: a wider
-interval lasts longer, but its clock rings in vain exp(0.25) - 1 = 28 % more often."""
+"""How far above the probability at the leader's mean the ceiling of the first certificate lies, in logarithm: a wider
+interval lasts longer, but its clock rings in vain exp(0.25) - 1 = 28% more often."""
 
 CERTIFICATE_WIDENING: Final = 1.5
-"""When the leader's mean leaves a certificate, the next one is so much wider."""
+"""When the leader's mean leaves a certificate, the next one is so much wider; after a ring in vain, it is so much
+narrower."""
 
-CROSSING_COST: Final = 100
-"""A crossing probability from a kept contour: two evaluations of 48 nodes."""
+RUNG_DUEL_COST: Final = 100
+"""A duel when a clock rings: an expansion with its bounds, or a crossing probability from a kept contour."""
 
 DUEL_OVERHEAD: Final = 12
 """What a duel costs beside its draws."""
 
-TAIL_COST: Final = 3
-"""To find the upper tail for a duel of QDS, for each reward; and TAIL_OVERHEAD once."""
-
-TAIL_OVERHEAD: Final = 80
-"""See TAIL_COST."""
-
 EXPANSION_LEAST: Final = 80
 """Rewards below which bounds of a crossing probability from power sums are too wide to decide many duels."""
 
-EXPANSION_WIDEST: Final = 0.05
-"""Bounds that are farther from the probability than this, or than this share of the ceiling of a clock, are worth
-little: duels are fought by values if these are few, and the clock's interval stays as wide as it is."""
-
-VALUE_COST: Final = 5
-"""A gamma variable, for all rewards of one value in a duel."""
-
-EXPANDED_DUEL_COST: Final = 90
-"""A duel that such bounds decide, beside a certificate from such bounds, with the rounds that these take."""
+EXPANSION_WIDEST: Final = 0.1
+"""If such bounds are farther from the probability than this, a duel without a clock is fought by draws."""
 
 CEILING_ERROR: Final = 0.02
 """The ceiling of a clock may come from such bounds if they are no farther apart than this share of the probability."""
@@ -60,9 +50,6 @@ OFTEN: Final = 0.4
 
 CONTOUR_LEAST: Final = 12
 """Values below which a simulation does not keep a contour: computing the probability at once is as quick."""
-
-SHORTFALL_NEW_SHARE: Final = 8
-"""When one reward in so many is new, the sum of shortfalls is taken anew instead of bounded."""
 
 CONTOUR_KEPT_FROM: Final = 32
 """Rewards below which a live study computes a probability at once: it wants CONTOUR_ERROR, which few nodes on few

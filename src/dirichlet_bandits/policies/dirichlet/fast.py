@@ -1,108 +1,128 @@
-"""Dirichlet Sampling by clocks: the law of the plain loop, at a cost that a settled arm does not notice.
+"""Dirichlet Sampling by clocks: the distribution of the plain loop, at a cost that hardly depends on settled arms.
 
-A challenger's data do not change while it loses; only the leader's mean m moves, and slowly. For m in [low, high]
-its probability to win is at most p(threshold = low, bonus(high)), because the crossing probability falls in the
-threshold and rises in the bonus, and every bonus rises with m. That is the certificate of its clock.
+While a challenger loses, its rewards do not change. Only the leader's mean m changes, and slowly. So a bound on the
+challenger's probability of winning holds for many rounds, and the round in which the challenger may win next can be
+drawn at once. Until then, the challenger costs nothing. The argument:
 
-Challengers without a certificate duel in every round, as in the plain loop; after duels for about the price of a
-certificate they get one. What a duel costs, and how it is decided, stands in ``duels.py``.
+1. For m in [low, high] the probability is at most p(threshold = low, bonus(high)), because it falls in the threshold
+   and rises in the bonus, and every bonus rises with m. This bound is the ceiling of a certificate
+   (``engine/clocks.py``).
+2. Before each round, a certificate ends if m has left its interval, whether or not its clock is about to ring.
+3. All arms that are due are tried against the same leader before any arm is pulled. An arm whose clock rings wins with
+   probability p(m)/ceiling, an arm without a certificate with probability p(m) (``duels.py``).
+4. If no arm wins, the leader is pulled, and again in the next rounds, until a clock rings or m leaves an interval.
+5. A pull changes the rewards of an arm: its certificate ends.
+
+A certificate costs more than a duel, and it ends soon while the leader's mean still moves, or if its arm wins often. So
+an arm gets a certificate only after lost duels of about the same cost. If the certificate ends before it has spared its
+cost, the next one takes twice as many duels; if it has, the next one comes at once. These decisions depend on past
+rounds only, never on the ring of a clock that is discarded.
 """
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
-from dirichlet_bandits.engine.clocks import (
-    Clocks,
-    certified,
-    certify,
-    common_interval,
-    due,
-    interval,
-    next_ring,
-    outside,
-    silence,
-    void,
-    wind,
-)
-from dirichlet_bandits.engine.history import History, reserve, rewards
+from dirichlet_bandits.engine.clocks import NEVER, certified, silence, void, wind
+from dirichlet_bandits.engine.history import History, reserve
 from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch
 from dirichlet_bandits.engine.tally import count, shuffle
-from dirichlet_bandits.engine.tournament import value_of
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
-    CEILING_ERROR,
     CERTIFICATE_COST,
     CERTIFICATE_ROOM,
+    CERTIFICATE_SETUP,
     CERTIFICATE_WIDENING,
+    DUEL_OVERHEAD,
     EXPANSION_LEAST,
+    OFTEN,
+    RUNG_DUEL_COST,
 )
-from dirichlet_bandits.policies.dirichlet.duels import (
-    Challengers,
-    duel_by_probability,
-    duel_cost,
-    expanded_win,
-    log_win_probability,
-    new_challengers,
-    plain_is_best,
-    worth_a_clock,
-)
-from dirichlet_bandits.policies.dirichlet.rule import (
-    BDSParams,
-    QDSParams,
-    RDSParams,
-    bonus,
-)
-from dirichlet_bandits.policies.dirichlet.sums import shortfall_bounds
+from dirichlet_bandits.policies.dirichlet.duels import Challengers, duel_by_probability, log_ceiling, new_challengers
+from dirichlet_bandits.policies.dirichlet.rule import BDSParams, QDSParams, RDSParams
 from dirichlet_bandits.policies.rounds import leader_of
-from dirichlet_bandits.types import Floats, Ints
 
-_LEADER, _NOW, _CONTESTED = range(3)  # contested: others have been pulled as often as the leader
+
+class Position(NamedTuple):
+    """Where a game stands between two rounds."""
+
+    leader: int
+    now: int  # number of the next round
+    contested: bool  # other arms have been pulled as often as the leader
+
+
+class Round(NamedTuple):
+    """The outcome of a round: how many arms have won, when a clock rings next, and where all certificates hold."""
+
+    n_winners: int
+    next_ring: int
+    low: float
+    high: float
+
+
+@jit
+def duel_cost(n: int) -> float:
+    """Cost of a duel of an arm with n rewards and without a certificate."""
+    return min(n, EXPANSION_LEAST) + DUEL_OVERHEAD
+
+
+@jit
+def certificate_cost(n: int) -> float:
+    """Cost of a certificate of an arm with n rewards; few rewards take contours that soon have to be built again."""
+    return CERTIFICATE_COST + CERTIFICATE_SETUP / n
 
 
 @shared
 def seek_certificate(
-    policy: Any, state: History, challengers: Challengers, arm: int, m: float, now: int, rng: np.random.Generator
+    policy: Any,
+    state: History,
+    challengers: Challengers,
+    arm: int,
+    leader: int,
+    now: int,
+    rng: np.random.Generator,
 ) -> None:
-    """A certificate around m from the round ``now`` on, as wide as the arm's experience suggests."""
+    """Give an arm a certificate from the round ``now`` on, if its clock would ring rarely enough."""
     state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
-    challengers.lost[arm] = 0
-    n, gap = state.pulls[arm], m - state.means[arm]
-    if challengers.width[arm] == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
+    clocks, note, n = challengers.clocks, challengers.notes[arm], state.pulls[arm]
+    note.credit = 0.0
+    m, gap = state.means[leader], state.means[leader] - state.means[arm]
+    step = 0.25 * (state.highs[leader] - state.lows[leader]) / state.pulls[leader]  # of the leader's mean, in a round
+    least = 3.0 * step * math.sqrt(certificate_cost(n) / duel_cost(n))  # with less the mean would leave it too soon
+    if least > 0.5 * gap:
+        return
+    note.price *= 2.0
+    if note.width == 0.0:  # a first guess: log p falls about as fast as for Gaussian rewards
         spread = 0.25 * (state.highs[arm] - state.lows[arm]) + gap
-        challengers.width[arm] = CERTIFICATE_ROOM * spread * spread / (2.0 * n * gap)
-    reach = min(challengers.width[arm], 0.5 * gap)
+        note.width = CERTIFICATE_ROOM * spread * spread / (2.0 * n * gap)
+    reach = min(max(note.width, least), 0.5 * gap)
     if not m - reach > state.means[arm]:
         return
-    x = rewards(state, arm)
-    sample, kept, known = challengers.samples[arm], challengers.contours[arm], challengers.known[arm]
-    b = bonus(policy, n, state.highs[arm], shortfall_bounds(sample, x, m + reach)[1], m + reach)
-    ceiling = math.nan
-    if n >= EXPANSION_LEAST:
-        p, error, _ = expanded_win(policy, sample, kept[:0], x, state.lows[arm], state.highs[arm], b, b, m - reach)
-        if error < CEILING_ERROR * p:
-            ceiling = math.log(p + error)
-    if math.isnan(ceiling):
-        challengers.known[arm] = n
-        ceiling = log_win_probability(policy, kept, challengers.borders[arm], sample, known, x, b, m - reach)
-    if worth_a_clock(policy, sample, n, math.exp(ceiling)):
-        certify(challengers.clocks, arm, m - reach, m + reach, ceiling, now, rng)
-        challengers.lost[arm] = -1
-    elif n >= EXPANSION_LEAST:
-        challengers.width[arm] = 0.5 * reach
+    ceiling = log_ceiling(policy, state, challengers, arm, m - reach, m + reach)  # step 1
+    if math.exp(ceiling) * RUNG_DUEL_COST < OFTEN * duel_cost(n):
+        clocks.low[arm], clocks.high[arm], clocks.ceiling[arm] = m - reach, m + reach, ceiling
+        note.since = now
+        wind(clocks, arm, now - 1, rng)
+    else:
+        note.width = reach / CERTIFICATE_WIDENING
 
 
 @jit
-def adjust_width(clocks: Clocks, width: Floats, arm: int, short: float) -> None:
-    """Next time a width for which the ceiling lies as far above the probability as we like; now it is so far."""
-    low, high = interval(clocks, arm)
-    width[arm] = 0.5 * (high - low) * min(max(-CERTIFICATE_ROOM / min(short, -1e-3), 0.25), 2.0)
+def end_certificate(challengers: Challengers, arm: int, n: int, now: int) -> None:
+    """Take the certificate of an arm with n rewards away before the round ``now``, and count what it has spared."""
+    note = challengers.notes[arm]
+    note.credit = 0.0
+    if certified(challengers.clocks, arm):
+        note.credit = (now - note.since) * duel_cost(n)
+        if note.credit >= certificate_cost(n):
+            note.price = 1.0
+    void(challengers.clocks, arm)
 
 
 @jit_inline
@@ -116,108 +136,89 @@ def wins(
     rng: np.random.Generator,
 ) -> bool:
     """Whether an arm that is due in the round ``now`` wins."""
-    m, clocks, lost, sample = state.means[leader], challengers.clocks, challengers.lost, challengers.samples[arm]
+    clocks, note = challengers.clocks, challengers.notes[arm]
     if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round
         if certified(clocks, arm):
             wind(clocks, arm, now, rng)
         return False
-    if state.means[arm] >= m:  # without a certificate, which would have ended
+    if state.means[arm] >= state.means[leader]:  # has no certificate: its interval would not hold
         return True
-    if not certified(clocks, arm) and lost[arm] < 0:
-        seek_certificate(policy, state, challengers, arm, m, now, rng)
-        if value_of(clocks.ring, arm) > now:
+    if not certified(clocks, arm) and note.credit >= note.price * certificate_cost(state.pulls[arm]):
+        seek_certificate(policy, state, challengers, arm, leader, now, rng)
+        if clocks.ring[arm] > now:
             return False
     timed = certified(clocks, arm)
-    if not timed and plain_is_best(policy, sample, challengers.known[arm], state.pulls[arm]):
-        won = verbs.duel(policy, state, arm, leader, rng)
-    else:
-        ceiling = clocks.ceiling[arm] if timed else 0.0
-        won, chance = duel_by_probability(policy, state, challengers, arm, m, math.exp(ceiling), rng)
-        if timed:
-            if not won:
-                wind(clocks, arm, now, rng)
-            if not math.isnan(chance):
-                adjust_width(clocks, challengers.width, arm, math.log(chance) - ceiling)
-        elif worth_a_clock(policy, sample, state.pulls[arm], chance * (1.0 + 2.0 * CERTIFICATE_ROOM)):
-            lost[arm] = -1  # a certificate's ceiling will be higher by its room
-    if not (won or timed) and lost[arm] >= 0:
-        lost[arm] += 1
-        if lost[arm] * duel_cost(policy, sample, state.pulls[arm]) >= CERTIFICATE_COST:
-            seek_certificate(policy, state, challengers, arm, m, now + 1, rng)
+    ceiling = math.exp(clocks.ceiling[arm]) if timed else 1.0
+    won = duel_by_probability(policy, state, challengers, arm, leader, ceiling, rng)  # step 3
+    if not timed:
+        note.credit += duel_cost(state.pulls[arm])
+    elif not won:
+        wind(clocks, arm, now, rng)
+        note.width /= CERTIFICATE_WIDENING
     return won
 
 
-@shared
-def renew_certificates(
-    policy: Any, state: History, challengers: Challengers, m: float, now: int, rng: np.random.Generator
-) -> None:
-    """The leader's mean has left some of the intervals: wider ones."""
-    state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
-    clocks = challengers.clocks
-    while outside(clocks, m) >= 0:
-        arm = outside(clocks, m)
-        void(clocks, arm)
-        challengers.width[arm] *= CERTIFICATE_WIDENING
-        if state.means[arm] < m:
-            seek_certificate(policy, state, challengers, arm, m, now, rng)
+@jit_inline
+def hold_round(
+    policy: Any, state: History, challengers: Challengers, leader: int, now: int, rng: np.random.Generator
+) -> Round:
+    """Try all arms that are due, and write down the winners."""
+    clocks, m = challengers.clocks, state.means[leader]
+    n_winners, next_ring, low, high = 0, NEVER, -math.inf, math.inf
+    for arm in range(state.pulls.size):
+        if not clocks.low[arm] <= m <= clocks.high[arm]:  # step 2
+            end_certificate(challengers, arm, state.pulls[arm], now)
+            challengers.notes[arm].width *= CERTIFICATE_WIDENING
+        if clocks.ring[arm] <= now and wins(policy, state, challengers, arm, leader, now, rng):
+            challengers.winners[n_winners] = arm
+            n_winners += 1
+        next_ring = min(next_ring, clocks.ring[arm])
+        low, high = max(low, clocks.low[arm]), min(high, clocks.high[arm])
+    return Round(n_winners, next_ring, low, high)
 
 
 @jit
-def change_leader(clocks: Clocks, lost: Ints, leader: int, new: int) -> int:
-    """The old leader becomes a challenger."""
-    if new != leader:
-        void(clocks, leader)
-        lost[leader] = 0
-        silence(clocks, new)
-    return new
+def new_leader(state: History, challengers: Challengers, old: int, now: int, rng: np.random.Generator) -> int:
+    """Find the leader before the round ``now``; if it is another arm, the old one becomes a challenger."""
+    leader = leader_of(state.pulls, state.means, rng)
+    if leader != old:
+        void(challengers.clocks, old)
+        end_certificate(challengers, leader, state.pulls[leader], now)
+        silence(challengers.clocks, leader)
+    return leader
 
 
 @shortcut(BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    n_arms = state.pulls.size
-    challengers, arms, at = new_challengers(n_arms), np.empty((2, n_arms), np.int64), np.zeros(3, np.int64)
-    silence(challengers.clocks, at[_LEADER])  # until the first round
-    at[_CONTESTED] = 1
+    challengers, position = new_challengers(state.pulls.size), Position(0, 0, True)
+    silence(challengers.clocks, 0)
     while not ended(run.progress):
-        for arm in arms[0, : play_rounds(policy, state, run, challengers, arms, at, rng)]:
+        position, n_pulled = play_rounds(policy, state, run, challengers, position, rng)
+        for arm in challengers.winners[:n_pulled]:
             state = reserve(state, arm, 1)
 
 
 @partial(shared, sources_of=verbs.policy_sources)
 def play_rounds(
-    policy: Any,
-    state: History,
-    run: Run,
-    challengers: Challengers,
-    arms: Ints,
-    at: Ints,
-    rng: np.random.Generator,
-) -> int:
-    """Rounds of duels until the run is over, or an arm has no more room; how many arms the last round has pulled."""
+    policy: Any, state: History, run: Run, challengers: Challengers, position: Position, rng: np.random.Generator
+) -> tuple[Position, int]:
+    """Play until the run is over or an arm has no more room; return how many arms the last round has pulled, too."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
-    pulls, means, pool, first, room = state.pulls, state.means, state.pool, state.start, state.room
-    clocks, lost, winners, tried = challengers.clocks, challengers.lost, arms[0], arms[1]
-    leader, now, contested = at[_LEADER], at[_NOW], at[_CONTESTED] > 0
+    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
+    winners = challengers.winners
+    leader, now, contested = position
     n_winners, full = 0, False
     while not full and not ended(run.progress):
         if contested:
-            leader = change_leader(clocks, lost, leader, leader_of(pulls, means, rng))
-        if outside(clocks, means[leader]) >= 0:
-            renew_certificates(policy, state, challengers, means[leader], now, rng)
-        n_winners = 0
-        for arm in tried[: due(clocks, now, tried)]:
-            if wins(policy, state, challengers, arm, leader, now, rng):
-                winners[n_winners] = arm
-                n_winners += 1
+            leader = new_leader(state, challengers, leader, now, rng)
+        n_winners, next_ring, low, high = hold_round(policy, state, challengers, leader, now, rng)
         now += 1
-        quiet = max(next_ring(clocks) - now, 0) + 1
         if n_winners == 0:
             winners[0], n_winners = leader, 1
-            if quiet > 1:
-                # In the next rounds too the leader is pulled, until a clock rings or its mean leaves a certificate.
-                low, high = common_interval(clocks)
-                now += stretch(run, state, leader, low, high, min(quiet, room[leader] - pulls[leader])) - 1
+            if next_ring > now:  # step 4
+                limit = min(next_ring - now + 1, room[leader] - pulls[leader])
+                now += stretch(run, state, leader, low, high, limit) - 1
                 contested, full = False, pulls[leader] == room[leader]
                 continue
         shuffle(winners[:n_winners], rng)
@@ -228,10 +229,8 @@ def play_rounds(
                 break
             pool[first[arm] + pulls[arm]] = reward
             count(state, arm, reward)  # with that, what `update` does for these policies
-            if certified(clocks, arm):
-                void(clocks, arm)
-            lost[arm] = min(lost[arm], 0)
+            if arm != leader:
+                end_certificate(challengers, arm, pulls[arm], now)  # step 5
             contested = arm != leader and (contested or pulls[arm] >= pulls[leader])
             full = full or pulls[arm] == room[arm]
-    at[_LEADER], at[_NOW], at[_CONTESTED] = leader, now, contested
-    return n_winners
+    return Position(leader, now, contested), n_winners

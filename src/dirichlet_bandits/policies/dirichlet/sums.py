@@ -1,105 +1,114 @@
-"""What a duel has to know of an arm's rewards: sums of powers and of shortfalls, and the values while these are few.
+"""What duels have to know about an arm's rewards: sums of powers and of shortfalls, updated with each new reward.
 
-All of it is kept in one array of an arm, its *sample*, and a reward changes it in a few operations. BDS and RDS weigh
-all rewards alike; for QDS ``tail.py`` keeps the upper tail in the same array.
+Each arm has one record, its *sample*. BDS and RDS give all rewards the same weight, and the powers of all rewards are
+summed. For QDS only the powers of the rewards below the upper tail are, and ``tail.py`` updates them.
 """
 
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.numerics.arrays import set_all, sum_of
-from dirichlet_bandits.numerics.costs import SHORTFALL_NEW_SHARE
+from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.expansion import more_powers, moved_sums
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.dirichlet.rule import mean_shortfall
 from dirichlet_bandits.types import Floats
 
-ROOM = 64  # numbers for values: different ones and how often they came, or those next to the tail of QDS
-_MOST, _COUNTS = 16, 32  # different values that are counted, and where
-# After them: how many rewards are known (NaN: the others are worth nothing), how many different values (NaN: these are
-# not counted, as for QDS, whose tail has a mean of its own); a number about which powers of the rewards are summed, the
-# four sums, and a bound of the error with which these give a probability, as ``numerics/expansion.py`` holds it.
-KNOWN, _DIFFERENT, ORIGIN, P1, P2, P3, P4, HELD = range(ROOM, ROOM + 8)
-ERROR = HELD + 3
-# Then the shortfalls: of how many rewards the last pass took them, of how many they are summed, the sum, at which m.
-_TAKEN, _SUMMED, _SHORT, _AT, TAIL = range(HELD + 4, HELD + 9)  # at last there is room for the tail of QDS
+WINDOW = 128  # values next to the border of a tail that are kept in order, at most
+
+SAMPLE = np.dtype(
+    [
+        ("known", np.int64),  # rewards that the sums include
+        ("origin", np.float64),  # the number about which powers are summed
+        ("p1", np.float64),
+        ("p2", np.float64),
+        ("p3", np.float64),
+        ("p4", np.float64),
+        ("held", np.float64, (4,)),  # an error bound, in the form in which ``numerics/expansion.py`` keeps it
+        ("shortfall", np.float64),  # sum of all rewards' shortfalls at the mean ``at``
+        ("at", np.float64),
+        # The others are for QDS only.
+        ("tail", np.float64),  # sum of the tail, each value less the origin
+        ("first", np.int64),  # rewards below those in the window
+        ("size", np.int64),  # values in the window
+        ("window", np.float64, (WINDOW,)),  # the values next to the border, in ascending order
+    ],
+    align=True,
+)
+
+
+class Offsets(NamedTuple):
+    """Power sums of the offsets from m of all values that a duel reweights besides the bonus."""
+
+    s1: float
+    s2: float
+    s3: float
+    s4: float
+    largest: float  # a bound on the size of all offsets
 
 
 @jit
-def add_powers(sample: Floats, value: float, weight: int) -> None:
-    """One value more, or less."""
-    sample[P1], sample[P2], sample[P3], sample[P4] = more_powers(
-        sample[P1], sample[P2], sample[P3], sample[P4], value - sample[ORIGIN], weight
+def new_samples(n_arms: int) -> Any:
+    """Return the samples of arms whose rewards are not known yet."""
+    samples = np.zeros(n_arms, SAMPLE)
+    for arm in range(n_arms):
+        samples[arm].held[0] = math.nan
+    return samples
+
+
+@jit
+def add_powers(sample: Any, value: float, weight: float) -> None:
+    """Add one value to the sums (weight 1), or remove it (-1)."""
+    sample.p1, sample.p2, sample.p3, sample.p4 = more_powers(
+        sample.p1, sample.p2, sample.p3, sample.p4, value - sample.origin, weight
     )
 
 
 @jit
-def _count_value(sample: Floats, value: float) -> None:
-    """Once more; with too many different values nothing is counted any longer."""
-    n, i = int(sample[_DIFFERENT]), 0
-    if n > _MOST:
-        return
-    while i < n and sample[i] != value:
-        i += 1
-    if i == n:
-        sample[_DIFFERENT] += 1
-        sample[i], sample[_COUNTS + i] = value, 0.0
-    sample[_COUNTS + i] += 1
+def start_sums(sample: Any, x: Floats, m: float) -> None:
+    """Forget all values; the next powers are about the mean of x, and the next shortfalls at m."""
+    sample.known, sample.origin, sample.shortfall, sample.at = 0, sum_of(x) / x.size, 0.0, m
+    sample.p1 = sample.p2 = sample.p3 = sample.p4 = 0.0
 
 
 @jit
-def different_values(sample: Floats, n: int) -> tuple[Floats, Floats]:
-    """The values of n rewards and how often each came, if they are few and all of them have been counted; else empty.
-
-    >>> import numpy as np
-    >>> sample = np.full(TAIL, np.nan)
-    >>> _ = all_sums(sample, np.array([0.0, 1.0, 0.0]), 0.5)
-    >>> different_values(sample, 3)
-    (array([0., 1.]), array([2., 1.]))
-    """
-    size = int(sample[_DIFFERENT]) if sample[KNOWN] == n and sample[_DIFFERENT] <= _MOST else 0
-    return sample[:size], sample[_COUNTS : _COUNTS + size]
+def add_shortfall(sample: Any, reward: float) -> None:
+    """Add the shortfall of one more reward."""
+    sample.shortfall += max(sample.at - reward, 0.0)
+    sample.known += 1
 
 
 @jit
-def all_sums(sample: Floats, x: Floats, m: float) -> tuple[float, float, float, float]:
-    """S_k, k = 1 ... 4, of the offsets from m of all rewards x."""
-    if not sample[KNOWN] >= 0:
-        sample[KNOWN], sample[_DIFFERENT], sample[ORIGIN] = 0, 0, sum_of(x) / x.size
-        set_all(sample[P1 : P4 + 1], 0.0)
-    for i in range(int(sample[KNOWN]), x.size):
-        add_powers(sample, x[i], 1)
-        _count_value(sample, x[i])
-    sample[KNOWN] = x.size
-    return moved_sums(x.size, sample[P1], sample[P2], sample[P3], sample[P4], m - sample[ORIGIN])
+def all_sums(sample: Any, x: Floats, m: float) -> tuple[float, float, float, float]:
+    """S_k, k = 1 ... 4, of the offsets of all rewards x from m."""
+    if sample.known == 0:
+        start_sums(sample, x, m)
+    for i in range(sample.known, x.size):
+        add_powers(sample, x[i], 1.0)
+        add_shortfall(sample, x[i])
+    return moved_sums(x.size, sample.p1, sample.p2, sample.p3, sample.p4, m - sample.origin)
 
 
 @jit
-def take_shortfall(sample: Floats, x: Floats, m: float) -> float:
-    """The mean shortfall of x at m; bounds of later ones begin from here."""
+def take_shortfall(sample: Any, x: Floats, m: float) -> float:
+    """Compute the mean shortfall of x at m, from where later bounds begin."""
     found = mean_shortfall(x, m)
-    sample[_TAKEN] = sample[_SUMMED] = x.size
-    sample[_SHORT], sample[_AT] = found * x.size, m
+    sample.shortfall, sample.at = found * x.size, m
     return found
 
 
 @jit
-def shortfall_bounds(sample: Floats, x: Floats, m: float) -> tuple[float, float]:
-    """Bounds of the mean shortfall of x at m: each shortfall moves by at most as much as m.
+def shortfall_bounds(sample: Any, m: float) -> tuple[float, float]:
+    """Bounds on the mean shortfall at m: each shortfall has changed by at most as much as m.
 
-    >>> import numpy as np
-    >>> sample, x = np.full(TAIL, np.nan), np.arange(16.0)
-    >>> take_shortfall(sample, x[:15], 2.0)
-    0.2
-    >>> low, high = shortfall_bounds(sample, x, 2.1)
+    >>> sample, x = new_samples(1)[0], np.arange(16.0)
+    >>> _ = all_sums(sample, x[:15], 2.0), all_sums(sample, x, 2.1)
+    >>> low, high = shortfall_bounds(sample, 2.1)
     >>> low < mean_shortfall(x, 2.1) < high
     True
     """
-    n = x.size
-    if not SHORTFALL_NEW_SHARE * (n - sample[_TAKEN]) <= n:  # NaN, too
-        found = take_shortfall(sample, x, m)
-        return found, found
-    short, at = sample[_SHORT], sample[_AT]
-    for i in range(int(sample[_SUMMED]), n):
-        short += max(at - x[i], 0.0)
-    sample[_SUMMED], sample[_SHORT] = n, short
-    move, slack = (m - at) * n, INDEX_SLACK * short
-    return (short + min(move, 0.0) - slack) / n, (short + max(move, 0.0) + slack) / n
+    mean, moved = sample.shortfall / sample.known, m - sample.at
+    slack = INDEX_SLACK * mean
+    return mean + min(moved, 0.0) - slack, mean + max(moved, 0.0) + slack

@@ -23,10 +23,9 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.clocks import ringing_arm
+from dirichlet_bandits.engine.clocks import NEVER, ringing_arm
 from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.stretch import stretch, with_room
-from dirichlet_bandits.engine.tournament import NEVER
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED, STRETCH_LEAST

@@ -23,8 +23,8 @@ from dirichlet_bandits.types import Ints
 @shortcut(BlockParams)
 def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    seen, arms = np.zeros(counts.size, np.int64), np.zeros(counts.size, np.int64)
-    r, leader = round_number(counts), -1
+    seen, arms = np.zeros(run.pulls.size, np.int64), np.zeros(run.pulls.size, np.int64)
+    r, leader = round_number(run.pulls), -1
     while not ended(run.progress):
         before, leader = leader, leader_of(state.pulls, state.means, rng)
         if leader != before:

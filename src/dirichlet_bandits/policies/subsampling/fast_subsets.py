@@ -23,7 +23,7 @@ from dirichlet_bandits.types import Ints, Words
 @shortcut(SubsetParams)
 def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
-    arms, words, r = np.zeros(counts.size, np.int64), further_words(rng), round_number(counts)
+    arms, words, r = np.zeros(run.pulls.size, np.int64), further_words(rng), round_number(run.pulls)
     while not ended(run.progress):
         n_pulled = choose_arms(policy, state, r, arms, words, rng)
         r += n_pulled
