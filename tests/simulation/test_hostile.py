@@ -65,7 +65,7 @@ def binned(counts, pooled):
 def p_value(name, bandit, replications, seed):
     """How well the pull counts of fast and plain runs agree."""
     hostile = BANDITS[bandit]
-    horizon = HORIZON.get(name, 120) + 3 * len(hostile.arms)
+    horizon = HORIZON.get(name, 120) + 3 * len(hostile.arms) + 1  # no multiple of K: the last round is cut
     fast, plain = (
         db.simulate(
             db.Bandit(hostile.arms),
@@ -101,4 +101,5 @@ def test_shortcuts_have_the_law_of_the_plain_loop_at_full_scale(name):
     found = np.array([p_value(name, bandit, 100_000, seed=300) for bandit in bandits_for(name)])
     print(name, dict(zip(bandits_for(name), found.round(5).tolist(), strict=True)))
     assert found.min() > 1e-4
-    assert stats.kstest(found[found < 1.0], "uniform").pvalue > 1e-4  # 1: all runs are the same
+    random = found[found < 1.0]  # 1: all runs are the same
+    assert random.size == 0 or stats.kstest(random, "uniform").pvalue > 1e-4
