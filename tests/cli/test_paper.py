@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
-from dirichlet_bandits.experiments import SHIPPED
+from dirichlet_bandits.experiments import SHIPPED, runner
 from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import paper
 
@@ -21,7 +21,7 @@ SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # t
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(paper, "QUICK", 3)
-    monkeypatch.setattr(paper, "compile_ahead", lambda *_, **__: None)  # tested by itself; here it only takes time
+    monkeypatch.setattr(runner, "compile_ahead", lambda *_, **__: None)  # tested by itself; here it only takes time
     (tmp_path / "file").write_text("mine")
     return tmp_path
 

@@ -73,9 +73,8 @@ def test_a_spinner_on_a_terminal(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("shown", [True, False])
 def test_bars_keep_the_terminal_to_themselves(tmp_path, shown):
-    bars = (
-        f"from dirichlet_bandits.progress import bars\nkept = bars({{'work': 1}}, {shown}, 'parts')\nkept.__enter__()"
-    )
+    opened = f"kept = bars({{'work': 1}}, {shown}, 'parts')\nkept.__enter__()"
+    bars = f"from dirichlet_bandits.display.progress import bars\n{opened}"
     said = on_a_terminal(bars, NUMBA_CACHE_DIR=str(tmp_path), TERM="xterm")
     assert said.count("compiling UCB1, once") == shown  # a line, no spinner
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.experiments.applicable import NotApplicableError, all_applicable, applicable, what_is_known
+from dirichlet_bandits.experiments.applicable import NotApplicableError, all_applicable, applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
 
 
@@ -36,7 +36,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_policy_is_tried_or_left_out_with_a_reason(case):
     bandit, given = CASES[case]
-    known = what_is_known(bandit, horizon=100, **given)
+    known = reward_facts(bandit, horizon=100, **given)
     tried, left_out = all_applicable(list(POLICIES), known, bandit.objective)
     classes = {type(policy).__name__ for policy in tried.values()}
     assert classes | set(left_out) == set(POLICIES)
@@ -49,13 +49,13 @@ def test_every_policy_is_tried_or_left_out_with_a_reason(case):
 
 def test_with_everything_told_only_those_for_another_objective_are_left_out():
     bandit, given = CASES["times, all told"]
-    _, left_out = all_applicable(list(POLICIES), what_is_known(bandit, horizon=100, **given), bandit.objective)
+    _, left_out = all_applicable(list(POLICIES), reward_facts(bandit, horizon=100, **given), bandit.objective)
     assert all("CVaR as the objective" in reason for reason in left_out.values())
     assert {"BCVTS", "MCVTS", "UUCB", "CVaRUCB"} <= set(left_out)
 
 
 def test_with_nothing_told_nothing_is_guessed():
-    tried, _ = all_applicable(list(POLICIES), what_is_known(REAL, horizon=100), REAL.objective)
+    tried, _ = all_applicable(list(POLICIES), reward_facts(REAL, horizon=100), REAL.objective)
     for policy in tried.values():
         assert not {"lower", "upper", "sigma", "family"} & set(vars(policy))
     assert {"RDS", "QDS", "RBSDA", "RUCBLT"} <= set(tried)
@@ -79,11 +79,11 @@ def test_with_nothing_told_nothing_is_guessed():
     ],
 )
 def test_families(bandit, given, families):
-    assert what_is_known(bandit, horizon=10, **given).facts["family"] == families
+    assert reward_facts(bandit, horizon=10, **given).facts["family"] == families
 
 
 def test_parameters_are_what_is_known():
-    known = what_is_known(TIMES, horizon=70, lower=0, upper=9, sigma=1.5)
+    known = reward_facts(TIMES, horizon=70, lower=0, upper=9, sigma=1.5)
     assert applicable(db.NPTS, known) == {"NPTS": db.NPTS(upper=9.0)}
     assert applicable(db.GIRO, known) == {"GIRO": db.GIRO(lower=0.0, upper=9.0)}
     assert applicable(db.KLUCBSwitch, known) == {"KLUCBSwitch": db.KLUCBSwitch(9.0, horizon=70)}
@@ -113,14 +113,14 @@ def test_parameters_are_what_is_known():
 )
 def test_reasons(policy, bandit, reason):
     with pytest.raises(NotApplicableError) as refusal:
-        applicable(policy, what_is_known(bandit, horizon=10), bandit.objective)
+        applicable(policy, reward_facts(bandit, horizon=10), bandit.objective)
     assert str(refusal.value) == reason
 
 
 def test_rewards_that_a_policy_does_not_take():
     bandit = arms([-1, 3], [1, 2], objective=db.CVaR(0.2))
     with pytest.raises(NotApplicableError, match=r"expects rewards in \[0, 9\], and these lie in \[-1, 3\]"):
-        applicable(db.UUCB, what_is_known(bandit, horizon=10, upper=9), bandit.objective)
+        applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=9), bandit.objective)
 
 
 def test_a_parameter_that_nobody_knows_is_a_reason():
@@ -129,7 +129,7 @@ def test_a_parameter_that_nobody_knows_is_a_reason():
         epsilon: float
 
     with pytest.raises(NotApplicableError, match="needs a value of 'epsilon', which no reward tells"):
-        applicable(Greedy, what_is_known(REAL, horizon=10))
+        applicable(Greedy, reward_facts(REAL, horizon=10))
 
 
 @pytest.mark.parametrize(
@@ -143,11 +143,11 @@ def test_a_parameter_that_nobody_knows_is_a_reason():
 )
 def test_facts_that_the_rewards_contradict(given, message):
     with pytest.raises(db.ArgumentError) as refusal:
-        what_is_known(REAL, horizon=10, **given)
+        reward_facts(REAL, horizon=10, **given)
     assert str(refusal.value) == message
 
 
 def test_what_a_class_refuses_is_the_reason():
     bandit = arms([-4, -3], [-2, -1], objective=db.CVaR(0.2))
     with pytest.raises(NotApplicableError, match="cannot be made: 'upper' must be a positive number"):
-        applicable(db.UUCB, what_is_known(bandit, horizon=10, upper=-1), bandit.objective)
+        applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=-1), bandit.objective)

@@ -51,7 +51,7 @@ def test_inverse_propensities_are_unbiased_at_scale(policy):
 
 
 def possible_rounds(study, arm):
-    from dirichlet_bandits.live.rounds import read_rounds
+    from dirichlet_bandits.live.logged_rounds import read_rounds
 
     rounds = read_rounds(study.storage.read("s", data=True))
     return int((rounds.propensities[rounds.complete, rounds.journal.names.index(arm)] > 0).sum())

@@ -154,7 +154,7 @@ LEFT_COMPILING = """
 import signal, threading
 from numba.core import event
 from dirichlet_bandits.compiler import announcements
-from dirichlet_bandits.live.undisturbed import undisturbed
+from dirichlet_bandits.live.interrupts import shielded
 
 left = []
 
@@ -171,7 +171,7 @@ compile_for_ever.py_func = compile_for_ever
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
 try:
-    undisturbed(compile_for_ever)
+    shielded(compile_for_ever)
 except KeyboardInterrupt:
     print("left", flush=True)
 """

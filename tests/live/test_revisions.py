@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import replay
-from dirichlet_bandits.live.within import within
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
 
 ARMS = ["a", "b", "c"]
@@ -214,7 +214,7 @@ def test_a_policy_with_bounds_is_judged_without_the_mistakes_that_it_would_refus
     assert mistaken.estimate(choice).ips == pytest.approx(clean.estimate(choice).ips)
     assert mistaken.replay().same
     journal = Journal()
-    for event in within(mistaken.storage.read("s", data=True), 0.0, 1.0):
+    for event in events_within_bounds(mistaken.storage.read("s", data=True), 0.0, 1.0):
         journal.apply([event])
         assert all(0.0 <= reward <= 1.0 for reward in journal.told_rewards)
     assert journal.reward_of == clean._read().reward_of

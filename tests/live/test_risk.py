@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.risk import _GRID, Sums, _ends, _sums, cvar_sequence
-from dirichlet_bandits.live.rounds import read_rounds
 from tests import naive
 
 LOOKS = (1, 3, 10, 30, 100, 300, 1000, 3000)

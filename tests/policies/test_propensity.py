@@ -29,7 +29,7 @@ from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS
 
 ALARM = 1e-6
-ROUNDS = {name for name, pair in PAIRS.items() if has_own(win_probability, type(pair.policy.params))}
+WITH_WIN_PROBABILITY = {name for name, pair in PAIRS.items() if has_own(win_probability, type(pair.policy.params))}
 RNG = np.random.default_rng(5)
 HISTORIES = {
     "unit": {
@@ -84,7 +84,7 @@ def test_frequencies_of_select(name, case):
     policy, histories = PAIRS[name].policy, HISTORIES[PAIRS[name].rewards][case]
     state = told(policy, histories, seed=3)
     chances = db.state_propensities(policy, state)
-    if name not in ROUNDS:
+    if name not in WITH_WIN_PROBABILITY:  # of a round, any number of arms can be pulled
         assert chances.sum() == pytest.approx(1.0, abs=1e-12)
     if PAIRS[name].toss is None:
         np.testing.assert_array_equal(db.propensities(policy, histories), chances)

@@ -9,7 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.overview import overview
-from dirichlet_bandits.service.dashboard.series import DRAWN, drawn_arms, series
+from dirichlet_bandits.service.dashboard.series import DRAWN, drawn_arms, moments, series
 
 REWARDS = {
     "plain": [1.0, 2.0, 5.5, 3.0],
@@ -35,8 +35,7 @@ def test_pictures_can_be_drawn(name):
     arms = ["<script>&\"'", "b", "x" * 200]
     rewards = REWARDS[name] * 3
     seen = overview(filled(arms, rewards))
-    drawn = [seen["shares"], seen["means"], seen["sums"], seen["histograms"]]
-    for picture in [*drawn, *(row["drawn"] for row in seen["rows"])]:
+    for picture in [seen["histograms"], *(row["drawn"] for row in seen["rows"])]:
         if not rewards and not picture:
             continue
         root = ElementTree.fromstring(str(picture))
@@ -46,7 +45,7 @@ def test_pictures_can_be_drawn(name):
                 assert math.isfinite(float(element.attrib.get(key, 0)))
                 assert -1 <= float(element.attrib.get(key, 0)) <= 1000
             assert "nan" not in element.attrib.get("points", "") + element.attrib.get("d", "")
-    assert [bool(picture) for picture in drawn] == [True, bool(rewards), bool(rewards), bool(rewards)]
+    assert bool(seen["histograms"]) == bool(rewards)
 
 
 def test_the_series_are_those_of_the_log():
@@ -68,6 +67,19 @@ def test_the_series_are_those_of_the_log():
         assert found.times[k] == pytest.approx(past["asked_at"].iloc[-1].timestamp(), abs=1e-5)
 
 
+def test_the_table_over_time_ends_with_the_last_trial():
+    study = filled(["a", "b"], [float(k % 4) for k in range(40)])
+    found = series(["a", "b"], 2, study.trials_dataframe())
+    rows = moments(found)
+    assert [row.at for row in rows] == [1, 6, 12, 17, 23, 28, 34, 40]
+    for row in rows:
+        k = found.at.index(row.at)
+        np.testing.assert_array_equal(row.share, found.share[:, k])
+        np.testing.assert_array_equal(row.means, found.means[:, k])
+        assert row.total == found.total[k]
+    assert moments(series(["a", "b"], 2, filled(["a", "b"], []).trials_dataframe())) == []
+
+
 def test_with_many_arms_the_most_tried_have_colours():
     arms = [f"arm {k}" for k in range(40)]
     study = filled(arms, [float(k % 7) for k in range(120)], control="arm 39")
@@ -79,7 +91,8 @@ def test_with_many_arms_the_most_tried_have_colours():
     assert drawn == [arm for arm in arms if arm in drawn]
     least = min(counts[arm] for arm in drawn if arm != "arm 39")
     assert all(counts[arm] <= least for arm in arms if arm not in drawn)
-    assert len(list(ElementTree.fromstring(str(overview(study)["shares"])).iter("polygon"))) == DRAWN + 1
+    picture = charts.sparkline(series(drawn, len(arms), log))
+    assert len(list(ElementTree.fromstring(str(picture)).iter("polygon"))) == DRAWN + 1
 
 
 def bars(picture, kind):

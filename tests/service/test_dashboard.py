@@ -125,7 +125,7 @@ def test_with_the_keyboard_alone(page, studies, request):
 
 
 def test_without_script_the_page_still_works(service, web, studies):
-    """Forms and pictures come from the service; the scripts refresh them and draw finer ones."""
+    """Forms and tables come from the service; the scripts refresh them and draw what happened over time."""
     study = studies.create_study("plain", arms=["a", "b"], seed=1)
     with service.http() as client:
         client.post("/login", data={"key": service.write})
@@ -138,8 +138,16 @@ def test_without_script_the_page_still_works(service, web, studies):
         assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "1.5"}).status_code == 303
         page = client.get("/study", params={"name": "plain", "done": 0}).text
         assert "has the reward <strong>1.5</strong>" in page
-        for kind in ("Share of each arm", "Mean reward of each arm", "Sum of all rewards", "Histograms"):
-            assert f'role="img" aria-label="{kind}' in page
+        assert 'role="img" aria-label="Histograms' in page
+        for kind, last in (
+            ("Share of each arm", "50.0 %"),
+            ("Mean reward of each arm", "1.5"),
+            ("Sum of all rewards", "1.5"),
+        ):
+            _, table = page.split(f'aria-label="{kind} at some trials"')
+            last_row = table[: table.index("</table>")].rpartition("<tr>")[2]
+            assert '<th scope="row">2</th>' in last_row
+            assert f"<td>{last}</td>" in last_row
         assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "2"}).status_code == 409
         assert client.post("/tell", data={"name": "plain", "id": "x", "reward": "2"}).status_code == 422
         assert client.post("/tell", data={"name": "plain", "id": "0", "reward": "nan"}).status_code == 422

@@ -12,7 +12,7 @@ import pytest
 from dirichlet_bandits.errors import NotFoundError, StorageError
 from dirichlet_bandits.service.guard import COOKIE, LARGEST_BODY
 from dirichlet_bandits.service.keys import add_key, check_key, new_key, read_keys, remove_key
-from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.storage import MemoryStorage
 from tests.service.running import Forked, Running
 
@@ -425,7 +425,7 @@ def test_a_password_in_the_storage_stays_there():
     storage = MemoryStorage()
     storage.url = "postgresql+psycopg://user:secret@host/database"
     with pytest.raises(NotFoundError) as refusal:
-        Registry(storage).study("x")
+        OpenStudies(storage).study("x")
     assert "secret" not in str(refusal.value)
 
 

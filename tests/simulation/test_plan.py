@@ -46,6 +46,60 @@ def test_equal_plans_have_one_identity():
         assert identity(plan(**change)) != identity(plan())
 
 
+class Seasonal(db.Bandit):
+    """A bandit with a field more than those of the library."""
+
+    def __init__(self, period):
+        super().__init__(ARMS, names=["safe", "bold"])
+        self.period = period
+
+
+def identity_of(bandit):
+    return identity(dataclasses.replace(plan(), bandit=bandit))
+
+
+def test_every_field_of_a_bandit_is_part_of_the_identity():
+    assert identity_of(Seasonal(3)) == identity_of(Seasonal(3))
+    assert identity_of(Seasonal(3)) != identity_of(Seasonal(4))
+    assert identity_of(Late(ARMS, names=["safe", "bold"])) != identity_of(BANDIT)  # its class makes other decisions
+    new = db.Bandit(ARMS, names=["safe", "bold"])
+    new.period = 3
+    assert identity_of(new) != identity_of(BANDIT)
+    with pytest.raises(db.ArgumentError, match="'bandit' must be picklable"):
+        identity_of(Seasonal(lambda t: t))
+
+
+def test_two_bandits_that_differ_in_a_new_field_do_not_mix_in_a_store(tmp_path):
+    run(Seasonal(3), store=tmp_path / "runs.zarr")
+    run(Seasonal(3), store=tmp_path / "runs.zarr")
+    with pytest.raises(db.ArgumentError, match="other bandit"):
+        run(Seasonal(4), store=tmp_path / "runs.zarr")
+
+
+def test_stores_of_plain_bandits_keep_their_identity():
+    bandit = db.Bandit([db.Bernoulli(0.25), db.Gaussian(0.5, 2.0)], names=["safe", "bold"])
+    before = identity_of(bandit)
+    bandit.table.data.size  # noqa: B018 - computed when first used, and no part of the identity
+    assert identity_of(bandit) == before
+    found = json.loads(before)
+    assert list(found) == [
+        "seed",
+        "horizon",
+        "replications",
+        "recorded times",
+        "policies",
+        "arms",
+        "objective",
+        "value of 'fast'",
+        "version of the sources",
+    ]
+    assert found["objective"] == ["mean", "ae5ee4d073cb0184"]
+    assert found["arms"] == {
+        "safe": ["Bernoulli(p=0.25)", "5216361c61e08d6a"],
+        "bold": ["Gaussian(mean=0.5, std=2.0)", "e9cacd36c2691c87"],
+    }
+
+
 def test_regret_and_labels_come_from_the_objective(tmp_path):
     result = run(CAUTIOUS)
     np.testing.assert_allclose(result.regret.isel(time=-1), result.pulls.values @ CAUTIOUS.gaps, rtol=1e-12)

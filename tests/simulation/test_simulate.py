@@ -12,7 +12,7 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits import seeding
-from dirichlet_bandits.progress import Bars
+from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence, start_stream, stream_seeds
 from dirichlet_bandits.simulation.python_loop import reward_streams
 from tests.simulation.games import GreedyUCB

@@ -9,6 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import duel, implements, index, init, update
 from dirichlet_bandits.testing import check_policy
+from dirichlet_bandits.testing.compiled import check_shape
 
 
 def problems(policy):
@@ -238,7 +239,7 @@ class Holds(db.Policy):
     [
         ([1.0], "params must be a NamedTuple of numbers; it is [1.0]"),
         ((1.0,), "params must be a NamedTuple of numbers; it is (1.0,)"),
-        (Empty(), "params must have at least one field, for the compiler's sake"),
+        (Empty(), "params must have at least one field; without parameters, add a number that no verb uses"),
         (Words("gaussian"), "params.family must be a number; it is 'gaussian'"),
         (Silent(1.0), "no verb decides for Silent: register an index, a select, or a duel and duel_round"),
         (Duelling(1.0), "Duelling has a duel but no select: implements(select, Duelling)(duel_round)"),
@@ -247,6 +248,15 @@ class Holds(db.Policy):
 )
 def test_params_and_verbs(params, message):
     assert problems(Holds(params)) == message
+
+
+@pytest.mark.parametrize("guarantee", ["linear", "none known", "quadratic"])
+def test_the_guarantee_is_one_of_the_labels(guarantee):
+    kind = type("Labelled", (db.UCB1,), {"guarantee": guarantee})
+    found = [text for text in check_shape(kind(1.0)) if "guarantee" in text]
+    labels = "'optimal', 'logarithmic', 'almost logarithmic', 'linear', 'none known'"
+    wrong = f"guarantee must be one of {labels}; it is 'quadratic'"
+    assert found == ([wrong] if guarantee == "quadratic" else [])
 
 
 def test_params_that_fail():

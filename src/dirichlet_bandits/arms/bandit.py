@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dirichlet_bandits import html_tables
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.frames import laws_of_frame
 from dirichlet_bandits.arms.laws import Law
 from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.arms.sampler import N_PARAMETERS, ArmTable, Kind
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
 

@@ -8,7 +8,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import study_tables, tables
-from dirichlet_bandits.progress import bars
+from dirichlet_bandits.display.progress import bars
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import Any
 
 from numba.core import event
 
-from dirichlet_bandits.logs import LOGGER
-from dirichlet_bandits.progress import busy
+from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display.progress import busy
 
 _POLL_SECONDS = 0.1
 _INTERRUPTED = 130  # the exit status of a command ended by Ctrl-C

@@ -4,7 +4,7 @@ import functools
 
 import numba
 
-from dirichlet_bandits.logs import LOGGER
+from dirichlet_bandits.display.logs import LOGGER
 
 
 @functools.cache

@@ -34,8 +34,8 @@ from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
 from dirichlet_bandits.crops.parts import Parts, fingerprint
 from dirichlet_bandits.crops.samples import FORMAT, Samples, save
 from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
+from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.progress import bars
 from dirichlet_bandits.validation import whole_number
 
 CHUNK = 20

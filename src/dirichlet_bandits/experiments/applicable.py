@@ -35,7 +35,7 @@ FACTS = {
 
 
 @dataclass(frozen=True)
-class Known:
+class RewardFacts:
     """What is known of the rewards, by the name of the field that takes it: no value, one, or several to try."""
 
     facts: Mapping[str, tuple[Any, ...]]
@@ -43,7 +43,7 @@ class Known:
     ordered: bool
 
 
-def what_is_known(
+def reward_facts(
     bandit: Bandit,
     *,
     horizon: int,
@@ -51,13 +51,13 @@ def what_is_known(
     upper: float | None = None,
     sigma: float | None = None,
     ordered: bool = False,
-) -> Known:
+) -> RewardFacts:
     """Facts that the user gives, and those that the arms tell; bounds that a reward breaks are refused.
 
     Rewards that are all 0 or 1 have these as their bounds unless others are given.
 
     >>> from dirichlet_bandits import Bernoulli
-    >>> what_is_known(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
+    >>> reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
     ('bernoulli',)
     """
     low, high = bandit.support()
@@ -81,14 +81,14 @@ def what_is_known(
         "support": () if atoms is None or len(atoms) > MOST_VALUES else (tuple(atoms.tolist()),),
         "horizon": (horizon,),
     }
-    return Known(facts, (low, high), ordered)
+    return RewardFacts(facts, (low, high), ordered)
 
 
-def applicable(policy_class: type[Policy], known: Known, objective: Any = None) -> dict[str, Policy]:
+def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = None) -> dict[str, Policy]:
     """The policies of a class that can be tried, by name; with none of them an ArgumentError says why.
 
     >>> from dirichlet_bandits import Bernoulli, IMED, UCB1
-    >>> known = what_is_known(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100)
+    >>> known = reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100)
     >>> applicable(IMED, known)
     {'IMED': IMED(family='bernoulli', sigma=None)}
     >>> applicable(UCB1, known)
@@ -120,7 +120,7 @@ class NotApplicableError(Exception):
 
 
 def all_applicable(
-    classes: Sequence[str], known: Known, objective: Any = None
+    classes: Sequence[str], known: RewardFacts, objective: Any = None
 ) -> tuple[dict[str, Policy], dict[str, str]]:
     """The policies of all these classes that can be tried, by name; and of the other classes why not."""
     tried: dict[str, Policy] = {}
@@ -133,7 +133,7 @@ def all_applicable(
     return tried, left_out
 
 
-def _choices(fields: Sequence[Any], known: Known) -> dict[str, tuple[Any, ...]]:
+def _choices(fields: Sequence[Any], known: RewardFacts) -> dict[str, tuple[Any, ...]]:
     """What to try for each field that stands for a fact; a field that may be None is also tried without."""
     choices: dict[str, tuple[Any, ...]] = {}
     missing = []

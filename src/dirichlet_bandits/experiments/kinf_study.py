@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Law
+from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.numerics.kinf import kinf
-from dirichlet_bandits.progress import bars
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
 from dirichlet_bandits.theory.laws import deviation, divergence_in_family, family_of
 from dirichlet_bandits.validation import finite_number, whole_number

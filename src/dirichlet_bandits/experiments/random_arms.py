@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
+from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment
-from dirichlet_bandits.progress import bars
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
 from dirichlet_bandits.simulation import python_loop, simulate

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dirichlet_bandits import html_tables
 from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.experiments.applicable import all_applicable, what_is_known
+from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result
@@ -153,7 +153,7 @@ def compare_policies(
     whole_number("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
-    known = what_is_known(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)
+    known = reward_facts(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)
     classes, own = _asked(policies)
     tried, left_out = all_applicable(classes, known, bandit.objective)
     playing: dict[str, AnyPolicy] = {**tried, **own}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dirichlet_bandits.errors import ConflictError
-from dirichlet_bandits.live.following import Known, Readable, new_event
+from dirichlet_bandits.live.following import Readable, StudyState, new_event
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import DONE, Event
 
@@ -23,8 +23,8 @@ def step(
 class Change:
     """A call in its transaction. It says with :meth:`is_new` what it is to do, then adds the events that are news."""
 
-    def __init__(self, known: Known, draft: Callable[[Event], None], events: Readable, token: str | None) -> None:
-        self.journal = known.journal
+    def __init__(self, state: StudyState, draft: Callable[[Event], None], events: Readable, token: str | None) -> None:
+        self.journal = state.journal
         self._draft, self._events, self._token = draft, events, token
         self._call: list[Step] | None = None
         self._added: list[Step] = []

@@ -54,7 +54,7 @@ class Decider:
         self._told = 0
         self._revision = -1
         self._chances: Floats | None = None
-        self._known = IncrementalPropensities(self.policy, 0)
+        self._incremental = IncrementalPropensities(self.policy, 0)
 
     def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
         """The round that begins with this trial, by the rules of some version."""
@@ -87,7 +87,7 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            chances = self._known.propensities(self._state)
+            chances = self._incremental.propensities(self._state)
             if not (np.all(chances >= 0.0) and 0.0 < chances.sum() < np.inf):  # NaN is not either
                 raise PolicyError(repr(self.policy), [f"has propensities {chances.tolist()}: nothing can be decided"])
             self._chances = chances
@@ -99,7 +99,7 @@ class Decider:
         if known != self._arms or self._revision != journal.revision or self._told > len(journal.told_arms):
             self._forget()
             self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
-            self._known = IncrementalPropensities(self.policy, len(known))
+            self._incremental = IncrementalPropensities(self.policy, len(known))
         first, last = self._told, len(journal.told_arms)
         if first == last:
             return
@@ -108,11 +108,17 @@ class Decider:
         arms = place[np.array(journal.told_arms[first:])]
         rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
         rewards = self.direction.turn(rewards)
-        kept = arms >= 0
-        if kept.any():
+        counted = arms >= 0
+        if counted.any():
             tell = specialised(_update_study, type(self.policy.params))
             self._state = tell(
-                self.policy.params, self._state, arms[kept], rewards[kept], numbers[kept], self._root, *self._stream
+                self.policy.params,
+                self._state,
+                arms[counted],
+                rewards[counted],
+                numbers[counted],
+                self._root,
+                *self._stream,
             )
             self._chances = None
         self._told = last

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
-from dirichlet_bandits.live.undisturbed import undisturbed
+from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 
@@ -32,7 +32,7 @@ def describe(policy: Policy) -> dict[str, Any]:
     """
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
-    undisturbed(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
+    shielded(lambda: state_propensities(policy, policy.init(2)))  # refuses a policy that has none
     return described(policy)
 
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.rounds import Rounds, read_rounds
-from dirichlet_bandits.live.undisturbed import walk
-from dirichlet_bandits.live.within import within
+from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.types import Floats
@@ -88,7 +88,7 @@ def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
     return weights
 
 
-def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
+def _wanted_by_weights(weights: Floats, rounds: LoggedRounds) -> Floats:
     """Fixed weights: an arm's is spread over the rounds that could show it, so each counts as much as it should."""
     possible = rounds.possible & rounds.complete[:, None]
     shown = possible.sum(axis=0)
@@ -96,7 +96,7 @@ def _wanted_by_weights(weights: Floats, rounds: Rounds) -> Floats:
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) -> Floats:
+def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRounds) -> Floats:
     """What the policy would do with the rewards known at each round; several arms of a round share it."""
     journal, policy = Journal(), decider.policy
     describe(policy)
@@ -117,11 +117,11 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: Rounds) 
         row += event.kind == PAST or event.data is not None
         journal.apply([event])
 
-    walk(list(within(events, lower, upper)), look)
+    walk(list(events_within_bounds(events, lower, upper)), look)
     return wanted
 
 
-def _estimate(rounds: Rounds, wanted: Floats) -> Estimate:
+def _estimate(rounds: LoggedRounds, wanted: Floats) -> Estimate:
     journal, q = rounds.journal, rounds.propensities
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)

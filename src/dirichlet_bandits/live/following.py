@@ -12,10 +12,10 @@ from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
-from dirichlet_bandits.live.undisturbed import undisturbed
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
@@ -24,8 +24,8 @@ from dirichlet_bandits.storage.forks import fresh_locks_in_children
 T = TypeVar("T")
 
 
-class Known(NamedTuple):
-    """What was derived from the events so far."""
+class StudyState(NamedTuple):
+    """What follows from the events so far: the journal, and the decider that has seen its rewards."""
 
     journal: Journal
     decider: Decider
@@ -64,7 +64,7 @@ class Following(Named):
         self.direction = direction
         self.control = control
         self._direction = direction_for(policy, direction)
-        self._known: Known | None = None
+        self._state: StudyState | None = None
         self._renew_lock()
         fresh_locks_in_children(self)
 
@@ -75,7 +75,7 @@ class Following(Named):
         group: Group | None = getattr(self, "_group", None)
         self._group: Group | None = None
         if group is not None:
-            self._known = None  # it has what the parent may not have committed
+            self._state = None  # it has what the parent may not have committed
             self._abandoned = group  # not even closed here: its connection is the parent's
 
     def _read(self) -> Journal:
@@ -83,8 +83,8 @@ class Following(Named):
         with self._lock:
             return self._look().journal
 
-    def _look(self) -> Known:
-        """What is known, with what others have added."""
+    def _look(self) -> StudyState:
+        """Return the state after the events that others have added."""
         self._settle()
         name = self.name
         return self._follow(partial(self.storage.read, name), partial(self.storage.settings, name))
@@ -95,30 +95,30 @@ class Following(Named):
         self._check_settings(self.storage.settings(name))
         return events
 
-    # While ``_known`` is changed it is nobody's: whatever is raised meanwhile, by a signal handler for one, leaves
-    # None behind, and the next call derives all of it again.
+    # While the state is changed, ``_state`` is None: so whatever is raised meanwhile, for example by a signal handler,
+    # leaves None behind, and the next call derives the state again.
 
-    def _follow(self, read: Callable[[int], Sequence[Event]], settings: Callable[[], Settings | None]) -> Known:
-        """What is known, with what others have added; all of it again if the storage went back in time."""
-        known = self._known or self._nothing()
-        events = read(max(known.journal.last - 1, -1))
-        if known.journal.tail and events and known.journal.ends_with(events[0]):
+    def _follow(self, read: Callable[[int], Sequence[Event]], settings: Callable[[], Settings | None]) -> StudyState:
+        """Return the state after the events that others have added, derived anew if the storage went back in time."""
+        state = self._state or self._nothing()
+        events = read(max(state.journal.last - 1, -1))
+        if state.journal.tail and events and state.journal.ends_with(events[0]):
             events = events[1:]
         else:
-            if known.journal.tail:  # a backup was restored, a server lost its last commits, or it is another study
-                known = self._nothing()
+            if state.journal.tail:  # a backup was restored, a server lost its last commits, or it is another study
+                state = self._nothing()
                 events = read(-1)
             self._check_settings(settings())  # after the events: an identity that is gone does not come back
         if events:
-            self._known = None
-            known.journal.apply(events)
-        if not known.journal.names:
+            self._state = None
+            state.journal.apply(events)
+        if not state.journal.names:
             raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
-        self._known = known
-        return known
+        self._state = state
+        return state
 
-    def _nothing(self) -> Known:
-        return Known(Journal(), Decider(self.policy, self.seed, self._direction))
+    def _nothing(self) -> StudyState:
+        return StudyState(Journal(), Decider(self.policy, self.seed, self._direction))
 
     def _check_settings(self, stored: Settings | None) -> None:
         """Is the stored study of this name still this one?"""
@@ -134,11 +134,11 @@ class Following(Named):
         return stored is not None and is_stored_as(self, stored)
 
     def _derive(self, work: Callable[[], T]) -> T:
-        """The answer of work on what is known, which is to be put back when all went well."""
-        self._known = None
-        return undisturbed(work)
+        """Return ``work()``, which may change the state; the caller puts the state back if all went well."""
+        self._state = None
+        return shielded(work)
 
-    def _writing(self) -> AbstractContextManager[tuple[Known, Callable[[Event], None], Readable]]:
+    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
         """Take the study, take note of what others did; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
@@ -149,7 +149,7 @@ class Following(Named):
         return self._writing_together() if together else self._writing_alone()
 
     @contextmanager
-    def _writing_together(self) -> Iterator[tuple[Known, Callable[[Event], None], Group]]:
+    def _writing_together(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Group]]:
         """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is taken."""
         drafted: list[Event] = []
         self._queue.append(None)
@@ -160,29 +160,29 @@ class Following(Named):
         try:
             group, self._group = self._group, None
             group = group or Group(self.storage.transaction(self.name))
-            known = self._known
-            if known is None or not group.members:  # nobody has looked yet, or a draft was thrown away
+            state = self._state
+            if state is None or not group.members:  # nobody has looked yet, or a draft was thrown away
                 try:
-                    known = self._follow(group.read, group.transaction.settings)
+                    state = self._follow(group.read, group.transaction.settings)
                 except BaseException as error:
                     group.fail(error)
                     raise
 
             def draft(event: Event) -> None:
-                self._known = None
+                self._state = None
                 drafted.append(event)
-                known.journal.apply([event])
+                state.journal.apply([event])
 
             try:
-                yield known, draft, group
+                yield state, draft, group
             except Exception:  # what others have drafted is as good as before
                 self._pass_on(group)
                 raise
             except BaseException as error:
-                self._known = None
+                self._state = None
                 group.fail(error)
                 raise
-            self._known = known
+            self._state = state
             group.add(drafted)
             self._pass_on(group)
         finally:
@@ -198,35 +198,35 @@ class Following(Named):
     def _settle(self) -> None:
         """Commit what threads have drafted together: before anything else is done with the study."""
         group, self._group = self._group, None
-        if group is not None and not undisturbed(group.commit):
-            self._known = None
+        if group is not None and not shielded(group.commit):
+            self._state = None
 
     def _settle_later(self) -> None:
         with self._lock:
             self._settle()
 
     @contextmanager
-    def _writing_alone(self) -> Iterator[tuple[Known, Callable[[Event], None], Transaction]]:
+    def _writing_alone(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
             self._settle()
             try:
                 with self.storage.transaction(self.name) as transaction:
-                    known = self._follow(transaction.read, transaction.settings)
+                    state = self._follow(transaction.read, transaction.settings)
 
                     def draft(event: Event) -> None:
                         if over:
                             raise RuntimeError("nobody waits for this event any more")
-                        self._known = None
+                        self._state = None
                         drafted.append(event)
-                        known.journal.apply([event])
+                        state.journal.apply([event])
 
-                    yield known, draft, transaction
+                    yield state, draft, transaction
                     transaction.append(drafted)
             finally:
                 over = True
-            self._known = known
+            self._state = state
 
 
 def is_stored_as(study: Following, stored: Settings) -> bool:

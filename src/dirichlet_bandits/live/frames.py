@@ -26,9 +26,9 @@ from dirichlet_bandits.live.intervals import (
     why_none,
 )
 from dirichlet_bandits.live.journal import Journal, Revision
+from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
-from dirichlet_bandits.live.rounds import read_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dirichlet_bandits import html_tables
+from dirichlet_bandits.display import html_tables
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.reading import ReadableStudy

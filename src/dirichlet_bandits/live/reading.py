@@ -83,10 +83,10 @@ class ReadableStudy(Following, Estimating):
     def propensities(self) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
         with self._lock:
-            known = self._look()
-            chances = self._derive(lambda: known.decider.propensities(known.journal))
-            self._known = known
-            return dict(zip(known.journal.names, chances.tolist(), strict=True))
+            state = self._look()
+            chances = self._derive(lambda: state.decider.propensities(state.journal))
+            self._state = state
+            return dict(zip(state.journal.names, chances.tolist(), strict=True))
 
     def summary(self, level: float = LEVEL, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.

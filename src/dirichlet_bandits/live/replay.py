@@ -10,8 +10,8 @@ import numpy as np
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
+from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.undisturbed import walk
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ASK, Event
 from dirichlet_bandits.types import Floats

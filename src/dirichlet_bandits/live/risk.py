@@ -34,7 +34,7 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for, mirrored
 from dirichlet_bandits.live.estimates import wanted_by_policy, weights_of
 from dirichlet_bandits.live.intervals import Interval
-from dirichlet_bandits.live.rounds import Rounds, read_rounds
+from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -208,7 +208,7 @@ class _Log(NamedTuple):
 
 
 def _wanted(
-    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: Rounds, direction: str
+    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
 ) -> tuple[Floats, np.ndarray, dict[str, float]]:
     """What the choice would do in each round, which rounds count, and what of it the log cannot speak for."""
     possible, names = rounds.propensities > 0.0, rounds.journal.names
@@ -225,7 +225,7 @@ def _wanted(
     return np.tile(weights, (possible.shape[0], 1)), counted, lost
 
 
-def _log(rounds: Rounds, wanted: Floats, counted: np.ndarray) -> _Log:
+def _log(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
     """The trials of the rounds that count."""
     journal = rounds.journal
     trials = np.flatnonzero(counted[rounds.row_of_trial]) if len(journal.arm_of) else np.zeros(0, np.int64)

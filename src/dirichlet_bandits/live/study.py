@@ -1,4 +1,41 @@
-"""A study: ask which arm to try, tell what came of it."""
+"""A study: ask which arm to try, tell what came of it.
+
+:class:`Study` has the methods that change a study. Its other parts, and the files of this folder that hold them:
+
+    Opening and reading
+        opening.py          creates, loads, lists and deletes studies by name
+        reading.py          ``ReadableStudy``, the base class: the methods that change nothing; ``Trial``
+        estimating.py       ``estimate``, as a study and the client of a service both have it
+        listing.py          all studies of a storage at a glance
+        compile_live.py     compiles what the first decisions need ahead of time
+
+    From events to decisions
+        following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
+        naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
+        journal.py          ``Journal``, what the events say: arms, trials, rewards
+        decider.py          ``Decider``, which arms come next and with which probabilities
+        direction.py        whether rewards should be large or costs small
+        changing.py         ``Change``, a call with a token: made once, however often it is sent
+        together.py         threads that share one commit
+        interrupts.py       work that Ctrl-C cannot interrupt
+
+    Checks of arguments
+        description.py      policies and names, as a storage keeps them
+        annotations.py      notes and attributes of trials
+        past.py             trials of the past, decided elsewhere
+
+    Summaries, estimates, replay
+        frames.py           summaries, trials and exports as tables
+        html.py             the summary in a notebook
+        best.py             the best arm so far
+        intervals.py        intervals for means that hold at all times at once
+        risk.py             the same for CVaR
+        estimates.py        what another choice of arms would have earned
+        logged_rounds.py    the rounds of the log, from which it is estimated
+        bounded_log.py      the log as a policy with other reward bounds would have recorded it
+        replay.py           decides everything again, and compares
+        mending.py          what can still be read if events are missing
+"""
 
 import json
 import math
@@ -13,7 +50,7 @@ from dirichlet_bandits.live.annotations import Attributes, annotation, merged, s
 from dirichlet_bandits.live.changing import Change, Step, step
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.following import Known, new_event
+from dirichlet_bandits.live.following import StudyState, new_event
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
@@ -81,8 +118,8 @@ class Study(ReadableStudy):
         count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft, _):
-            journal = known.journal
+        with self._writing() as (state, draft, _):
+            journal = state.journal
             ids = _trials_of(journal, token)
             if ids and ids[0] in journal.past:
                 raise ConflictError(f"token {token!r} has added trials of the past")
@@ -91,7 +128,7 @@ class Study(ReadableStudy):
             if not ids:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(lambda: [draft(_next(known, trial)._replace(token=token)) for trial in ids])
+                self._derive(lambda: [draft(_next(state, trial)._replace(token=token)) for trial in ids])
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -195,8 +232,8 @@ class Study(ReadableStudy):
             self._reward(row.reward, f"reward[{k}]")
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft, _):
-            journal = known.journal
+        with self._writing() as (state, draft, _):
+            journal = state.journal
             ids = _trials_of(journal, token)
             if ids:
                 if len(ids) != len(rows) or not all(map(partial(_is_stored, journal), ids, rows)):
@@ -314,15 +351,15 @@ class Study(ReadableStudy):
             if transaction is not None:
                 transaction.archive(at)
 
-    # Within
+    # Shared by the methods above
 
     @contextmanager
     def _changing(self, token: str | None) -> Iterator[Change]:
         """A call with its token, to be stored at the end, all or nothing."""
         if token is not None:
             checked_name("token", token)
-        with self._writing() as (known, draft, events):
-            change = Change(known, draft, events, token)
+        with self._writing() as (state, draft, events):
+            change = Change(state, draft, events, token)
             yield change
             change.end()
 
@@ -337,8 +374,8 @@ class Study(ReadableStudy):
                     yield transaction
         else:
             checked_name("token", token)
-            with self._writing_alone() as (known, draft, transaction):
-                change = Change(known, draft, transaction, token)
+            with self._writing_alone() as (state, draft, transaction):
+                change = Change(state, draft, transaction, token)
                 yield transaction if change.is_new(step(DONE, note=call)) else None
                 change.end()
 
@@ -411,9 +448,9 @@ def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
     return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
 
 
-def _next(known: Known, trial: int) -> Event:
+def _next(state: StudyState, trial: int) -> Event:
     """The ask that hands out the next arm of the round, or the first one of a new round."""
-    journal, decider = known
+    journal, decider = state
     if journal.rest:
         arm, chance = journal.rest[0]
         return new_event(journal, ASK, trial=trial, arm=arm, value=chance)

@@ -14,17 +14,19 @@ from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 # Optimal: no policy that is good on all problems has a smaller constant before log T. Almost logarithmic: log T times a
-# factor that is itself a power of log T or smaller.
-GUARANTEES: Final = ("optimal", "logarithmic", "almost logarithmic", "none known")
+# factor that is itself a power of log T or smaller. Linear: a share of all pulls goes to bad arms for ever, and this is
+# proved, as for a constant probability of exploration. None known: nothing is proved, neither good nor bad.
+GUARANTEES: Final = ("optimal", "logarithmic", "almost logarithmic", "linear", "none known")
 
 
 class Policy:
     """A decision rule: a frozen dataclass of the user's parameters.
 
-    ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. ``assumes``,
+    ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. It has at least one field
+    (``check_policy`` refuses an empty one); a policy without parameters adds a number that no verb uses. ``assumes``,
     ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
-    the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the
-    order of the arms means something to the policy.
+    the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
+    something to the policy.
     """
 
     assumes: ClassVar[str] = "unknown"
@@ -34,7 +36,7 @@ class Policy:
 
     @property
     def params(self) -> tuple[Any, ...]:
-        """Parameters as the compiled verbs see them."""
+        """Parameters as the compiled verbs see them: a NamedTuple of numbers with at least one field."""
         raise NotImplementedError
 
     @property

@@ -1,6 +1,6 @@
-"""Tangents of the evidence: what an arm's evidence cannot be below, whoever leads, until the arm is pulled.
+"""Tangents of the minimum divergence: a lower bound of each arm's divergence that holds until the arm is pulled.
 
-The evidence against an arm, N_k d(mu_k, m) or N_k Kinf(F_k, m), is a convex function of the largest mean m (of its
+The divergence of an arm, d(mu_k, m) or Kinf(F_k, m), is a convex function of the largest mean m (of its
 logarithm in the exponential family). Its tangent at the m of the last look lies below it, at every m and whoever
 leads, until the arm is pulled.
 
@@ -19,7 +19,7 @@ from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
-from dirichlet_bandits.policies.evidence import coordinate, evidence_near, mean_at, stretched
+from dirichlet_bandits.policies.min_divergence import approx_min_divergence, coordinate, mean_at, slope_in_coordinate
 from dirichlet_bandits.types import Floats
 
 
@@ -42,16 +42,16 @@ def new_tangents(n_arms: int) -> Tangents:
 
 @jit_inline
 def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
-    """The evidence a reward at m, up to rounding; the arm's tangent is drawn anew."""
-    value, slope = evidence_near(policy, state, expansions, arm, m)
+    """Return the arm's divergence at m, up to rounding, and set its tangent there."""
+    value, slope = approx_min_divergence(policy, state, expansions, arm, m)
     tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
-    tangents.slope[arm] = stretched(policy, slope, m)
+    tangents.slope[arm] = slope_in_coordinate(policy, slope, m)
     return value
 
 
 @verb
 def lean(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float) -> Any:
-    """After a pull of the arm, whose tangent touched at m: another line below the evidence, found at little cost."""
+    """After a pull of the arm, whose tangent touched at m: another line below the divergence, found at little cost."""
 
 
 @jit
@@ -79,7 +79,7 @@ def _same_multiplier(
 
 
 def lean_by_family(*policy_types: type) -> None:
-    """The evidence of a family is a formula: the tangent is drawn anew."""
+    """Compute the tangent again, because the divergence of a family is a formula."""
     implements(lean, *policy_types)(_touch_again)
 
 

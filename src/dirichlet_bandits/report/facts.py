@@ -1,7 +1,6 @@
-"""What made the numbers: versions, machine, time."""
+"""What made the numbers: versions and machine."""
 
 import importlib.metadata
-import math
 import platform
 from pathlib import Path
 
@@ -24,20 +23,6 @@ def machine() -> str:
     """The processor, its usable cores and the operating system, in words."""
     n = cores()
     return f"{_processor()}, {n} core{'s' if n > 1 else ''}, {platform.system()}"
-
-
-def duration(seconds: float) -> str:
-    """A time in words.
-
-    >>> duration(0.3), duration(75), duration(4000)
-    ('0.3 s', '1 min 15 s', '1 h 7 min')
-    """
-    if math.isnan(seconds):
-        return "unknown"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {round(minutes % 60 + rest / 60)} min"
 
 
 def _processor() -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from dirichlet_bandits.display.durations import duration
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.report import readings
 from dirichlet_bandits.report.chapters import Chapter, Picture, headline
-from dirichlet_bandits.report.facts import duration, machine, versions
+from dirichlet_bandits.report.facts import machine, versions
 from dirichlet_bandits.report.figures import mark
 from dirichlet_bandits.report.judging import OUTCOMES, Verdict
 from dirichlet_bandits.report.numbers import short

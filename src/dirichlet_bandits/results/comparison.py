@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from dirichlet_bandits import html_tables
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.results.intervals import student, student_p_value
 from dirichlet_bandits.types import Floats
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dirichlet_bandits import html_tables
+from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results import plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
-from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk, chunks
 from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
 from dirichlet_bandits.results.labels import VARIABLES

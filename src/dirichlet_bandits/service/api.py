@@ -19,7 +19,7 @@ from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
-from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.routes import StudyRoute, may_write
 
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
@@ -38,15 +38,15 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 _OF_STUDY = Query(max_length=LONGEST_NAME, description="That of the study: another one of its name is a 409.")
 
 
-async def _registry(request: Request) -> Registry:
-    registry: Registry = request.app.state.registry
-    return registry
+async def _open_studies(request: Request) -> OpenStudies:
+    studies: OpenStudies = request.app.state.studies
+    return studies
 
 
 async def _expecting(
-    studies: Annotated[Registry, Depends(_registry)],
+    studies: Annotated[OpenStudies, Depends(_open_studies)],
     identity: Annotated[str | None, _OF_STUDY] = None,
-) -> Registry:
+) -> OpenStudies:
     return studies.expecting(identity)
 
 
@@ -56,8 +56,8 @@ public = APIRouter()
 reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
 writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_write)], **_common)
 
-Storage = Annotated[Registry, Depends(_registry)]
-Studies = Annotated[Registry, Depends(_expecting)]
+Storage = Annotated[OpenStudies, Depends(_open_studies)]
+Studies = Annotated[OpenStudies, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
 
 

@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from dirichlet_bandits.service import api, dashboard, problems
+from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
-from dirichlet_bandits.service.precompile import Precompiling
-from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.storage import Storage, open_storage
 
 DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each method of a study."
@@ -28,7 +28,7 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         if precompile:
-            app.state.precompiling.start()
+            app.state.background_compiler.start()
         yield
 
     version = importlib.metadata.version("dirichlet-bandits")
@@ -41,8 +41,8 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
         lifespan=life,
         redirect_slashes=False,  # it would lead to whatever the request calls its host
     )
-    app.state.registry = Registry(open_storage(storage, create=True))
-    app.state.precompiling = Precompiling(app.state.registry.storage)
+    app.state.studies = OpenStudies(open_storage(storage, create=True))
+    app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
     for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first
         app.include_router(router)

@@ -21,8 +21,8 @@ from dirichlet_bandits.errors import ReplacedError
 from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.service.bodies import Name
 from dirichlet_bandits.service.keys import WRITE
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import problem
-from dirichlet_bandits.service.registry import Registry
 
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 _IDENTITY: Final[TypeAdapter[str | None]] = TypeAdapter(
@@ -40,7 +40,7 @@ async def may_write(request: Request) -> None:
 class StudyRoute(APIRoute):
     """A route that is tried again with the study as it is stored now, if the one that was open has been replaced.
 
-    If it depends on :func:`may_write`, its function may take only a ``body``, the registry of ``studies``, and the
+    If it depends on :func:`may_write`, its function may take only a ``body``, the open ``studies``, and the
     ``name`` of one.
     """
 
@@ -53,8 +53,8 @@ class StudyRoute(APIRoute):
             try:
                 return await answer(request)
             except ReplacedError as error:
-                registry: Registry = request.app.state.registry
-                if error.study is None or not await run_in_threadpool(registry.refresh, error.study):
+                studies: OpenStudies = request.app.state.studies
+                if error.study is None or not await run_in_threadpool(studies.refresh, error.study):
                     raise
             return await answer(request)
 
@@ -68,13 +68,13 @@ class StudyRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             await may_write(request)
-            registry: Registry = request.app.state.registry
-            given: dict[str, Any] = {"studies": registry}
+            studies: OpenStudies = request.app.state.studies
+            given: dict[str, Any] = {"studies": studies}
             if named:
                 asked = request.query_params
                 given["name"] = _valid(_NAME.validate_python, asked.get("study"), "query", "study")
                 identity = _valid(_IDENTITY.validate_python, asked.get("identity"), "query", "identity")
-                given["studies"] = registry.expecting(identity)
+                given["studies"] = studies.expecting(identity)
             given["body"] = _valid(model.model_validate, _loaded(request, await request.body()), "body")
             answer: BaseModel = await run_in_threadpool(partial(self.endpoint, **given))
             return Response(answer.model_dump_json(), status, media_type="application/json")

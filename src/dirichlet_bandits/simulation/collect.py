@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.labels import VARIABLES, Labels, labels
 from dirichlet_bandits.results.result import Result

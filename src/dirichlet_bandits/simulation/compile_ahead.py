@@ -16,10 +16,10 @@ from typing import Any
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import NotCached, only_cached
+from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import LostWorkerError
-from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.progress import bars
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.executors import cores
 from dirichlet_bandits.simulation.plan import Plan, make_plan

@@ -18,9 +18,9 @@ from concurrent.futures import (
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from dirichlet_bandits.compiler import compiling, stop_spinner
+from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
-from dirichlet_bandits.logs import LOGGER
-from dirichlet_bandits.progress import Bars
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.threads import Threads

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.sources import source_stamp
 
 _PROBES = 16  # rewards that tell one foreign law from another
+_OTHERWISE = {"arms", "names", "objective", "means", "values", "_called"}  # fields that _bandit covers by itself
 
 
 def identity(plan: Plan) -> str:
@@ -59,9 +60,23 @@ def _policies(value: Mapping, name: str) -> dict[str, Any]:  # type: ignore[type
 
 @_parts.register
 def _bandit(value: Bandit, name: str) -> dict[str, Any]:
-    return {
+    """Arms and objective; of a subclass, or a bandit with further fields, its class and a digest of these fields."""
+    parts: dict[str, Any] = {
         "arms": {arm: _law(law) for arm, law in zip(value.names, value.arms, strict=True)},
         "objective": [value.objective.name, _digest(value.values.tobytes())],
+    }
+    kind, more = type(value), _more_fields(value)
+    if kind is not Bandit or more:
+        parts[name] = [f"{kind.__module__}.{kind.__qualname__}", _digest(_pickled(name, value, lambda: more))]
+    return parts
+
+
+def _more_fields(bandit: Bandit) -> dict[str, Any]:
+    """All fields that arms and objective do not determine; not those that are computed when first used."""
+    return {
+        key: value
+        for key, value in sorted(vars(bandit).items())
+        if key not in _OTHERWISE and not isinstance(getattr(type(bandit), key, None), functools.cached_property)
     }
 
 
@@ -74,12 +89,7 @@ def _policy(name: str, policy: AnyPolicy) -> list[str]:
         source = inspect.getsource(kind)
     except (OSError, TypeError):  # typed at a prompt
         source = ""
-    try:
-        state = pickle.dumps(policy.__getstate__())  # the repr of most classes is an address in memory
-    except Exception as error:
-        raise ArgumentError(
-            f"policies[{name!r}]", f"picklable, to be known again in a store ({error})", policy
-        ) from error
+    state = _pickled(f"policies[{name!r}]", policy, policy.__getstate__)
     return [f"{kind.__module__}.{kind.__qualname__}", _digest(source.encode(), state)]
 
 
@@ -89,6 +99,14 @@ def _law(law: RewardLaw) -> list[str]:
         return [repr(law), _digest(law.row.tobytes(), law.data.tobytes())]
     rewards = np.asarray(law.rvs(size=_PROBES, random_state=np.random.default_rng(0)), np.float64)
     return [type(law).__qualname__, _digest(np.float64(law.mean()).tobytes(), rewards.tobytes())]
+
+
+def _pickled(name: str, value: object, state: Callable[[], object]) -> bytes:
+    """The state of an object as bytes: the repr of most classes is an address in memory."""
+    try:
+        return pickle.dumps(state())
+    except Exception as error:
+        raise ArgumentError(name, f"picklable, to be known again in a store ({error})", value) from error
 
 
 def _digest(*parts: bytes) -> str:

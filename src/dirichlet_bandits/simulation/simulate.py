@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.progress import bars
+from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.results.labels import stored_seed
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.results.result import Result

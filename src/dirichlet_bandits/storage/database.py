@@ -21,6 +21,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, Stat
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
+from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import (
     ArgumentError,
     DirichletBanditsError,
@@ -29,7 +30,6 @@ from dirichlet_bandits.errors import (
     StorageError,
     one_of,
 )
-from dirichlet_bandits.logs import LOGGER
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings

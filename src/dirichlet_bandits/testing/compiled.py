@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.errors import RewardError, one_of
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.interface import GUARANTEES
 from dirichlet_bandits.testing.players import Unsound, reward_inside
 
 
 def check_shape(policy: Policy) -> list[str]:
-    """``params``, the verbs and the reward bounds."""
-    return [*_check_params(policy), *_check_bounds(policy)]
+    """``params``, the verbs, the reward bounds and the guarantee."""
+    return [*_check_params(policy), *_check_bounds(policy), *_check_guarantee(policy)]
 
 
 def _check_params(policy: Policy) -> list[str]:
@@ -29,7 +30,7 @@ def _check_params(policy: Policy) -> list[str]:
     if not isinstance(params, tuple) or not hasattr(params, "_fields"):
         return [f"params must be a NamedTuple of numbers; it is {params!r}"]
     if not params:
-        return ["params must have at least one field, for the compiler's sake"]
+        return ["params must have at least one field; without parameters, add a number that no verb uses"]
     problems = [
         f"params.{name} must be a number; it is {value!r}"
         for name, value in zip(params._fields, params, strict=True)
@@ -45,6 +46,12 @@ def _check_verbs(params: type) -> list[str]:
     if verbs.has_own(verbs.duel, params):
         return [f"{params.__name__} has a duel but no select: implements(select, {params.__name__})(duel_round)"]
     return [f"no verb decides for {params.__name__}: register an index, a select, or a duel and duel_round"]
+
+
+def _check_guarantee(policy: Policy) -> list[str]:
+    """``guarantee`` is one of the labels of tables."""
+    known = policy.guarantee in GUARANTEES
+    return [] if known else [f"guarantee must be {one_of(GUARANTEES)}; it is {policy.guarantee!r}"]
 
 
 def _check_bounds(policy: Policy) -> list[str]:

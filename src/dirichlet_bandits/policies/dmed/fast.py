@@ -1,6 +1,6 @@
-"""DMED by tangents: who is not on the list is not looked at while the tangent of his evidence keeps him off it.
+"""DMED by tangents: an arm that is not on the list is skipped while the tangent of its divergence keeps it off.
 
-The tangent of an arm's evidence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
+The tangent of an arm's divergence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
 An arm with N_j tangent(m) > log(t / N_j) does not join the next list: the comparison that ``rule.py`` makes would come
 to the same. If the leader alone waits, and all other tangents stay above log(t / N_j) for the next pulls and all means
 of the leader from ``low`` on, every list of these pulls is the leader alone: it is pulled in a stretch. The list after
@@ -29,8 +29,8 @@ from dirichlet_bandits.policies.dmed.rule import (
     note,
     turn_the_page,
 )
-from dirichlet_bandits.policies.evidence import coordinate
 from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
 from dirichlet_bandits.types import Floats, Ints
 

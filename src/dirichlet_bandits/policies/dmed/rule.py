@@ -12,9 +12,14 @@ from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.evidence import evidence, evidence_near, judge_by_family, judge_by_rewards
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.min_divergence import (
+    approx_min_divergence,
+    min_divergence,
+    use_family_divergence,
+    use_kinf,
+)
 from dirichlet_bandits.types import Floats, Ints
 
 WAITING, COMING = range(2)  # rows of a state's lists
@@ -73,8 +78,8 @@ class DMED(FamilyOrBoundPolicy):
         return EmpiricalDMEDParams(float(self.upper or 0.0))
 
 
-judge_by_family(DMEDParams)
-judge_by_rewards(EmpiricalDMEDParams)
+use_family_divergence(DMEDParams)
+use_kinf(EmpiricalDMEDParams)
 
 
 @jit
@@ -134,7 +139,7 @@ def relist(policy: Any, memory: Any, lists: Ints, expansions: Floats, pulled: in
     total, best_mean = overview(memory)
     for arm in range(memory.pulls.size):
         if not lists[WAITING, arm] and not lists[COMING, arm]:
-            value = evidence_near(policy, memory, expansions, arm, best_mean)[0]
+            value = approx_min_divergence(policy, memory, expansions, arm, best_mean)[0]
             lists[COMING, arm] = may_be_best(policy, memory, arm, total, best_mean, value)
     turn_the_page(lists)
 
@@ -146,7 +151,7 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
     found, level = n * value, math.log(total / n)
     if raised(found) < level or raised(level) < found:
         return found < level
-    return n * evidence(policy, memory, arm, best_mean)[0] <= level
+    return n * min_divergence(policy, memory, arm, best_mean)[0] <= level
 
 
 @jit

@@ -1,6 +1,6 @@
 """IMED by tangents: an arm is looked at again only when it may be the one to pull.
 
-The tangent of an arm's evidence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
+The tangent of an arm's divergence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
 While all tangents lie above the leader's log N, the leader is pulled without asking anybody.
 """
 
@@ -16,8 +16,8 @@ from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.evidence import coordinate
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, IMEDParams
+from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import below, calm, look, new_tangents
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.verbs import implements, specialised
-from dirichlet_bandits.policies.evidence import incremental_evidence
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, UnimodalIMED
 from dirichlet_bandits.policies.index import all_indices, incremental_index
+from dirichlet_bandits.policies.min_divergence import kinf_from_power_sums
 from dirichlet_bandits.types import Floats
 
 
@@ -19,7 +19,7 @@ def incremental_imed(
 ) -> float:
     """N_k Kinf(F_k, max mu) + log N_k, with its sign turned."""
     n = state.pulls[arm]
-    return -(n * incremental_evidence(policy, state, expansions, arm, best_mean)[0] + math.log(n))
+    return -(n * kinf_from_power_sums(policy, state, expansions, arm, best_mean)[0] + math.log(n))
 
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:

@@ -9,10 +9,10 @@ import numpy as np
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
-from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge_by_rewards
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.validation import reward_bound
 
 _PAPER = "Honda and Takemura (2015)"
@@ -40,7 +40,7 @@ class EmpiricalIMEDParams(NamedTuple):
 
 @dataclass(frozen=True)
 class IMED(FamilyPolicy):
-    """Least evidence against being best, in a one-parameter family: smallest N_k d(mu_k, max mu) + log N_k.
+    """Minimum empirical divergence in a one-parameter family: the smallest N_k d(mu_k, max mu) + log N_k.
 
     >>> IMED("bernoulli")
     IMED(family='bernoulli', sigma=None)
@@ -59,7 +59,7 @@ class IMED(FamilyPolicy):
 
 @dataclass(frozen=True)
 class EmpiricalIMED(Policy):
-    """Least evidence against being best, without a model: smallest N_k Kinf(F_k, max mu; upper) + log N_k.
+    """Minimum empirical divergence without a model: the smallest N_k Kinf(F_k, max mu; upper) + log N_k.
 
     >>> EmpiricalIMED(upper=1.0)
     EmpiricalIMED(upper=1.0)
@@ -108,15 +108,15 @@ class UnimodalIMED(FamilyPolicy):
 
 
 keeps_rewards(EmpiricalIMEDParams)
-judge_by_family(IMEDParams, UnimodalIMEDParams)
-judge_by_rewards(EmpiricalIMEDParams)
+use_family_divergence(IMEDParams, UnimodalIMEDParams)
+use_kinf(EmpiricalIMEDParams)
 
 
 @implements(index, IMEDParams, EmpiricalIMEDParams, UnimodalIMEDParams)
 def imed_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """N_k times the evidence plus log N_k, with its sign turned."""
+    """Minus N_k times the divergence, minus log N_k."""
     n = state.pulls[arm]
-    return -(n * evidence(policy, state, arm, best_mean)[0] + math.log(n))
+    return -(n * min_divergence(policy, state, arm, best_mean)[0] + math.log(n))
 
 
 @implements(select, UnimodalIMEDParams)

@@ -32,8 +32,8 @@ from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED, STRETCH_LEAST
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
-from dirichlet_bandits.policies.evidence import coordinate, mean_at
 from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
+from dirichlet_bandits.policies.min_divergence import coordinate, mean_at
 from dirichlet_bandits.policies.tangents import Tangents, lean, lean_by_family, lean_by_rewards, new_tangents, touch
 from dirichlet_bandits.types import Floats
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.evidence import evidence_near
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.med.rule import weight
+from dirichlet_bandits.policies.min_divergence import approx_min_divergence
 from dirichlet_bandits.types import Floats
 
 
@@ -29,7 +29,7 @@ def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floa
     _, best_mean = overview(state)
     weights = np.empty(state.pulls.size)
     for arm in range(weights.size):
-        weights[arm] = math.exp(-state.pulls[arm] * evidence_near(policy, state, expansions, arm, best_mean)[0])
+        weights[arm] = math.exp(-state.pulls[arm] * approx_min_divergence(policy, state, expansions, arm, best_mean)[0])
     return weights
 
 

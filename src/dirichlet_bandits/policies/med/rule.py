@@ -10,10 +10,10 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.evidence import evidence, judge_by_family, judge_by_rewards
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.validation import reward_scale
 
 
@@ -87,14 +87,14 @@ class MaillardSampling(Policy):
 
 
 keeps_rewards(EmpiricalMEDParams)
-judge_by_family(MEDParams)
-judge_by_rewards(EmpiricalMEDParams)
+use_family_divergence(MEDParams)
+use_kinf(EmpiricalMEDParams)
 
 
 @jit
 def weight(policy: Any, state: Any, arm: int, best_mean: float) -> float:
     """exp(-N_k D_k)"""
-    return math.exp(-state.pulls[arm] * evidence(policy, state, arm, best_mean)[0])
+    return math.exp(-state.pulls[arm] * min_divergence(policy, state, arm, best_mean)[0])
 
 
 @implements(select, MEDParams, EmpiricalMEDParams)

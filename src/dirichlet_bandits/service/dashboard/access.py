@@ -10,7 +10,7 @@ from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
 from dirichlet_bandits.service.guard import COOKIE
 from dirichlet_bandits.service.keys import check_key
-from dirichlet_bandits.service.registry import Registry
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.routes import may_write
 
 _YEAR: Final = 365 * 86400
@@ -22,28 +22,28 @@ class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
     """Nobody is logged in."""
 
 
-async def _reading(request: Request) -> Registry:
+async def _reading(request: Request) -> OpenStudies:
     if request.state.scope is None:
         raise NotLoggedIn
-    registry: Registry = request.app.state.registry
-    return registry
+    studies: OpenStudies = request.app.state.studies
+    return studies
 
 
-async def _writing(request: Request) -> Registry:
-    registry = await _reading(request)
+async def _writing(request: Request) -> OpenStudies:
+    studies = await _reading(request)
     await may_write(request)
-    return registry
+    return studies
 
 
-Reading = Annotated[Registry, Depends(_reading)]
-Writing = Annotated[Registry, Depends(_writing)]
+Reading = Annotated[OpenStudies, Depends(_reading)]
+Writing = Annotated[OpenStudies, Depends(_writing)]
 
 
-async def _changing(studies: Writing, identity: Annotated[str | None, Form()] = None) -> Registry:
+async def _changing(studies: Writing, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
     return studies.expecting(identity)
 
 
-Changing = Annotated[Registry, Depends(_changing)]
+Changing = Annotated[OpenStudies, Depends(_changing)]
 """For forms that change a study: the one that the page showed, not another one that has its name by now."""
 
 

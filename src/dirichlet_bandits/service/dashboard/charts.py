@@ -1,4 +1,6 @@
-"""Pictures of a study as inline SVG: no script, nothing loaded; every text escaped, every colour from the style sheet.
+"""Pictures of a study as inline SVG: histograms, intervals and small shares; ``static/charts.js`` draws all else.
+
+They need no script and load nothing; every text is escaped, and every color comes from the style sheet.
 
 They are 360 units wide, so that a phone shows letters at their full size. Shapes have titles: pointed at, they say
 their numbers.
@@ -18,10 +20,6 @@ from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
 WIDTH: Final = 360
-_LEFT: Final = 44
-_RIGHT: Final = 10
-_TALL: Final = 200
-_BOTTOM: Final = 24
 _BINS: Final = 24
 _GREY: Final = 8  # the colour of all other arms
 
@@ -43,29 +41,10 @@ def swatch(k: int) -> Markup:
     return Markup(f'<svg class="swatch" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{square}</svg>')
 
 
-def shares(found: Series) -> Markup:
-    """The share of each arm over time, stacked."""
-    x, y = _x(found), Scale(0.0, 1.0, _TALL - _BOTTOM, 10)
-    parts = [*_areas(found, x, y), _axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
-    for tick in (0.0, 0.5, 1.0):
-        parts.append(_text(_LEFT - 5, y(tick) + 4, f"{100 * tick:.0f} %", "end"))
-    return _svg(_TALL, "Share of each arm over time", parts)
-
-
 def sparkline(found: Series) -> Markup:
-    """The same without axes, for a card."""
+    """The share of each arm over time, stacked, without axes: for a card."""
     x, y = Scale(0, max([*found.at[-1:], 1]), 0, WIDTH), Scale(0.0, 1.0, 48, 0)
     return _svg(48, "Share of each arm over time", _areas(found, x, y), "spark")
-
-
-def means(found: Series) -> Markup:
-    """The mean reward of each arm over time."""
-    return _lines(found, found.means, "Mean reward of each arm over time")
-
-
-def total(found: Series) -> Markup:
-    """The rewards so far, added up."""
-    return _lines(found, np.array([found.total]), "Sum of all rewards over time")
 
 
 def interval_scale(summary: pd.DataFrame, trials: pd.DataFrame) -> Scale | None:
@@ -150,26 +129,6 @@ def _areas(found: Series, x: Scale, y: Scale) -> list[str]:
     return parts
 
 
-def _lines(found: Series, rows: Floats, title: str) -> Markup:
-    finite = rows[np.isfinite(rows)]
-    if not finite.size:
-        return Markup("")
-    x, y = _x(found), Scale(*_padded(finite.min(), finite.max()), _TALL - _BOTTOM, 10)
-    parts = [_axis_x(0, x.high, _TALL - _BOTTOM, x, whole=True)]
-    for tick in _ticks(y.low, y.high):
-        parts.append(_text(_LEFT - 5, y(tick) + 4, _compact(tick), "end"))
-        parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{WIDTH - _RIGHT}"/>')
-    for k, row in enumerate(rows):
-        pairs = zip(found.at, row.tolist(), strict=True)
-        points = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, value in pairs if math.isfinite(value))
-        parts.append(f'<polyline class="line c{k}" points="{points}"/>')
-    return _svg(_TALL, title, parts)
-
-
-def _x(found: Series) -> Scale:
-    return Scale(0, max([*found.at[-1:], 1]), _LEFT, WIDTH - _RIGHT)
-
-
 def _svg(height: int, title: str, parts: Sequence[str], kind: str = "chart") -> Markup:
     head = f'<svg class="{kind}" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}"'
     return Markup(head + (' preserveAspectRatio="none">' if kind == "spark" else ">") + "".join(parts) + "</svg>")
@@ -179,18 +138,6 @@ def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _compact(value: float) -> str:
-    """A number beside an upright axis, where there is room for five characters.
-
-    >>> [_compact(x) for x in (0.25, 5000.0, 150_000.0, 1e6, -2.5e9)]
-    ['0.25', '5000', '150k', '1M', '-2.5G']
-    """
-    for unit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= unit and abs(value) >= 10_000:
-            return short(value / unit) + letter
-    return short(value)
-
-
 def _label(y: float, name: str, value: str) -> list[str]:
     """The name of an arm, cut to the room that the value leaves."""
     room = (WIDTH - 40) // 7 - len(value)
@@ -198,9 +145,9 @@ def _label(y: float, name: str, value: str) -> list[str]:
     return [_text(12, y, cut), _text(WIDTH - 12, y, value, "end")]
 
 
-def _axis_x(low: float, high: float, y: float, x: Scale, whole: bool = False) -> str:
+def _axis_x(low: float, high: float, y: float, x: Scale) -> str:
     marks = [f'<path class="axis" d="M{x(low):.1f} {y}H{x(high):.1f}"/>']
-    for tick in _ticks(low, high, whole):
+    for tick in _ticks(low, high):
         anchor = "start" if x(tick) < 20 else "end" if x(tick) > WIDTH - 20 else "middle"
         marks.append(f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, short(tick), anchor))
     return "".join(marks)
@@ -214,7 +161,7 @@ def _padded(low: float, high: float) -> tuple[float, float]:
     return float(low - room), float(high + room)
 
 
-def _ticks(low: float, high: float, whole: bool = False) -> list[float]:
+def _ticks(low: float, high: float) -> list[float]:
     """Some round numbers in a range.
 
     >>> _ticks(0.0, 103.0)
@@ -223,7 +170,5 @@ def _ticks(low: float, high: float, whole: bool = False) -> list[float]:
     rough = (high - low) / 5
     size = 10.0 ** math.floor(math.log10(rough))
     step = next((m * size for m in (1.0, 2.0, 5.0, 10.0) if m * size >= rough), 10 * size)
-    if whole:
-        step = max(1.0, step)
     first = math.ceil(low / step)
     return [k * step for k in range(first, first + 7) if k * step <= high]

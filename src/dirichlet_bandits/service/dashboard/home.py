@@ -17,8 +17,8 @@ from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import LOG, status_of, words_of
-from dirichlet_bandits.service.registry import Registry
 from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
@@ -63,7 +63,7 @@ def create(
 
 def _home(
     request: Request,
-    studies: Registry,
+    studies: OpenStudies,
     typed: dict[str, str],
     status: int = 200,
     error: str | None = None,
@@ -86,7 +86,7 @@ def _home(
     return page(request, "studies.html", status, **values)
 
 
-def _card(studies: Registry, name: str) -> dict[str, Any]:
+def _card(studies: OpenStudies, name: str) -> dict[str, Any]:
     """What a card says; of a study that cannot be shown, why: the others can."""
     try:
         try:

@@ -10,7 +10,7 @@ from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.advice import next_step
-from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, series
+from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 
 LISTED: Final = 50
 _OTHER: Final = 8
@@ -57,9 +57,7 @@ def overview(study: Study) -> dict[str, Any]:
         + [(OTHERS, charts.swatch(_OTHER))] * (found.others > 0),
         "window": found.window,
         "others": found.others,
-        "shares": charts.shares(found),
-        "means": charts.means(found),
-        "sums": charts.total(found),
+        "moments": moments(found),
         "histograms": charts.histograms(drawn, log, level, costs),
     }
 

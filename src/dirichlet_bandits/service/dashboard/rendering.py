@@ -25,7 +25,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     if "study" in values:
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
     values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
-    values |= {"compiling": list(state.precompiling.waiting)}
+    values |= {"compiling": list(state.background_compiler.waiting)}
     values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
     return HTMLResponse(_templates.get_template(template).render(values), status)
 

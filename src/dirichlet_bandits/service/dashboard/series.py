@@ -1,4 +1,4 @@
-"""What happened over time, as numbers: the data behind the pictures, for the browser and for those drawn here."""
+"""What happened over time, as numbers: for the script that draws them, and for a table where no script runs."""
 
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ DRAWN: Final = 8
 OTHERS: Final = "all other arms"
 _POINTS: Final = 600
 _SMALLEST_WINDOW: Final = 20
+_ROWS: Final = 8
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
@@ -38,6 +39,15 @@ class Series(NamedTuple):
     share: Floats
     means: Floats
     total: list[float]
+
+
+class Moment(NamedTuple):
+    """A series at one of its trials: shares and means by arm, and the sum of the rewards."""
+
+    at: int
+    share: list[float]
+    means: list[float]
+    total: float
 
 
 def drawn_arms(summary: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
@@ -75,6 +85,15 @@ def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _PO
         means=means.reshape(len(arms), at.size),
         total=np.cumsum(rewards)[at - 1].tolist(),
     )
+
+
+def moments(found: Series) -> list[Moment]:
+    """The rows of a table over time: a few trials at equal distances, the last one among them."""
+    n = len(found.at)
+    return [
+        Moment(found.at[k], found.share[:, k].tolist(), found.means[:, k].tolist(), found.total[k])
+        for k in np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(int)).tolist()
+    ]
 
 
 @routes.get("/study/series")

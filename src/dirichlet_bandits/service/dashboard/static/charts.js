@@ -1,5 +1,5 @@
-// Draws a study over time with uPlot: values where one points, zoom, trials or dates. Without it the service's own
-// pictures stay in their place.
+// Draws a study over time with uPlot: values where one points, zoom, trials or dates. Without it the tables of the page
+// stay in their place.
 "use strict";
 
 const HEIGHT = 260;

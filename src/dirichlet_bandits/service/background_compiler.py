@@ -5,14 +5,14 @@ import threading
 
 from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import load_study
-from dirichlet_bandits.live.precompile import compile_live
+from dirichlet_bandits.live.compile_live import compile_live
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage import Storage
 
 _LOGGER = logging.getLogger(__name__)
 
 
-class Precompiling:
+class BackgroundCompiler:
     """The policies of a storage's studies, compiled one after the other by a thread of its own."""
 
     def __init__(self, storage: Storage) -> None:
@@ -22,7 +22,7 @@ class Precompiling:
 
     def start(self) -> threading.Thread:
         """Begin. The thread does not keep a process from its end."""
-        thread = threading.Thread(target=self._run, name="precompiling", daemon=True)
+        thread = threading.Thread(target=self._run, name="background-compiler", daemon=True)
         thread.start()
         return thread
 

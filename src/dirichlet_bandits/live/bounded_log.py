@@ -1,15 +1,15 @@
-"""A log as a policy with bounds of its own would have had it."""
+"""A study's events as a policy with other reward bounds would have recorded them."""
 
 from collections.abc import Iterator, Sequence
 
 from dirichlet_bandits.storage.events import CORRECT, NOTE, TELL, VOID, Event
 
 
-def within(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
-    """The events, without rewards outside of the bounds: mistakes, to be taken back or corrected later on.
+def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
+    """Yield the events without rewards outside of the bounds, which are mistakes to be voided or corrected later.
 
-    Whoever has these bounds would have refused them. So a trial waits until its reward is corrected, and a correction
-    that goes astray takes the reward back.
+    A policy with these bounds would have refused such a reward. So its trial waits until the reward is corrected, and a
+    correction to a value outside of the bounds voids the reward.
     """
     waiting: set[int | None] = set()  # trials whose reward was refused
     voided: set[int | None] = set()  # trials without a reward that counts, after they had one

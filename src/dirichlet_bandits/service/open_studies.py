@@ -15,7 +15,7 @@ from dirichlet_bandits.live.following import has_done, is_stored_as
 from dirichlet_bandits.storage import Storage
 
 
-class Registry:
+class OpenStudies:
     """Studies by name, opened when first needed; a study takes note by itself of what others write."""
 
     def __init__(self, storage: Storage) -> None:
@@ -24,7 +24,7 @@ class Registry:
         self._open: dict[str, Study] = {}
         self.expected: str | None = None  # the identity that the caller means
 
-    def expecting(self, identity: str | None) -> "Registry":
+    def expecting(self, identity: str | None) -> "OpenStudies":
         """The same studies for a caller who means the one with this identity; None if that was not said."""
         seen = copy.copy(self)
         seen.expected = identity

@@ -7,7 +7,7 @@ import httpx
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.app import create_app
-from dirichlet_bandits.service.precompile import Precompiling
+from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.storage import open_storage
 from tests.service.running import Running
 
@@ -40,7 +40,7 @@ def test_the_pages_say_what_is_being_compiled():
             return (await web.get("/")).text
 
     assert "Compiling" not in asyncio.run(page())
-    app.state.precompiling.waiting = ["RDS", "UCB1"]
+    app.state.background_compiler.waiting = ["RDS", "UCB1"]
     assert "Compiling RDS, UCB1, once" in asyncio.run(page())
 
 
@@ -48,7 +48,7 @@ def test_a_study_that_cannot_be_read_keeps_no_other_from_it():
     storage = open_storage(None)
     db.create_study("good", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=storage, seed=0)
     storage.create("foreign", {"policy": {"policy": "Mine"}, "seed": "0", "arms": ["a"]}, [])
-    precompiling = Precompiling(storage)
-    assert precompiling._policies() == {"UCB1": db.UCB1(sigma=1.0)}
-    precompiling.start().join()
-    assert precompiling.waiting == []
+    compiler = BackgroundCompiler(storage)
+    assert compiler._policies() == {"UCB1": db.UCB1(sigma=1.0)}
+    compiler.start().join()
+    assert compiler.waiting == []

@@ -12,7 +12,7 @@ from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event
 from dirichlet_bandits.types import Floats, Ints
 
 
-class Rounds(NamedTuple):
+class LoggedRounds(NamedTuple):
     """A row a round: propensities of all arms that the study ever had, and whether all of it was handed out.
 
     A trial of the past is a round, and complete if its propensity is known; those of the other arms are NaN then, if
@@ -46,7 +46,7 @@ class Rounds(NamedTuple):
 
 
 @intact("the study")
-def read_rounds(events: Sequence[Event]) -> Rounds:
+def read_rounds(events: Sequence[Event]) -> LoggedRounds:
     """Rounds from events that were read with their data."""
     journal = Journal()
     journal.apply(events)
@@ -76,7 +76,7 @@ def read_rounds(events: Sequence[Event]) -> Rounds:
             left = 0
     matrix = _matrix(found, len(journal.names))
     matrix[unknown] = np.nan
-    return Rounds(journal, matrix, np.array(complete, bool), row_of_trial)
+    return LoggedRounds(journal, matrix, np.array(complete, bool), row_of_trial)
 
 
 def _matrix(found: list[bytes], n_arms: int) -> Floats:

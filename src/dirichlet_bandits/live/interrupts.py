@@ -1,4 +1,4 @@
-"""Work that no signal handler can break into: Ctrl-C must not end in the midst of compiled code.
+"""Shield work from interrupts: no signal handler can raise in the middle of it, so Ctrl-C never ends compiled code.
 
 An exception that a signal handler raises may come up between any two steps of the main thread, also inside Python's own
 ``Thread.start`` or ``Future.result``, and leave their locks behind. So the main thread does nothing here but two calls
@@ -25,15 +25,15 @@ T = TypeVar("T")
 _working: set[LockType] = set()
 
 
-def undisturbed(work: Callable[[], T]) -> T:
-    """The answer of ``work``, done in a thread of its own if this is the main one, where Python runs signal handlers.
+def shielded(work: Callable[[], T]) -> T:
+    """Return ``work()``, run in a thread of its own if this is the main thread, where Python runs signal handlers.
 
-    What a handler raises, KeyboardInterrupt for one, may come up at any step of the main thread. On the way in or
-    out of compiled code it can end the process. Here it finds the main thread waiting, and leaves at once; the work
-    comes to its end alone, and its caller must throw away whatever it was changing.
+    An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. On the way in or
+    out of compiled code it can end the process. Here the main thread only waits, so the exception leaves at once. The
+    work continues to its end, and the caller must discard whatever it was changing.
 
     >>> main = threading.get_ident()
-    >>> undisturbed(threading.get_ident) == main
+    >>> shielded(threading.get_ident) == main
     False
     """
     if threading.get_ident() != threading.main_thread().ident:
@@ -64,7 +64,7 @@ def undisturbed(work: Callable[[], T]) -> T:
 
 @atexit.register
 def _wait() -> None:
-    """Work that was left alone comes to its end before the interpreter does, unless it compiles, which takes long."""
+    """Let interrupted work end before the interpreter does, unless it is compiling, which takes long."""
     began = time.monotonic()
     for ended in list(_working):
         while not ended.acquire(timeout=_POLL_SECONDS):
@@ -75,9 +75,9 @@ def _wait() -> None:
 
 
 def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[int, int], object] | None = None) -> None:
-    """Look at one after the other, undisturbed; an interrupt may come between any thousand of them and the next.
+    """Call ``look`` for each item, shielded from interrupts, which may come only after every thousandth item.
 
-    ``progress(done, total)`` is called now and then.
+    ``progress(done, total)`` is called then, too.
     """
 
     def look_at(some: Sequence[T]) -> None:
@@ -85,6 +85,6 @@ def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[in
             look(item)
 
     for first in range(0, len(items), _STEP):
-        undisturbed(partial(look_at, items[first : first + _STEP]))
+        shielded(partial(look_at, items[first : first + _STEP]))
         if progress is not None:
             progress(min(first + _STEP, len(items)), len(items))

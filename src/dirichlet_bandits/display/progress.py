@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from dirichlet_bandits.notebooks import LiveArea, in_notebook
+from dirichlet_bandits.display.notebooks import LiveArea, in_notebook
 
 _REDRAW_SECONDS = 0.2  # a notebook that is told more often falls behind
 

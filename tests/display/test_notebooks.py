@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits import progress
-from dirichlet_bandits.notebooks import in_notebook
+from dirichlet_bandits.display import progress
+from dirichlet_bandits.display.notebooks import in_notebook
 
 
 @pytest.fixture

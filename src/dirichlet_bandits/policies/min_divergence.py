@@ -1,8 +1,8 @@
-"""The evidence against an arm: N times the divergence of its rewards from a law whose mean reaches the best one.
+"""The minimum empirical divergence of an arm: from its rewards to the nearest law whose mean is at least a target.
 
-IMED, MED and DMED are three ways to weigh it. A policy says once what it assumes: a family (:func:`judge_by_family`),
-then the divergence is d(mu_k, m); or a bound (:func:`judge_by_rewards`), then it is Kinf(F_k, m; upper), which needs
-all rewards.
+IMED, MED and DMED compare it, times the arm's number of rewards, between arms. A policy registers once what it assumes:
+with a family (:func:`use_family_divergence`) the divergence is d(mu_k, m); with a bound (:func:`use_kinf`) it is
+Kinf(F_k, m; upper), which needs all rewards.
 """
 
 import math
@@ -19,21 +19,21 @@ from dirichlet_bandits.types import Floats
 
 
 @verb
-def evidence(policy: Any, state: Any, arm: int, target: float) -> Any:
-    """Evidence a reward against a mean of at least ``target``, and its slope there.
+def min_divergence(policy: Any, state: Any, arm: int, target: float) -> Any:
+    """The least divergence to a law with a mean of at least ``target``, and its slope in the target.
 
     It depends on the rewards and the target alone, so that arms with the same rewards tie exactly.
     """
 
 
 @verb
-def evidence_near(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> Any:
-    """The evidence and its slope, up to rounding."""
+def approx_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> Any:
+    """The same, up to rounding."""
 
 
 @verb
 def coordinate(policy: Any, m: float) -> Any:
-    """The function of a mean in which the evidence is convex."""
+    """The function of a mean in which the divergence is convex."""
 
 
 @verb
@@ -42,30 +42,30 @@ def mean_at(policy: Any, c: float) -> Any:
 
 
 @verb
-def stretched(policy: Any, slope: float, m: float) -> Any:
+def slope_in_coordinate(policy: Any, slope: float, m: float) -> Any:
     """A slope in the mean, turned into a slope in the coordinate."""
 
 
-def judge_by_family(*policy_types: type) -> None:
-    """Let the evidence of these policies, whose parameters are ``family`` and ``sigma``, be that of a family."""
-    implements(evidence, *policy_types)(family_evidence)
-    implements(evidence_near, *policy_types)(evidence_itself)
+def use_family_divergence(*policy_types: type) -> None:
+    """Let the divergence of these policies, whose parameters are ``family`` and ``sigma``, be that of the family."""
+    implements(min_divergence, *policy_types)(family_divergence)
+    implements(approx_min_divergence, *policy_types)(exact_min_divergence)
     implements(coordinate, *policy_types)(_logarithm_if_exponential)
     implements(mean_at, *policy_types)(_power_if_exponential)
-    implements(stretched, *policy_types)(_times_mean_if_exponential)
+    implements(slope_in_coordinate, *policy_types)(_times_mean_if_exponential)
 
 
-def judge_by_rewards(*policy_types: type) -> None:
-    """Let the evidence of these policies, which keep rewards and have an ``upper``, be Kinf."""
-    implements(evidence, *policy_types)(empirical_evidence)
-    implements(evidence_near, *policy_types)(incremental_evidence)
+def use_kinf(*policy_types: type) -> None:
+    """Let the divergence of these policies, which store rewards and have an ``upper``, be Kinf."""
+    implements(min_divergence, *policy_types)(kinf_from_rewards)
+    implements(approx_min_divergence, *policy_types)(kinf_from_power_sums)
     implements(coordinate, *policy_types)(_mean_itself)
     implements(mean_at, *policy_types)(_itself)
-    implements(stretched, *policy_types)(_slope_itself)
+    implements(slope_in_coordinate, *policy_types)(_slope_itself)
 
 
 @jit
-def family_evidence(policy: Any, state: Tally, arm: int, target: float) -> tuple[float, float]:
+def family_divergence(policy: Any, state: Tally, arm: int, target: float) -> tuple[float, float]:
     """d(mu_k, target), and (target - mu_k) / V(target) with the family's variance V."""
     mean = state.means[arm]
     return (
@@ -75,7 +75,7 @@ def family_evidence(policy: Any, state: Tally, arm: int, target: float) -> tuple
 
 
 @jit
-def empirical_evidence(policy: Any, state: History, arm: int, target: float) -> tuple[float, float]:
+def kinf_from_rewards(policy: Any, state: History, arm: int, target: float) -> tuple[float, float]:
     """Kinf(F_k, target; upper), whose slope is the optimal multiplier."""
     if state.means[arm] >= target:
         return 0.0, 0.0
@@ -84,13 +84,13 @@ def empirical_evidence(policy: Any, state: History, arm: int, target: float) -> 
 
 
 @jit
-def evidence_itself(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
-    """The evidence itself: a formula of the mean."""
-    return evidence(policy, state, arm, m)
+def exact_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
+    """The exact divergence, because that of a family is a formula of the mean."""
+    return min_divergence(policy, state, arm, m)
 
 
 @jit
-def incremental_evidence(policy: Any, state: History, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
+def kinf_from_power_sums(policy: Any, state: History, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
     """Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
     return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
 

@@ -1,0 +1,1 @@
+"""What users see: the logger, progress bars, output in notebooks, HTML tables, times in words."""

@@ -1,0 +1,52 @@
+"""What the guides say of the code's structure is true: lists of files are complete."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "dirichlet_bandits"
+
+# A policy that touches every file: it has a family of its own, a shortcut, propensities and published numbers.
+EXAMPLE = "DMED"
+NOT_FOR_NEW_POLICIES = {
+    "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
+    "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
+}
+NOT_FOR_THE_EXAMPLE = {"tests/policies/test_propensity.py": "WRSDA"}  # propensities are not known of this one
+
+
+def text_files():
+    """All files that are written by hand, and the pins."""
+    for folder in ("src", "tests", "docs", "tools", "benchmarks"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".py", ".pyi", ".md", ".toml", ".json"} and path != Path(__file__):
+                yield path
+    yield from (ROOT / name for name in ("README.md", "CHANGELOG.md", "pyproject.toml"))
+
+
+def test_the_guide_names_every_file_that_a_new_policy_touches():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide[guide.index("### Into the library") : guide.index("## Habits")]
+    listed = re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE)
+    names = re.compile(rf"\b({EXAMPLE}|{EXAMPLE.lower()})\b")
+    found = {path.relative_to(ROOT).as_posix() for path in text_files() if names.search(path.read_text("utf-8"))}
+    touched = {path.replace(f"/{EXAMPLE.lower()}/", "/greedy/") for path in found - set(NOT_FOR_NEW_POLICIES)}
+    assert sorted(listed) == sorted(touched | set(NOT_FOR_THE_EXAMPLE)), (
+        "list the file in CONTRIBUTING.md, or here in NOT_FOR_NEW_POLICIES with the reason"
+    )
+    assert [path for path in NOT_FOR_NEW_POLICIES if path not in found] == []
+    for path, other in NOT_FOR_THE_EXAMPLE.items():
+        assert f"db.{other}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_docstring_of_study_names_every_part():
+    listed = re.findall(r"^ {8}(\w+\.py) ", (PACKAGE / "live" / "study.py").read_text(encoding="utf-8"), re.MULTILINE)
+    files = {path.name for path in (PACKAGE / "live").glob("*.py")} - {"__init__.py", "study.py"}
+    assert sorted(listed) == sorted(files)
+
+
+def test_the_guide_names_every_package():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)/`", guide[: guide.index("## Add a policy")]))
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert sorted(packages - named) == []
