@@ -10,6 +10,7 @@ have a reward, the policy chooses among the arms with a reward.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,8 +224,8 @@ def play_script(
             pulls[arm] += 1
             reports.outstanding[arm] += 1
             delay = delay_of(script, arm, entry)
-            due, value = (clock + 1 + delay, reward) if delay <= script.window else (clock + 1 + script.window, script.late)
-            post(mail, clock, due, arm, value)
+            value = reward if delay <= script.window else script.late
+            post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
             total += reward
             regret += script.gaps[clock, arm]
             clock += 1
@@ -235,3 +236,8 @@ def play_script(
     outcome.reward[0] = total
     control[DONE] += 1
     return RUNNING
+
+
+def script_runner(policy_type: type) -> Callable[..., int]:
+    """Return the compiled loop for one policy type."""
+    return verbs.specialised(play_script, policy_type)

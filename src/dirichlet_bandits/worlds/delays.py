@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import RewardLaw
-from dirichlet_bandits.arms.tapes import law_identity
+from dirichlet_bandits.arms.tapes import digest, law_identity
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.sources import source_of
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_within, positive_number
 
 Delay = float | RewardLaw | Callable[[Floats], Any]
+
+_PROBES = np.linspace(-1.0, 2.0, 31)  # rewards that tell one function of rewards from another
 
 
 class Geometric:
@@ -70,14 +71,20 @@ class Pareto:
         return f"Pareto(alpha={self.alpha:g})"
 
 
+def is_number(delay: object) -> bool:
+    """Whether a delay is always the same."""
+    return isinstance(delay, int | float | np.integer | np.floating) and not isinstance(delay, bool)
+
+
 def checked_delays(delay: Delay | Sequence[Delay]) -> tuple[Delay, ...]:
     """Return one delay for all arms or one per arm; a single number is checked at once."""
     several = tuple(delay) if isinstance(delay, list | tuple) else (delay,)
+    one: Any
     for one in several:
-        number = isinstance(one, int | float | np.number) and not isinstance(one, bool)
-        if number and not float(one) >= 0.0:  # NaN is not either
-            raise ArgumentError("delay", "a number of pulls, at least 0", one)
-        if not number and (isinstance(one, bool | type) or not (isinstance(one, RewardLaw) or callable(one))):
+        if is_number(one):
+            if not float(one) >= 0.0:  # NaN is not either
+                raise ArgumentError("delay", "a number of pulls, at least 0", one)
+        elif isinstance(one, bool | type) or not (isinstance(one, RewardLaw) or callable(one)):
             raise ArgumentError("delay", "a number of pulls, a law, or a function of rewards", one)
     return several
 
@@ -87,11 +94,13 @@ def draw_delays(delays: Sequence[Delay], rewards: Floats, rng: np.random.Generat
     n_arms, horizon = rewards.shape
     found = np.empty((n_arms, horizon))
     for arm in range(n_arms):
-        delay = delays[arm % len(delays)]
-        if isinstance(delay, RewardLaw):
-            drawn: Any = delay.rvs(size=horizon, random_state=rng)
+        delay: Any = delays[arm % len(delays)]
+        if is_number(delay):
+            drawn: Any = np.full(horizon, float(delay))
+        elif isinstance(delay, RewardLaw):
+            drawn = delay.rvs(size=horizon, random_state=rng)
         else:
-            drawn = delay(rewards[arm]) if callable(delay) else np.full(horizon, float(delay))
+            drawn = delay(rewards[arm])
         values = np.asarray(drawn, np.float64)
         if values.shape != (horizon,) or not (values >= 0.0).all():
             wrong = values.shape if values.shape != (horizon,) else values[~(values >= 0.0)][0]
@@ -100,8 +109,10 @@ def draw_delays(delays: Sequence[Delay], rewards: Floats, rng: np.random.Generat
     return np.minimum(np.ceil(found), horizon).astype(np.int64)
 
 
-def delay_identity(delay: Delay) -> Any:
+def delay_identity(delay: Any) -> Any:
     """Return plain data that differ if the delays differ."""
+    if is_number(delay):
+        return float(delay)
     if isinstance(delay, RewardLaw):
         return law_identity(delay)
-    return source_of(delay) if callable(delay) else float(delay)
+    return digest(np.asarray(delay(_PROBES), np.float64).tobytes())

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dirichlet_bandits.arms.bandit import RewardLaw
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, whole_number
-from dirichlet_bandits.worlds.delays import Delay, checked_delays, delay_identity, draw_delays
+from dirichlet_bandits.worlds.delays import Delay, checked_delays, delay_identity, draw_delays, is_number
 
 Batch = int | Literal["geometric", "minimax"] | Sequence[int]
 
@@ -22,8 +23,8 @@ class Feedback:
     """When the rewards of a simulation become known to the policy.
 
     ``delays`` are one for all arms, or one per arm. A reward that takes more than ``window`` pulls counts as ``late``
-    when the window ends; NaN means that it never counts. ``batches`` are the first pulls of all batches, counted from 0;
-    every decision of a batch uses what was known before it.
+    when the window ends; NaN means that it never counts. ``batches`` are the first pulls of all batches, counted from
+    0; every decision of a batch uses what was known before it.
     """
 
     delays: tuple[Delay, ...]
@@ -34,7 +35,12 @@ class Feedback:
     @property
     def immediate(self) -> bool:
         """Whether each reward is known before the next decision, as in a plain simulation."""
-        return self.batches is None and all(not callable(d) and d == 0 for d in self.delays if not hasattr(d, "rvs")) and not any(hasattr(d, "rvs") for d in self.delays)
+        return self.batches is None and all(is_number(delay) and delay == 0 for delay in self.delays)
+
+    @property
+    def depends_on_rewards(self) -> bool:
+        """Whether a delay is a function of the reward."""
+        return any(not is_number(delay) and not isinstance(delay, RewardLaw) for delay in self.delays)
 
     def delays_of(self, rewards: Floats, rng: np.random.Generator) -> Ints:
         """Draw the delays of all rewards of a replication."""
@@ -47,7 +53,13 @@ class Feedback:
 
 
 def make_feedback(
-    delay: Delay | Sequence[Delay], window: int | None, late: float | Literal["lost"], batch: Batch, horizon: int, n_arms: int
+    *,
+    delay: Delay | Sequence[Delay],
+    window: int | None,
+    late: float | Literal["lost"],
+    batch: Batch,
+    horizon: int,
+    n_arms: int,
 ) -> Feedback:
     """Check the arguments of :func:`dirichlet_bandits.simulate` that say when rewards become known."""
     delays = checked_delays(delay)
@@ -59,7 +71,8 @@ def make_feedback(
         raise ArgumentError("late", "'lost' or a reward", late)
     if late != "lost" and window is None:
         raise ArgumentError("window", "a number of pulls, because 'late' is given", window)
-    return Feedback(delays, window, math.nan if late == "lost" else finite_number("late", late), _batches(batch, horizon))
+    counted = math.nan if late == "lost" else finite_number("late", late)
+    return Feedback(delays, window, counted, _batches(batch, horizon))
 
 
 def _batches(batch: Batch, horizon: int) -> tuple[int, ...] | None:

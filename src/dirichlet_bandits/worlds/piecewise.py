@@ -78,7 +78,7 @@ class Piecewise(World):
         ends = [bandit.support() for bandit in self.bandits]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    def identity(self, horizon: int) -> Any:
+    def identity(self) -> Any:
         return {first: [law_identity(law) for law in bandit.arms] for first, bandit in self._segments()}
 
     def _segments(self) -> Iterable[tuple[int, Bandit]]:
@@ -95,4 +95,5 @@ def _bandit(first: int, arms: Arms, names: Sequence[str] | None, objective: Obje
     try:
         return Bandit(arms, names, objective=objective)
     except ArgumentError as error:
-        raise ArgumentError(f"segments[{first}]: {error.name}", error.expected, error.received) from None
+        _, expected, got = error.args
+        raise ArgumentError(f"segments[{first}]: {error.name}", expected, got) from None

@@ -1,4 +1,4 @@
-"""What a world has to say: the rewards that its arms could give in one replication, and what they are worth over time."""
+"""What a world provides: the rewards that its arms could give in one replication, and their values over time."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -55,8 +55,8 @@ class World(ABC):
         """Smallest interval that surely contains all rewards."""
 
     @abstractmethod
-    def identity(self, horizon: int) -> Any:
-        """Return plain data that differ if the rewards or their values differ: a store compares them."""
+    def identity(self) -> Any:
+        """Return plain data that differ if the laws of the rewards differ: a store compares them and the values."""
 
     def gaps(self, horizon: int) -> Floats:
         """Shortfall of each arm's value from the best one of its time."""
