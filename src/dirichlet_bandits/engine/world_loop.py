@@ -238,6 +238,6 @@ def play_script(
     return RUNNING
 
 
-def script_runner(policy_type: type) -> Callable[..., int]:
-    """Return the compiled loop for one policy type."""
-    return verbs.specialised(play_script, policy_type)
+def script_runner(params: Any) -> Callable[..., int]:
+    """Return the compiled loop for policies with such parameters."""
+    return verbs.specialised(play_script, params)

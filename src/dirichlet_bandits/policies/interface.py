@@ -60,18 +60,18 @@ class Policy:
 
     def init(self, n_arms: int) -> Any:
         """State before the first reward."""
-        return specialised(_init, type(self.params))(self.params, n_arms)
+        return specialised(_init, self.params)(self.params, n_arms)
 
     def select(self, state: Any, rng: np.random.Generator) -> list[int]:
         """The arms of the next round in the order of their pulls; the state stays as it is."""
-        return [int(arm) for arm in specialised(_select, type(self.params))(self.params, state, rng)]
+        return [int(arm) for arm in specialised(_select, self.params)(self.params, state, rng)]
 
     def update(self, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
         """State after one more reward; the state given is used up."""
         if not 0 <= arm < len(state.pulls):
             raise ArgumentError("arm", f"an index below {len(state.pulls)}", arm)
         self.check_reward(reward)
-        return specialised(_update, type(self.params))(self.params, state, arm, float(reward), rng)
+        return specialised(_update, self.params)(self.params, state, arm, float(reward), rng)
 
     def check_reward(self, reward: float) -> None:
         """Refuse a reward that is not finite, too large to be squared, or outside the declared bounds."""

@@ -18,6 +18,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import NotCached, only_cached
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.errors import LostWorkerError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.simulation.collect import Collector
@@ -28,7 +29,9 @@ from dirichlet_bandits.worlds import World
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
-_loaded: set[tuple[type, bool, bool]] = set()  # parameters of policies, whether with shortcuts, whether in a world
+_loaded: set[tuple[tuple[type, ...], bool, bool]] = (
+    set()
+)  # parameters of policies, whether with shortcuts, whether in a world
 _CHILD = f"from {__name__} import do_jobs; do_jobs()"
 
 
@@ -44,13 +47,15 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
     """
     processes = min(workers or cores(), cores())
     in_world = plan.world is not None
-    every = {type(policy.params): policy for policy in plan.policies.values() if isinstance(policy, Policy)}
+    every = {param_types(policy.params): policy for policy in plan.policies.values() if isinstance(policy, Policy)}
     policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast, in_world) not in _loaded}
     if processes < 2 or len(policies) < 2 or getattr(sys, "frozen", False) or not sys.executable:
         return
     jobs = {}
     for kind, policy in policies.items():
-        if kind.__module__ != "__main__" and not is_compiled(plan.bandit, policy, plan.fast, in_world):
+        if not any(part.__module__ == "__main__" for part in kind) and not is_compiled(
+            plan.bandit, policy, plan.fast, in_world
+        ):
             job = partial(compile_simulation, plan.bandit, policy, plan.fast, in_world)
             if _is_picklable(job):
                 jobs[type(policy).__name__] = job
@@ -66,7 +71,7 @@ def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_wo
             compile_simulation(bandit, policy, fast, in_world)
     except NotCached:
         return False
-    _loaded.add((type(policy.params), fast, in_world))
+    _loaded.add((param_types(policy.params), fast, in_world))
     return True
 
 

@@ -94,7 +94,7 @@ def _more_fields(bandit: Bandit) -> dict[str, Any]:
 def _policy(name: str, policy: AnyPolicy) -> list[str]:
     """A policy as text: what it says of itself, and a digest of its code and state."""
     if isinstance(policy, Policy):
-        return [repr(policy), verbs.stamp(type(policy.params))]
+        return [repr(policy), verbs.stamp(policy.params)]
     kind = type(policy)
     try:
         source = inspect.getsource(kind)

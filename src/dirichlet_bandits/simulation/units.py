@@ -102,7 +102,7 @@ class Unit:
         for row in range(len(seeds)):
             script, part = scripts.write(seeds[row]), outcome.part(slice(row, row + 1))
             if isinstance(policy, Policy):
-                play = script_runner(type(policy.params))
+                play = script_runner(policy.params)
                 status = play(policy.params, setup, script, seeds[row, n_arms], *decisions, self.control, part)
                 self._check(policy, status, part)
             else:
@@ -119,7 +119,7 @@ class Unit:
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
         rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy, self.plan.stationary.gaps)
-        status = runner(type(policy.params), self.plan.takes_shortcut(policy))(
+        status = runner(policy.params, self.plan.takes_shortcut(policy))(
             policy.params, setup, compiled(table), seeds, *rewards, *decisions, self.control, outcome
         )
         self._check(policy, status, outcome)
