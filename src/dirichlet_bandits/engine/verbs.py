@@ -99,6 +99,15 @@ def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
     """State after one more reward."""
 
 
+@inlined_verb
+def note(policy: Any, state: Any, decision: int, now: int) -> Any:
+    """Take note that the next reward is that of an earlier decision, and that ``now`` decisions have been made.
+
+    Only policies that forget with time, and so must know how old a reward is, have a version of their own. Where it is
+    never called, rewards arrive in the order of the decisions.
+    """
+
+
 @verb
 def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
     """Index of an arm after ``total`` pulls, ``best_mean`` being the largest mean."""

@@ -6,7 +6,7 @@ policy.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
 their due times, then of their pulls. An arm that was never tried comes first; as soon as every arm was tried and two
-have a reward, the policy chooses among the arms with a reward.
+have a reward (all, for a policy that waits for all arms), the policy chooses among the arms with a reward.
 """
 
 import math
@@ -41,6 +41,7 @@ class Script(NamedTuple):
     window: int
     late: float
     batches: Ints  # the first pull of each batch, then T
+    fewest: int  # arms that must have a reward before the policy is asked
 
 
 class Mail(NamedTuple):
@@ -58,6 +59,7 @@ class Reports(NamedTuple):
 
     arms: Ints
     rewards: Floats
+    pulls: Ints  # which pull, counted from 0, gave the reward
     number: Ints  # of reports: one number
     received: Ints  # per arm
     outstanding: Ints  # per arm
@@ -98,21 +100,24 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
         reports.outstanding[arm] -= 1
         if not math.isnan(mail.values[pull]):
             n = reports.number[0]
-            reports.arms[n], reports.rewards[n] = arm, mail.values[pull]
+            reports.arms[n], reports.rewards[n], reports.pulls[n] = arm, mail.values[pull], pull
             reports.number[0] = n + 1
             reports.received[arm] += 1
         pull = mail.following[pull]
 
 
 @jit
-def untried(reports: Reports, rng: np.random.Generator) -> Ints:
-    """The arms that come before the policy is asked, in random order: those with the fewest tries; perhaps none."""
+def untried(reports: Reports, fewest: int, rng: np.random.Generator) -> Ints:
+    """The arms that come before the policy is asked, in random order: those with the fewest tries; perhaps none.
+
+    The policy is asked when every arm was tried and at least ``fewest`` have a reward.
+    """
     n_arms = reports.received.size
     arms, n, known, least = np.empty(n_arms, np.int64), 0, 0, 2**62
     for arm in range(n_arms):
         least = min(least, reports.received[arm] + reports.outstanding[arm])
         known += reports.received[arm] > 0
-    if least > 0 and known > 1:
+    if least > 0 and known >= fewest:
         return arms[:0]
     for arm in range(n_arms):
         if reports.received[arm] + reports.outstanding[arm] == least:
@@ -165,6 +170,7 @@ def play_script(
     seed: Words,
     rng: np.random.Generator,
     words: Words,
+    spare: np.random.Generator,
     control: Ints,
     outcome: Outcome,
 ) -> int:
@@ -176,6 +182,7 @@ def play_script(
     reports = Reports(
         np.empty(horizon, np.int64),
         np.empty(horizon),
+        np.empty(horizon, np.int64),
         np.zeros(1, np.int64),
         counts[0],
         counts[1],
@@ -196,15 +203,18 @@ def play_script(
             while received < clock:
                 received += 1
                 receive(mail, received, reports)
-        chosen = untried(reports, rng)
+        # What the policy draws must not depend on delays: only the first order comes from its own stream.
+        chosen = untried(reports, script.fewest, rng if clock == 0 else spare)
         asked = chosen.size == 0
         if asked:
             if n_received(reports) > n_known:
                 n_known, read = renumber(reports), 0
                 state = verbs.init(policy, n_known)
             while read < reports.number[0]:
+                verbs.note(policy, state, reports.pulls[read], clock)
                 state = verbs.update(policy, state, reports.places[reports.arms[read]], reports.rewards[read], rng)
                 read += 1
+            verbs.note(policy, state, clock, clock)
             chosen = as_round(verbs.select(policy, state, rng), single)
         for member in chosen:
             if clock == horizon:

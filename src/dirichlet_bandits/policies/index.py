@@ -35,6 +35,11 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
     return state
 
 
+@verbs.implements(verbs.note)
+def ignore_time(policy: Any, state: Any, decision: int, now: int) -> None:
+    """A policy that does not say otherwise does not care when its rewards were asked for."""
+
+
 @jit
 def overview(state: Any) -> tuple[int, float]:
     """What an index may know of the other arms: the number of all pulls and the largest mean."""

@@ -26,13 +26,15 @@ class Policy:
     (``check_policy`` refuses an empty one); a policy without parameters adds a number that no verb uses. ``assumes``,
     ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
     the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
-    something to the policy.
+    something to the policy. ``waits_for_all_arms`` says that it must not be asked before every arm has a reward; other
+    policies choose among the arms that have one, as soon as there are two.
     """
 
     assumes: ClassVar[str] = "unknown"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = ""
     ordered_arms: ClassVar[bool] = False
+    waits_for_all_arms: ClassVar[bool] = False
 
     @property
     def params(self) -> tuple[Any, ...]:

@@ -29,9 +29,7 @@ from dirichlet_bandits.worlds import World
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
-_loaded: set[tuple[tuple[type, ...], bool, bool]] = (
-    set()
-)  # parameters of policies, whether with shortcuts, whether in a world
+_loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters, whether fast, whether in a world
 _CHILD = f"from {__name__} import do_jobs; do_jobs()"
 
 
@@ -53,9 +51,8 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
         return
     jobs = {}
     for kind, policy in policies.items():
-        if not any(part.__module__ == "__main__" for part in kind) and not is_compiled(
-            plan.bandit, policy, plan.fast, in_world
-        ):
+        importable = all(part.__module__ != "__main__" for part in kind)
+        if importable and not is_compiled(plan.bandit, policy, plan.fast, in_world):
             job = partial(compile_simulation, plan.bandit, policy, plan.fast, in_world)
             if _is_picklable(job):
                 jobs[type(policy).__name__] = job

@@ -45,7 +45,13 @@ class Player:
 
 
 def play_python_script(
-    prototype: PythonPolicy, setup: Setup, script: Script, seed: Words, control: Ints, outcome: Outcome
+    prototype: PythonPolicy,
+    setup: Setup,
+    script: Script,
+    seed: Words,
+    spare: np.random.Generator,
+    control: Ints,
+    outcome: Outcome,
 ) -> int:
     """Play one replication of a world, write its row, and return what became of it."""
     rng = generator(seed)
@@ -70,7 +76,7 @@ def play_python_script(
         chosen = player.untried()
         if chosen:
             order = np.array(chosen)
-            shuffle(order, rng)
+            shuffle(order, rng if clock == 0 else spare)
             chosen = order.tolist()
         else:
             chosen = player.select(rng)

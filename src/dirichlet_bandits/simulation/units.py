@@ -98,15 +98,17 @@ class Unit:
         n_arms = len(world)
         seeds = replication_seeds(self.plan.seed, self.first, self.last, n_streams(world))
         setup, decisions = self._setup(policy, np.zeros(n_arms)), new_stream()
-        scripts = ScriptWriter(world, self.plan.feedback, self.plan.horizon)
+        waits = isinstance(policy, Policy) and policy.waits_for_all_arms
+        scripts = ScriptWriter(world, self.plan.feedback, self.plan.horizon, waits)
         for row in range(len(seeds)):
-            script, part = scripts.write(seeds[row]), outcome.part(slice(row, row + 1))
+            script, spare = scripts.write(seeds[row])
+            part = outcome.part(slice(row, row + 1))
             if isinstance(policy, Policy):
                 play = script_runner(policy.params)
-                status = play(policy.params, setup, script, seeds[row, n_arms], *decisions, self.control, part)
+                status = play(policy.params, setup, script, seeds[row, n_arms], *decisions, spare, self.control, part)
                 self._check(policy, status, part)
             else:
-                status = play_python_script(policy, setup, script, seeds[row, n_arms], self.control, part)
+                status = play_python_script(policy, setup, script, seeds[row, n_arms], spare, self.control, part)
             if status == CANCELLED:
                 return
 
