@@ -203,11 +203,13 @@ def play_script(
             while received < clock:
                 received += 1
                 receive(mail, received, reports)
-        # What the policy draws must not depend on delays: only the first order comes from its own stream.
-        chosen = untried(reports, script.fewest, rng if clock == 0 else spare)
+        chosen = single[:0]
+        if n_known < n_arms:
+            # What the policy draws must not depend on delays: only the first order comes from its own stream.
+            chosen = untried(reports, script.fewest, rng if clock == 0 else spare)
         asked = chosen.size == 0
         if asked:
-            if n_received(reports) > n_known:
+            if n_known < n_arms and n_received(reports) > n_known:
                 n_known, read = renumber(reports), 0
                 state = verbs.init(policy, n_known)
             while read < reports.number[0]:
@@ -222,7 +224,7 @@ def play_script(
             if clock == script.starts[segment + 1]:
                 segment += 1
                 used[:] = 0
-            arm = arm_at(reports, member) if asked else member
+            arm = arm_at(reports, member) if asked and n_known < n_arms else member
             entry = script.starts[segment] + used[arm]
             reward = script.rewards[arm, entry]
             if script.drift.shape[0] > 0:
