@@ -130,7 +130,7 @@ def classical(top: float) -> dict[str, db.Policy]:
 
 
 def family(top: float) -> dict[str, tuple[db.Policy, int]]:
-    """Weighed by evidence, perturbed, or with duels on sub-samples; and what they may cost, in times the rewards."""
+    """Weighed by divergence, perturbed, or with duels on sub-samples; and what they may cost, in times the rewards."""
     return {
         "MED": (db.MED(upper=top), 60),
         "MED poisson": (db.MED("poisson"), 60),

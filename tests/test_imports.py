@@ -11,7 +11,6 @@ import dirichlet_bandits as db
 HEAVY = {
     "dirichlet_bandits.policies.subsampling",  # in these tests nobody asks for a policy of this family
     "fastapi",
-    "httpx",
     "jinja2",
     "matplotlib",
     "numba",
@@ -28,6 +27,7 @@ HEAVY = {
     "scipy.special",
     "scipy.stats",
     "sqlalchemy",
+    "urllib3",
     "xarray",
     "zarr",
 }

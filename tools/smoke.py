@@ -57,7 +57,7 @@ def build(folder: Path) -> Path:
 def use_without_extras(folder: Path, wheel: Path) -> None:
     """The blocks of README.md that need no extra, and the command line."""
     python = environment(folder / "plain", str(wheel))
-    check_absent(python, "httpx", *EXTRAS)
+    check_absent(python, "urllib3", *EXTRAS)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.M)
     code = "".join(block for block in blocks if "storage=" not in block)
     (folder / "readme.py").write_text(code, encoding="utf-8")

@@ -369,9 +369,9 @@ class DMED:
         t, arms = sum(len(h) for h in histories), range(len(histories))
         if t == len(histories):
             self.waiting, self.coming = [], []
-        evidence = [len(h) * d for h, d in zip(histories, divergences(histories, **self.assumed), strict=True)]
+        scaled = [len(h) * d for h, d in zip(histories, divergences(histories, **self.assumed), strict=True)]
         for k in arms:
-            if k not in self.waiting and k not in self.coming and evidence[k] <= math.log(t / len(histories[k])) + 1e-9:
+            if k not in self.waiting and k not in self.coming and scaled[k] <= math.log(t / len(histories[k])) + 1e-9:
                 self.coming.append(k)
         if not self.waiting:
             self.waiting, self.coming = sorted(self.coming), []

@@ -237,7 +237,7 @@ def test_bad_addresses_are_refused():
 
 def test_a_missing_extra_is_named(monkeypatch):
     found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "httpx" else found(name))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "urllib3" else found(name))
     with pytest.raises(db.MissingExtraError, match="extra 'client'"):
         db.connect("http://localhost:1")
 

@@ -1,5 +1,6 @@
 """Connections on which nothing comes do not keep others out."""
 
+import asyncio
 import resource
 import socket
 import sqlite3
@@ -9,6 +10,7 @@ from contextlib import ExitStack, closing
 
 import httpx
 import pytest
+import uvicorn
 
 from dirichlet_bandits.service import server
 from tests.service.running import Forked
@@ -150,3 +152,63 @@ def test_a_slow_answer_is_no_slow_request(tmp_path, monkeypatch):
                 assert f'"id":{id},'.encode() in answer
     finally:
         service.stop()
+
+
+class Recorded(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self):
+        super().__init__()
+        self.did = []
+
+    def write(self, data):
+        self.did.append(data)
+
+    def close(self):
+        self.did.append("closed")
+
+    def is_closing(self):
+        return "closed" in self.did
+
+
+def test_what_is_written_together_is_sent_together():
+    async def write():
+        below = Recorded()
+        joining = server._Joining(below, asyncio.get_running_loop())
+        for data in (b"head", b"body"):
+            joining.write(data)
+        await asyncio.sleep(0)
+        joining.write(b"next")
+        await asyncio.sleep(0)
+        joining.write(b"last")
+        joining.close()
+        assert joining.is_closing()
+        await asyncio.sleep(0)
+        return below.did
+
+    assert asyncio.run(write()) == [b"headbody", b"next", b"last", "closed"]
+
+
+def test_an_answer_is_written_once():
+    """Its head with its body: one call of the system instead of two, for the service and for its client."""
+    below = Recorded()
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async def answer():
+        config = uvicorn.Config(app, http=server.Connection, lifespan="off", log_config=None)
+        config.load()
+        connection = server.Connection(config, uvicorn.server.ServerState(), {})
+        connection.connection_made(below)
+        connection.data_received(b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n")
+        while not below.did:
+            await asyncio.sleep(0)
+        sent = list(below.did)
+        connection.connection_lost(None)
+        return sent
+
+    (sent,) = asyncio.run(answer())
+    assert sent.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert sent.endswith(b"\r\n\r\n{}")

@@ -2,8 +2,10 @@
 
 import importlib.metadata
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
@@ -13,7 +15,11 @@ from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
 from dirichlet_bandits.service.open_studies import OpenStudies
+from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.storage import Storage, open_storage
+
+MOST_CHANGING: Final = 40
+"""Requests that change a study and are answered at the same time; more wait."""
 
 DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each method of a study."
 
@@ -44,6 +50,10 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     app.state.studies = OpenStudies(open_storage(storage, create=True))
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
+    app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
+    for route in api.writing.routes:  # found without a look into the routers, which then serve to describe them
+        assert isinstance(route, StudyRoute)
+        app.add_route(route.path, route.get_route_handler(), ["POST"], include_in_schema=False)
     for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))

@@ -333,7 +333,7 @@ class RemoteStudy(Named, Estimating):
         return self._post(path, token=_token(token), **body)
 
     def _log(self, format: str) -> bytes:
-        return self._line.send("GET", "export", {**self._which(), "format": format}).content
+        return self._line.send("GET", "export", {**self._which(), "format": format}).data
 
 
 def _token(given: str | None) -> str:

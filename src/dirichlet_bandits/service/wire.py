@@ -2,21 +2,26 @@
 
 import importlib.util
 import json
+import ssl
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
+from urllib.request import getproxies, proxy_bypass
 
 from dirichlet_bandits import errors
+from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 if TYPE_CHECKING:
-    import httpx
+    import urllib3
 
 PATIENCE: Final = 60.0
 """Seconds for which a service that cannot be reached is tried again."""
 
 _PAUSES: Final = (0.05, 0.1, 0.3, 1.0, 2.0)
 _SLOWEST: Final = 150.0  # a service waits two minutes for its storage
-_MOST_ADDRESSES: Final = 1000  # kept, so as not to parse them again
+_CONNECTING: Final = 10.0
+_SLOWEST_BYTE: Final = 1e-4  # seconds; urllib3 sends a body within the time for connecting
+_MOST_CONNECTIONS: Final = 100  # more threads wait for each other
 _AWAY: Final = (502, 503, 504)  # what a proxy says while the service behind it is away
 
 
@@ -35,9 +40,10 @@ class Line:
     """A connection to a service. Every request that goes through it must be safe to send twice."""
 
     def __init__(self, url: str, key: str | None, patience: float) -> None:
-        if importlib.util.find_spec("httpx") is None:
+        if importlib.util.find_spec("urllib3") is None:
             raise errors.MissingExtraError("Clients need the extra 'client': pip install 'dirichlet-bandits[client]'")
-        import httpx
+        from urllib3.exceptions import LocationValueError
+        from urllib3.util import make_headers, parse_url
 
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise errors.ArgumentError("url", "the address of a service, such as 'http://localhost:8000'", url)
@@ -45,20 +51,33 @@ class Line:
             raise errors.ArgumentError("key", "a key of the service, or None", "something else")  # not shown
         self.url = url.rstrip("/")
         self.patience = patience
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        timeout = httpx.Timeout(_SLOWEST, connect=10.0)
         try:
-            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout)
-        except httpx.InvalidURL:
+            self._address = parse_url(self.url)
+            self._manager = _manager(self._address)
+            self._renew_lock()
+        except LocationValueError:
             raise errors.ArgumentError("url", "the address of a service", url) from None
-        # What is the same in each request is made once: that takes a third of the time of a short call.
-        self._headers = [*self._http.headers.multi_items(), ("Content-Type", "application/json")]
-        self._extensions = {"timeout": timeout.as_dict()}
-        self._addresses: dict[tuple[str, str], httpx.URL] = {}
+        scheme, auth, _, _, path, _, _ = self._address
+        self._root = path or ""
+        if scheme == "http" and self._manager.proxy is not None:
+            self._root = f"http://{self._address.netloc}{self._root}"  # a proxy is told all of it
+        self._headers = {"Accept-Encoding": "gzip, deflate", "Content-Type": "application/json"}
+        if auth is not None:
+            self._headers |= make_headers(basic_auth=unquote(auth))
+        elif key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
+        fresh_locks_in_children(self)
+
+    def _renew_lock(self) -> None:
+        """Begin without connections; those that a forked child inherits are its parent's."""
+        self._inherited = getattr(self, "_pool", None)  # not even closed here
+        self._manager.clear()
+        self._pool = self._manager.connection_from_url(self._address.url)
+        self._pool.ConnectionCls = _joining(self._pool.ConnectionCls)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._pool.close()
 
     def get(self, path: str, **query: Any) -> Any:
         """The JSON at a path."""
@@ -70,49 +89,56 @@ class Line:
 
     def send(
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
-    ) -> "httpx.Response":
+    ) -> "urllib3.BaseHTTPResponse":
         """The answer, tried again while the service is away; a refusal is raised as the library's own exception."""
-        import httpx
+        from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProtocolError, ProxyError, SSLError
+        from urllib3.exceptions import TimeoutError as OverdueError
 
+        absent = NewConnectionError, ConnectTimeoutError, ProxyError, SSLError
         limit = time.monotonic() + self.patience
         for trial in range(1_000_000):
+            cause: Exception | None = None
             try:
-                answer = self._http.send(self._request(method, path, query, body))
+                answer = self._request(method, path, query, body)
                 # In its own words a service says 503 after it has waited for its storage: that is an answer.
-                if answer.status_code in _AWAY and _problem(answer) is None:
-                    raise httpx.ProxyError(f"a proxy answered {answer.status_code}")
-                break
-            except httpx.TransportError as error:
-                if time.monotonic() > limit:
-                    away = isinstance(error, httpx.ConnectError | httpx.ProxyError)
-                    words = "cannot be reached" if away else "broke off"
-                    written = "" if method == "GET" else "; it may have been written"
-                    raise errors.StorageError(f"{self.url} {words}: {error}{written}") from error
-                body = again
-                time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
-        if answer.is_success:
+                if answer.status not in _AWAY or _problem(answer) is not None:
+                    break
+                words = f"cannot be reached: a proxy answered {answer.status}"
+            except (*absent, OverdueError, ProtocolError) as error:
+                cause = error
+                away = "cannot be reached" if isinstance(error, absent) else "broke off"
+                words = f"{away}: {error.__cause__ or error.args[-1]}"
+            if time.monotonic() > limit:
+                written = "" if method == "GET" else "; it may have been written"
+                raise errors.StorageError(f"{self.url} {words}{written}") from cause
+            body = again
+            time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
+        if 200 <= answer.status < 300:
             return answer
         raise self._refusal(answer)
 
-    def _request(self, method: str, path: str, query: dict[str, Any], body: Any) -> "httpx.Request":
-        import httpx
+    def _request(self, method: str, path: str, query: dict[str, Any], body: Any) -> "urllib3.BaseHTTPResponse":
+        from urllib3 import Timeout
 
         asked = urlencode({key: str(value).lower() if value is True else value for key, value in query.items()})
-        address = self._addresses.get((path, asked))
-        if address is None:
-            if len(self._addresses) >= _MOST_ADDRESSES:
-                self._addresses.clear()
-            address = self._addresses[path, asked] = httpx.URL(f"{self.url}/api/{path}?{asked}")
-        content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        return httpx.Request(method, address, headers=self._headers, content=content, extensions=dict(self._extensions))
+        content = b"" if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        return self._pool.urlopen(
+            method,
+            f"{self._root}/api/{path}?{asked}",
+            content or None,
+            self._headers,
+            redirect=False,
+            assert_same_host=False,  # the address of the service, though the connection may be to a proxy
+            timeout=Timeout(_CONNECTING + _SLOWEST_BYTE * len(content), _SLOWEST),
+        )
 
-    def _json(self, answer: "httpx.Response") -> Any:
+    def _json(self, answer: "urllib3.BaseHTTPResponse") -> Any:
         try:
-            return answer.json()
+            return json.loads(answer.data)
         except ValueError:
             raise self._no_service(answer) from None
 
-    def _refusal(self, answer: "httpx.Response") -> errors.DirichletBanditsError:
+    def _refusal(self, answer: "urllib3.BaseHTTPResponse") -> errors.DirichletBanditsError:
         said = _problem(answer)
         if said is None:
             return self._no_service(answer)
@@ -123,11 +149,56 @@ class Line:
         kind = found if known and found is not errors.PolicyError else errors.DirichletBanditsError
         return kind(said.error)
 
-    def _no_service(self, answer: "httpx.Response") -> errors.FormatError:
+    def _no_service(self, answer: "urllib3.BaseHTTPResponse") -> errors.FormatError:
         kind = answer.headers.get("content-type", "nothing")
         return errors.FormatError(
-            f"{self.url} is not a service of dirichlet-bandits: it answered {answer.status_code}, {kind}"
+            f"{self.url} is not a service of dirichlet-bandits: it answered {answer.status}, {kind}"
         )
+
+
+def _manager(address: "urllib3.util.Url") -> "urllib3.PoolManager":
+    """What makes connections to a service, through the proxy that the environment names for it, if there is one."""
+    import urllib3
+
+    scheme, host = str(address.scheme), str(address.host)
+    options: dict[str, Any] = {"maxsize": _MOST_CONNECTIONS, "block": True, "retries": urllib3.Retry(False)}
+    if scheme == "https":
+        options["ssl_context"] = ssl.create_default_context()  # made once: it reads hundreds of certificates
+    proxies = getproxies()
+    of = scheme if scheme in proxies else "all"
+    proxy = proxies.get(of)
+    if not proxy or proxy_bypass(str(address.netloc)) or proxy_bypass(host.strip("[]")):
+        return urllib3.PoolManager(**options)
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        expected = "an address that begins with http:// or https://"
+        raise errors.ArgumentError(f"{of}_proxy", expected, proxy.partition("://")[0])
+    auth = urllib3.util.parse_url(proxy).auth
+    headers = None if auth is None else urllib3.make_headers(proxy_basic_auth=unquote(auth))
+    return urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
+
+
+def _joining(kind: Any) -> Any:
+    """A kind of connection of urllib3's, but with the head of a request sent together with its body.
+
+    A head by itself would wake the service for nothing.
+    """
+
+    class Joining(kind):  # type: ignore[misc]
+        _waiting: list[bytes] | None = None
+
+        def request(self, *given: Any, **options: Any) -> None:
+            self._waiting = []
+            try:
+                super().request(*given, **options)
+            finally:
+                waiting, self._waiting = self._waiting, None
+            super().send(b"".join(waiting))
+
+        def send(self, data: Any) -> None:
+            super().send(data) if self._waiting is None else self._waiting.append(data)
+
+    return Joining
 
 
 class _Problem(NamedTuple):
@@ -138,10 +209,10 @@ class _Problem(NamedTuple):
     kind: str
 
 
-def _problem(answer: "httpx.Response") -> _Problem | None:
+def _problem(answer: "urllib3.BaseHTTPResponse") -> _Problem | None:
     """What the service says; None if it is not the service that speaks."""
     try:
-        said = answer.json()
+        said = json.loads(answer.data)
         return _Problem(str(said["error"]), str(said["field"]), str(said["kind"]))
     except (ValueError, KeyError, TypeError):
         return None

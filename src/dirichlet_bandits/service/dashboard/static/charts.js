@@ -170,6 +170,6 @@ new ResizeObserver(() => {
   for (const plot of plots) plot.setSize({ width: plot.root.parentElement.clientWidth, height: HEIGHT });
 }).observe(charts);
 
-const kept = charts.querySelector(`[name=axis][value="${localStorage.getItem("axis") === "dates" ? "dates" : "trials"}"]`);
-kept.checked = true;
+const chosen = charts.querySelector(`[name=axis][value="${localStorage.getItem("axis") === "dates" ? "dates" : "trials"}"]`);
+chosen.checked = true;
 window.drawCharts();
