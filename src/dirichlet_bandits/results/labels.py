@@ -104,6 +104,7 @@ def labels(
     lower_bound: float | None = None,
     values: Floats | None = None,
     breakpoints: Sequence[int] = (),
+    oracle_reward: float | None = None,
 ) -> Labels:
     """Policies and arms by their names, with what they are; ``lower_bound`` is that of :class:`Result`, if known."""
     attrs: dict[str, Any] = {
@@ -117,6 +118,8 @@ def labels(
     }
     if lower_bound is not None:
         attrs["lower_bound"] = lower_bound
+    if oracle_reward is not None:
+        attrs["oracle_reward"] = oracle_reward
     if breakpoints:
         attrs["breakpoints"] = json.dumps([first + 1 for first in breakpoints])
     return Labels(list(policies), list(arms), means, times, replications, attrs, values)

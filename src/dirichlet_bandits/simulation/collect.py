@@ -70,6 +70,7 @@ def _labelled(plan: Plan) -> Labels:
         lower_bound=_lower_bound(plan),
         values=bandit.values(plan.horizon)[plan.times - 1] if isinstance(bandit, World) else None,
         breakpoints=bandit.starts(plan.horizon)[1:] if isinstance(bandit, World) else (),
+        oracle_reward=float(bandit.values(plan.horizon).max(axis=1).sum()) if isinstance(bandit, World) else None,
     )
 
 

@@ -84,6 +84,9 @@ def make_plan(
     replications = whole_number("replications", replications, at_least=1)
     times = _times(record, horizon)
     feedback = make_feedback(delay=delay, window=window, late=late, batch=batch, horizon=horizon, n_arms=len(bandit))
+    if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
+        starts = bandit.starts(horizon)[1:]
+        times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
     if feedback.depends_on_rewards and isinstance(bandit, Drifting):
         raise ArgumentError("delay", "a number or a law where means drift", delay)
     if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
