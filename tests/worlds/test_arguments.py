@@ -104,5 +104,5 @@ def test_stores_tell_worlds_apart(tmp_path):
         assert (again.regret.values == done.regret.values).all()
         assert again.breakpoints == done.breakpoints
         other, other_feedback = changes[number - 1]
-        with pytest.raises(db.FormatError):
+        with pytest.raises(db.ArgumentError, match="store"):
             db.simulate(other, db.UCB1(0.5), store=store, **settings, **other_feedback)
