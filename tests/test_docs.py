@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 # Pages whose code runs, and what it prints if all is well.
 TOLD = {
     "README.md": ["is sound"],
-    "CONTRIBUTING.md": ["is sound"],
+    "CONTRIBUTING.md": ["is sound", "breakpoints (101, 201, 301)"],
     "docs/gallery.md": [],
     "docs/howto_experiments.md": ["'arms[1].p'"],
     "docs/howto_results.md": ["UCB1"],
@@ -25,6 +25,7 @@ TOLD = {
         "best on average: 28 Mar - best in bad years: 12 Apr",
         "every decision and every propensity came out again",
     ],
+    "docs/worlds.md": ["(1001,) [0.3, 0.5, 0.1]", "10000"],
     "docs/tutorial_service.md": ["refused:", "every decision and every propensity came out again"],
 }
 EXTRAS = {"docs/tutorial_live.md": "DSSATTools", "docs/tutorial_service.md": "uvicorn"}

@@ -5,6 +5,11 @@ import dirichlet_bandits as db
 NAMES = {
     "Policy",
     "Bandit",
+    "Drifting",
+    "Geometric",
+    "Pareto",
+    "Piecewise",
+    "World",
     "Bernoulli",
     "Beta",
     "ClippedGaussian",

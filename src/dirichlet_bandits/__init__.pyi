@@ -60,5 +60,10 @@ from dirichlet_bandits.theory.conditions import necessary_bonus as necessary_bon
 from dirichlet_bandits.theory.conditions import qds_condition as qds_condition
 from dirichlet_bandits.theory.lower_bound import LowerBound as LowerBound
 from dirichlet_bandits.theory.lower_bound import lower_bound as lower_bound
+from dirichlet_bandits.worlds import Drifting as Drifting
+from dirichlet_bandits.worlds import Geometric as Geometric
+from dirichlet_bandits.worlds import Pareto as Pareto
+from dirichlet_bandits.worlds import Piecewise as Piecewise
+from dirichlet_bandits.worlds import World as World
 
 __version__: str

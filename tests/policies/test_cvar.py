@@ -21,7 +21,7 @@ ALARM = 1e-6
 def indices(policy, histories, draws=1, seed=0):
     """Draws of the indices of all arms."""
     state, rng = told(policy, histories), np.random.default_rng(seed)
-    draw = specialised(all_indices, type(policy.params))
+    draw = specialised(all_indices, policy.params)
     return np.array([draw(policy.params, state, rng) for _ in range(draws)])
 
 

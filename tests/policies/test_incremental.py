@@ -72,7 +72,7 @@ def test_kept_indices_are_the_plain_ones(policy, shape, unit):
     """Not only the largest; and their sums do follow the rewards, at every scale."""
     policy = type(policy)(TOP * unit)
     keeper = IncrementalPropensities(policy, 3)
-    plain, rng, followed = specialised(all_indices, type(policy.params)), np.random.default_rng(0), 0
+    plain, rng, followed = specialised(all_indices, policy.params), np.random.default_rng(0), 0
     for step, state in grown(policy, lambda rng, arm: unit * SHAPES[shape](rng, arm), 900):
         if step > 1 and step % 3 == 0:
             indices = keeper.followed.indices(state)
@@ -88,7 +88,7 @@ def test_many_rewards(policy):
     """A near tie of large arms that goes on."""
     rng = np.random.default_rng(3)
     state, keeper = policy.init(2), IncrementalPropensities(policy, 2)
-    tell = specialised(update_all, type(policy.params))
+    tell = specialised(update_all, policy.params)
     for arm, n in enumerate((9_000, 12_000)):
         state = tell(policy.params, state, arm, np.minimum(rng.gamma(2.0, 1.0 + 0.01 * arm, n), TOP), rng)
     for step in range(60):

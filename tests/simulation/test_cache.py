@@ -19,7 +19,7 @@ state = policy.init(2)
 for arm, reward in [(0, 0.1), (1, 0.9)] * 2:
     state = policy.update(state, arm, reward, rng)
 chosen, = policy.select(state, rng)
-print(chosen, *(sum(specialised(verb, type(policy.params)).stats.cache_hits.values())
+print(chosen, *(sum(specialised(verb, policy.params).stats.cache_hits.values())
                 for verb in (interface._update, interface._select)))
 """
 

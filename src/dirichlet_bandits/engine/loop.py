@@ -125,6 +125,6 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
     return play_chunk
 
 
-def runner(policy_type: type, shortcut: bool) -> Callable[..., int]:
-    """The compiled chunk of replications for one policy type."""
-    return verbs.specialised(chunk_of(shortcut), policy_type)
+def runner(params: Any, shortcut: bool) -> Callable[..., int]:
+    """The compiled chunk of replications for policies with such parameters."""
+    return verbs.specialised(chunk_of(shortcut), params)

@@ -36,7 +36,7 @@ _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
 _ASSUMED: dict[type, Assumption] = {}
 _USED: set[type] = set()
-_SPECIALISED: dict[tuple[Any, type], Callable[..., Any]] = {}
+_SPECIALISED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
 
 
@@ -65,7 +65,20 @@ def _policy_type(kinds: Any) -> Any:
 
 def policy_sources(kinds: Any) -> list[str]:
     """Files that the verbs of a policy come from, whose parameters are the first of arguments of these types."""
-    return _sources(_policy_type(kinds))
+    return _sources(*_policy_types(kinds[0]))
+
+
+def _policy_types(kind: Any) -> list[type]:
+    """The class of a NamedTuple's type, and those of the NamedTuples in it."""
+    if not hasattr(kind, "instance_class"):
+        return []
+    return [kind.instance_class, *(inner for part in kind for inner in _policy_types(part))]
+
+
+def param_types(params: Any) -> tuple[type, ...]:
+    """The class of a policy's parameters and, if it wraps another policy, those of that policy's parameters."""
+    inner = [part for part in params if isinstance(part, tuple) and hasattr(part, "_fields")]
+    return (type(params), *(kind for part in inner for kind in param_types(part)))
 
 
 inlined_verb = functools.partial(verb, inline=True)
@@ -84,6 +97,15 @@ def select(policy: Any, state: Any, rng: Any) -> Any:
 @inlined_verb
 def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
     """State after one more reward."""
+
+
+@inlined_verb
+def note(policy: Any, state: Any, decision: int, now: int) -> Any:
+    """Take note that the next reward is that of an earlier decision, and that ``now`` decisions have been made.
+
+    Only policies that forget with time, and so must know how old a reward is, have a version of their own. Where it is
+    never called, rewards arrive in the order of the decisions.
+    """
 
 
 @verb
@@ -145,27 +167,27 @@ def has_own(stub: Callable[..., Any], policy_type: type) -> bool:
     return policy_type in _VERSIONS[stub.__name__]
 
 
-def stamp(policy_type: type) -> str:
-    """Hash of all sources that the compiled verbs of a policy come from."""
-    return source_stamp(*_sources(policy_type))
+def stamp(params: Any) -> str:
+    """Hash of all sources that the compiled verbs of a policy with these parameters come from."""
+    return source_stamp(*_sources(*param_types(params)))
 
 
-def _sources(policy_type: type) -> list[str]:
-    versions = [found[policy_type] for found in _VERSIONS.values() if policy_type in found]
-    return sorted({version.py_func.__code__.co_filename for version in (*versions, *_DEFAULTS.values())})
+def _sources(*policy_types: type) -> list[str]:
+    own = [found[kind] for found in _VERSIONS.values() for kind in policy_types if kind in found]
+    return sorted({version.py_func.__code__.co_filename for version in (*own, *_DEFAULTS.values())})
 
 
-def specialised(function: Callable[..., Any], policy_type: type) -> Callable[..., Any]:
-    """An entry point of its own for one policy type: a function whose first argument has that type.
+def specialised(function: Callable[..., Any], params: Any) -> Callable[..., Any]:
+    """An entry point of its own for policies with such parameters: a function whose first argument they are.
 
-    The machine code is kept on disk if a later process can import the type.
+    The machine code is kept on disk if a later process can import their type.
     """
-    key = function, policy_type
+    kinds = param_types(params)
+    key = function, *kinds
     if key not in _SPECIALISED:
         with _MAKING:  # once, and not by several threads at the same time
             if key not in _SPECIALISED:
-                _USED.add(policy_type)
-                suffix = f"{policy_type.__module__}_{policy_type.__qualname__}"
-                made = named_entry_point(function, suffix, policy_type, sources=_sources(policy_type))
-                _SPECIALISED[key] = made
+                _USED.update(kinds)
+                suffix = "_".join(f"{kind.__module__}_{kind.__qualname__}" for kind in kinds)
+                _SPECIALISED[key] = named_entry_point(function, suffix, *kinds, sources=_sources(*kinds))
     return _SPECIALISED[key]

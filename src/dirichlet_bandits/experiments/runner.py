@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.display.durations import duration
+from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.experiments.catalogue import shipped
 from dirichlet_bandits.experiments.experiment import Experiment
@@ -78,7 +79,7 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
     """Compile what new experiments need, unless it is compiled already: starting its processes takes a while."""
     every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
     tasks = [task for task in every if isinstance(task, Experiment)]
-    kinds = {type(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
+    kinds = {param_types(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
     missing = [pair for pair in kinds.values() if not is_compiled(*pair)]
     if missing:
         say("The first run compiles each kind of policy once; later runs find it done.")

@@ -110,7 +110,7 @@ class Decider:
         rewards = self.direction.turn(rewards)
         counted = arms >= 0
         if counted.any():
-            tell = specialised(_update_study, type(self.policy.params))
+            tell = specialised(_update_study, self.policy.params)
             self._state = tell(
                 self.policy.params,
                 self._state,

@@ -35,6 +35,11 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
     return state
 
 
+@verbs.implements(verbs.note)
+def ignore_time(policy: Any, state: Any, decision: int, now: int) -> None:
+    """A policy that does not say otherwise does not care when its rewards were asked for."""
+
+
 @jit
 def overview(state: Any) -> tuple[int, float]:
     """What an index may know of the other arms: the number of all pulls and the largest mean."""
@@ -81,7 +86,7 @@ def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Propensities where nothing is random but ties: the largest index is pulled, ties are shared."""
-    indices = specialised(all_indices, type(policy.params))
+    indices = specialised(all_indices, policy.params)
     values = indices(policy.params, state, np.random.default_rng(0))
     largest = values == values.max()
     return np.asarray(largest / largest.sum())
@@ -132,7 +137,7 @@ class IncrementalIndices:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
-        self._indices: Callable[..., Floats] = specialised(all_incremental_indices, type(policy.params))
+        self._indices: Callable[..., Floats] = specialised(all_incremental_indices, policy.params)
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def indices(self, state: Any) -> Floats:

@@ -26,13 +26,15 @@ class Policy:
     (``check_policy`` refuses an empty one); a policy without parameters adds a number that no verb uses. ``assumes``,
     ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
     the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
-    something to the policy.
+    something to the policy. ``waits_for_all_arms`` says that it must not be asked before every arm has a reward; other
+    policies choose among the arms that have one, as soon as there are two.
     """
 
     assumes: ClassVar[str] = "unknown"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = ""
     ordered_arms: ClassVar[bool] = False
+    waits_for_all_arms: ClassVar[bool] = False
 
     @property
     def params(self) -> tuple[Any, ...]:
@@ -60,18 +62,18 @@ class Policy:
 
     def init(self, n_arms: int) -> Any:
         """State before the first reward."""
-        return specialised(_init, type(self.params))(self.params, n_arms)
+        return specialised(_init, self.params)(self.params, n_arms)
 
     def select(self, state: Any, rng: np.random.Generator) -> list[int]:
         """The arms of the next round in the order of their pulls; the state stays as it is."""
-        return [int(arm) for arm in specialised(_select, type(self.params))(self.params, state, rng)]
+        return [int(arm) for arm in specialised(_select, self.params)(self.params, state, rng)]
 
     def update(self, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
         """State after one more reward; the state given is used up."""
         if not 0 <= arm < len(state.pulls):
             raise ArgumentError("arm", f"an index below {len(state.pulls)}", arm)
         self.check_reward(reward)
-        return specialised(_update, type(self.params))(self.params, state, arm, float(reward), rng)
+        return specialised(_update, self.params)(self.params, state, arm, float(reward), rng)
 
     def check_reward(self, reward: float) -> None:
         """Refuse a reward that is not finite, too large to be squared, or outside the declared bounds."""

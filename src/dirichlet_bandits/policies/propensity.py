@@ -73,7 +73,7 @@ def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floa
     state = policy.init(len(data))
     rng = np.random.default_rng(0)  # asked for by `update`; whoever draws from it has a rule for histories
     for arm, x in enumerate(data):
-        state = specialised(update_all, type(policy.params))(policy.params, state, arm, x, rng)
+        state = specialised(update_all, policy.params)(policy.params, state, arm, x, rng)
     return state_propensities(policy, state)
 
 

@@ -76,7 +76,7 @@ def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floa
 
 def round_propensities(policy: Policy, state: Any) -> Floats:
     """Propensities from win probabilities: duels are independent, the leader is pulled if nobody wins."""
-    wins = specialised(win_probabilities, type(policy.params))
+    wins = specialised(win_probabilities, policy.params)
     return _average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
 
 
@@ -98,7 +98,7 @@ class IncrementalDuels:
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
-        self._wins: Callable[..., Floats] = specialised(win_probabilities, type(policy.params))
+        self._wins: Callable[..., Floats] = specialised(win_probabilities, policy.params)
         self._memory = memory(n_arms)
 
     def propensities(self, state: Any) -> Floats:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _BOUND = "asymptotic lower bound"
+_DASHES: Final = ("-", "--", "-.", ":")
 
 
 def default_size(view: View, kind: str) -> tuple[float, float]:
@@ -59,7 +60,30 @@ def regret(axes: "Axes", view: View) -> Entries:
     first = _SETTLED if view.log_time and time[-1] > _SETTLED**2 else time[0]
     axes.set_xlim(float(first), float(time[-1]))
     axes.margins(y=0.02)
+    if view.result.values is not None:
+        _draw_values(axes, view)
     return Entries(handles, [line.get_label() for line in handles], view.band_label)
+
+
+def _draw_values(axes: "Axes", view: View) -> None:
+    """Behind the curves, draw the values of the arms over time on an axis of their own, and mark the breakpoints."""
+    values = view.result.values
+    assert values is not None
+    time = values["time"].to_numpy()
+    behind = axes.twinx()
+    for k, arm in enumerate(values["arm"].to_numpy()):
+        behind.plot(time, values.sel(arm=arm), color="0.65", linewidth=0.8, linestyle=_DASHES[k % len(_DASHES)])
+        behind.annotate(
+            plain(str(arm)), (time[-1], float(values.sel(arm=arm)[-1])), xytext=(-3, 2), textcoords="offset points",
+            ha="right", fontsize="x-small", color="0.45",
+        )  # fmt: skip
+    for breakpoint_ in view.result.breakpoints:
+        behind.axvline(breakpoint_, color="0.75", linewidth=0.8, linestyle=":")
+    behind.set_ylabel(f"{plain(view.result.objective)} of the arms", color="0.45")
+    behind.tick_params(axis="y", colors="0.45")
+    behind.spines["right"].set_visible(True)
+    axes.set_zorder(behind.get_zorder() + 1)
+    axes.patch.set_visible(False)
 
 
 def _gaps(view: View) -> Floats | None:
@@ -108,10 +132,10 @@ def reward(axes: "Axes", view: View) -> Entries:
         paid = paid[~np.isnan(paid)]
         if paid.size:
             _dots(axes, view, paid[:, None], np.array([float(i)]), i, policy)
-    best = view.result.horizon * float(view.result.data["mean"].max())
-    handles.append(
-        axes.axvline(best, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label="best mean, pulled always")
-    )
+    best, label = view.result.horizon * float(view.result.data["mean"].max()), "best mean, pulled always"
+    if view.result.values is not None:
+        best, label = float(view.result.data.attrs["oracle_reward"]), "best mean of each time"
+    handles.append(axes.axvline(best, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label=label))
     axes.set_xlabel(view.with_unit(f"reward after {view.result.horizon} pulls: {view.band_label}"))
     _rows(axes, view, view.policies)
     return Entries(handles, [handle.get_label() for handle in handles], place="below")

@@ -3,7 +3,7 @@
 import functools
 import importlib.metadata
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,7 @@ class Labels(NamedTuple):
     times: Ints
     replications: int
     attrs: dict[str, Any]
+    values: Floats | None = None  # of the arms at each recorded time, where they change
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -72,7 +73,7 @@ class Labels(NamedTuple):
 
         about = {name: (VARIABLES[name].dims, array, VARIABLES[name].attrs) for name, array in arrays.items()}
         return xr.Dataset(
-            {**about, "mean": (("arm",), self.means, {"long_name": "true mean of the arm"})},
+            {**about, **self._about_arms()},
             coords={
                 "policy": np.array(self.policies, dtype=object),  # text of any length, as zarr stores it
                 "replication": np.arange(self.replications),
@@ -81,6 +82,13 @@ class Labels(NamedTuple):
             },
             attrs=self.attrs,
         )
+
+    def _about_arms(self) -> dict[str, Any]:
+        """What the arms are worth: their means, and their values over time where these change."""
+        found: dict[str, Any] = {"mean": (("arm",), self.means, {"long_name": "true mean of the arm"})}
+        if self.values is not None:
+            found["value"] = (("time", "arm"), self.values, {"long_name": "value of the arm at the time"})
+        return found
 
 
 def labels(
@@ -94,6 +102,9 @@ def labels(
     objective: str = "mean",
     regret_label: str = "regret",
     lower_bound: float | None = None,
+    values: Floats | None = None,
+    breakpoints: Sequence[int] = (),
+    oracle_reward: float | None = None,
 ) -> Labels:
     """Policies and arms by their names, with what they are; ``lower_bound`` is that of :class:`Result`, if known."""
     attrs: dict[str, Any] = {
@@ -107,7 +118,11 @@ def labels(
     }
     if lower_bound is not None:
         attrs["lower_bound"] = lower_bound
-    return Labels(list(policies), list(arms), means, times, replications, attrs)
+    if oracle_reward is not None:
+        attrs["oracle_reward"] = oracle_reward
+    if breakpoints:
+        attrs["breakpoints"] = json.dumps([first + 1 for first in breakpoints])
+    return Labels(list(policies), list(arms), means, times, replications, attrs, values)
 
 
 @functools.cache

@@ -21,6 +21,7 @@ _DESCRIPTION: Final = "zarr.json"
 _DIMS: Final = {name: variable.dims for name, variable in VARIABLES.items()} | {
     **{label: (label,) for label in LABELS},
     "mean": ("arm",),
+    "value": ("time", "arm"),
     SECONDS: ("policy", "chunk"),
     MARKS: ("policy", "chunk"),
 }
@@ -30,6 +31,7 @@ _TYPES: Final = {name: str(variable.dtype) for name, variable in VARIABLES.items
     "time": "int64",
     "arm": "string",
     "mean": "float64",
+    "value": "float64",
     SECONDS: "float64",
     MARKS: "uint64",
 }
@@ -89,7 +91,8 @@ def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
         texts.append(json.loads(attributes.get("identity", "{}")))
         sound = all(isinstance(text, dict) for text in texts)
         sound &= all(isinstance(attributes.get(key, ""), str) for key in ("objective", "regret_label"))
-        float(attributes.get("lower_bound", 0.0))
+        float(attributes.get("lower_bound", 0.0)), float(attributes.get("oracle_reward", 0.0))
+        sound &= all(isinstance(first, int) for first in json.loads(attributes.get("breakpoints", "[]")))
         stored_seed(attributes)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"{name!r} has attributes that no result has: {error!r}") from error

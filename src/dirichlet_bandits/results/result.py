@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import json
 import math
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -60,6 +61,16 @@ class Result:
     def objective(self) -> str:
         """Name of what made an arm good: the regret is the loss of it."""
         return str(self.data.attrs.get("objective", "mean"))
+
+    @property
+    def values(self) -> "xr.DataArray | None":
+        """Value of each arm at each recorded time (time, arm), where the arms change; else None."""
+        return self.data.get("value")
+
+    @property
+    def breakpoints(self) -> tuple[int, ...]:
+        """First pulls, counted from 1, after which the laws of the arms were others than before."""
+        return tuple(json.loads(self.data.attrs.get("breakpoints", "[]")))
 
     @property
     def regret_label(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.results.chunk import Chunk
@@ -17,6 +18,7 @@ from dirichlet_bandits.simulation.identity import identity
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,15 +60,33 @@ def _labelled(plan: Plan) -> Labels:
     bandit = plan.bandit
     return labels(
         policies={name: repr(policy) for name, policy in plan.policies.items()},
-        arms=dict(zip(bandit.names, map(repr, bandit.arms), strict=True)),
-        means=bandit.means,
+        arms=_described_arms(bandit),
+        means=bandit.values(plan.horizon).mean(axis=0) if isinstance(bandit, World) else bandit.means,
         times=plan.times,
         replications=plan.replications,
         seed=plan.seed,
         objective=bandit.objective.name,
         regret_label=bandit.objective.label,
-        lower_bound=evident_lower_bound(bandit.arms) if Assumption.MEAN in bandit.guarantees else None,
+        lower_bound=_lower_bound(plan),
+        values=bandit.values(plan.horizon)[plan.times - 1] if isinstance(bandit, World) else None,
+        breakpoints=bandit.starts(plan.horizon)[1:] if isinstance(bandit, World) else (),
+        oracle_reward=float(bandit.values(plan.horizon).max(axis=1).sum()) if isinstance(bandit, World) else None,
     )
+
+
+def _described_arms(bandit: Bandit | World) -> dict[str, str]:
+    """Each arm by name, with its law where it has one."""
+    if isinstance(bandit, World):
+        return dict.fromkeys(bandit.names, repr(bandit))
+    return dict(zip(bandit.names, map(repr, bandit.arms), strict=True))
+
+
+def _lower_bound(plan: Plan) -> float | None:
+    """The constant of the lower bound, for a plain bandit whose best arm has the largest mean."""
+    bandit = plan.bandit
+    if isinstance(bandit, World) or Assumption.MEAN not in bandit.guarantees or not plan.feedback.immediate:
+        return None
+    return evident_lower_bound(bandit.arms)
 
 
 def _gathered(store: Store) -> "xr.Dataset":

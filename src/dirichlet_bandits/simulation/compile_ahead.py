@@ -18,16 +18,18 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import NotCached, only_cached
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.errors import LostWorkerError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.executors import cores
 from dirichlet_bandits.simulation.plan import Plan, make_plan
 from dirichlet_bandits.simulation.units import units_of
+from dirichlet_bandits.worlds import World
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
-_loaded: set[tuple[type, bool]] = set()  # parameters of policies, and whether with shortcuts
+_loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters, whether fast, whether in a world
 _CHILD = f"from {__name__} import do_jobs; do_jobs()"
 
 
@@ -42,14 +44,16 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
     A single policy is compiled when it is first used, and so is one that another process could not import.
     """
     processes = min(workers or cores(), cores())
-    every = {type(policy.params): policy for policy in plan.policies.values() if isinstance(policy, Policy)}
-    policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast) not in _loaded}
+    in_world = plan.world is not None
+    every = {param_types(policy.params): policy for policy in plan.policies.values() if isinstance(policy, Policy)}
+    policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast, in_world) not in _loaded}
     if processes < 2 or len(policies) < 2 or getattr(sys, "frozen", False) or not sys.executable:
         return
     jobs = {}
     for kind, policy in policies.items():
-        if kind.__module__ != "__main__" and not is_compiled(plan.bandit, policy, plan.fast):
-            job = partial(compile_simulation, plan.bandit, policy, plan.fast)
+        importable = all(part.__module__ != "__main__" for part in kind)
+        if importable and not is_compiled(plan.bandit, policy, plan.fast, in_world):
+            job = partial(compile_simulation, plan.bandit, policy, plan.fast, in_world)
             if _is_picklable(job):
                 jobs[type(policy).__name__] = job
     if len(jobs) > 1:
@@ -57,20 +61,21 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
         in_processes(list(jobs.values()), workers=processes, progress=progress)
 
 
-def is_compiled(bandit: Bandit, policy: Policy, fast: bool = True) -> bool:
+def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> bool:
     """Whether the simulation of a policy of this type is in the cache; then this process has loaded it."""
     try:
         with only_cached():
-            compile_simulation(bandit, policy, fast)
+            compile_simulation(bandit, policy, fast, in_world)
     except NotCached:
         return False
-    _loaded.add((type(policy.params), fast))
+    _loaded.add((param_types(policy.params), fast, in_world))
     return True
 
 
-def compile_simulation(bandit: Bandit, policy: Policy, fast: bool = True) -> None:
+def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
     """Run the shortest simulation there is with a policy of this type, so that it is compiled or loaded."""
-    plan = make_plan(bandit, policy, horizon=len(bandit), replications=1, seed=0, record=1, fast=fast)
+    settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
+    plan = make_plan(bandit, policy, delay=int(in_world), **settings)
     Collector(plan, None)
     units_of(plan, None, 1)[0].run()
 

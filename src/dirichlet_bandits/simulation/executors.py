@@ -17,6 +17,7 @@ from concurrent.futures import (
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
@@ -140,8 +141,10 @@ class Workers:
         richer = None if isinstance(self.executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
         dumps = pickle.dumps if richer is None else richer.dumps
         parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in plan.policies.items()}
-        parts.update((f"arms[{name!r}]", law) for name, law in zip(plan.bandit.names, plan.bandit.arms, strict=True))
-        parts["objective"] = plan.bandit.objective
+        if isinstance(plan.bandit, Bandit):
+            arms = zip(plan.bandit.names, plan.bandit.arms, strict=True)
+            parts.update((f"arms[{name!r}]", law) for name, law in arms)
+        parts |= {"objective": plan.bandit.objective, "bandit": plan.bandit, "delay": plan.feedback.delays}
         for name, part in parts.items():
             try:
                 dumps(part)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import hashlib
 import inspect
 import json
 import pickle
@@ -11,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
-from dirichlet_bandits.arms.laws import Law
+from dirichlet_bandits.arms.bandit import Bandit
+from dirichlet_bandits.arms.tapes import digest, law_identity
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.simulation import python_loop
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.sources import source_stamp
+from dirichlet_bandits.worlds import Feedback, World
 
-_PROBES = 16  # rewards that tell one foreign law from another
 _OTHERWISE = {"arms", "names", "objective", "means", "values", "_called"}  # fields that _bandit covers by itself
 
 
@@ -29,6 +28,8 @@ def identity(plan: Plan) -> str:
     parts: dict[str, Any] = {}
     for field in dataclasses.fields(plan):
         parts |= _parts(getattr(plan, field.name), field.metadata.get("called", field.name))
+    if isinstance(plan.bandit, World):
+        parts["values over time"] = digest(plan.bandit.values(plan.horizon).tobytes())
     return json.dumps({**parts, "version of the sources": source_stamp(python_loop.__file__)})
 
 
@@ -45,7 +46,7 @@ def _number(value: int, name: str) -> dict[str, Any]:
 
 @_parts.register
 def _array(value: np.ndarray, name: str) -> dict[str, Any]:
-    return {name: _digest(value.tobytes())}
+    return {name: digest(value.tobytes())}
 
 
 @_parts.register
@@ -62,13 +63,23 @@ def _policies(value: Mapping, name: str) -> dict[str, Any]:  # type: ignore[type
 def _bandit(value: Bandit, name: str) -> dict[str, Any]:
     """Arms and objective; of a subclass, or a bandit with further fields, its class and a digest of these fields."""
     parts: dict[str, Any] = {
-        "arms": {arm: _law(law) for arm, law in zip(value.names, value.arms, strict=True)},
-        "objective": [value.objective.name, _digest(value.values.tobytes())],
+        "arms": {arm: law_identity(law) for arm, law in zip(value.names, value.arms, strict=True)},
+        "objective": [value.objective.name, digest(value.values.tobytes())],
     }
     kind, more = type(value), _more_fields(value)
     if kind is not Bandit or more:
-        parts[name] = [f"{kind.__module__}.{kind.__qualname__}", _digest(_pickled(name, value, lambda: more))]
+        parts[name] = [f"{kind.__module__}.{kind.__qualname__}", digest(_pickled(name, value, lambda: more))]
     return parts
+
+
+@_parts.register
+def _world(value: World, name: str) -> dict[str, Any]:
+    return {name: [type(value).__qualname__, value.names, value.objective.name, value.identity()]}
+
+
+@_parts.register
+def _feedback(value: Feedback, name: str) -> dict[str, Any]:
+    return {} if value.immediate else {name: value.identity()}
 
 
 def _more_fields(bandit: Bandit) -> dict[str, Any]:
@@ -83,22 +94,14 @@ def _more_fields(bandit: Bandit) -> dict[str, Any]:
 def _policy(name: str, policy: AnyPolicy) -> list[str]:
     """A policy as text: what it says of itself, and a digest of its code and state."""
     if isinstance(policy, Policy):
-        return [repr(policy), verbs.stamp(type(policy.params))]
+        return [repr(policy), verbs.stamp(policy.params)]
     kind = type(policy)
     try:
         source = inspect.getsource(kind)
     except (OSError, TypeError):  # typed at a prompt
         source = ""
     state = _pickled(f"policies[{name!r}]", policy, policy.__getstate__)
-    return [f"{kind.__module__}.{kind.__qualname__}", _digest(source.encode(), state)]
-
-
-def _law(law: RewardLaw) -> list[str]:
-    """A law as text and a digest of its numbers; a foreign one is known by rewards that it draws from a fixed seed."""
-    if isinstance(law, Law):
-        return [repr(law), _digest(law.row.tobytes(), law.data.tobytes())]
-    rewards = np.asarray(law.rvs(size=_PROBES, random_state=np.random.default_rng(0)), np.float64)
-    return [type(law).__qualname__, _digest(np.float64(law.mean()).tobytes(), rewards.tobytes())]
+    return [f"{kind.__module__}.{kind.__qualname__}", digest(source.encode(), state)]
 
 
 def _pickled(name: str, value: object, state: Callable[[], object]) -> bytes:
@@ -107,7 +110,3 @@ def _pickled(name: str, value: object, state: Callable[[], object]) -> bytes:
         return pickle.dumps(state())
     except Exception as error:
         raise ArgumentError(name, f"picklable, to be known again in a store ({error})", value) from error
-
-
-def _digest(*parts: bytes) -> str:
-    return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,9 @@ from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
 from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
+from dirichlet_bandits.worlds.delays import Delay
+from dirichlet_bandits.worlds.feedback import Batch, make_feedback
 
 AnyPolicy = Policy | PythonPolicy
 
@@ -32,16 +35,35 @@ class Plan:
     replications: int
     times: Ints = field(metadata={"called": "recorded times"})
     policies: Mapping[str, AnyPolicy]
-    bandit: Bandit
+    bandit: Bandit | World
     fast: bool = field(metadata={"called": "value of 'fast'"})
+    feedback: Feedback
+
+    @property
+    def world(self) -> World | None:
+        """The world whose script is played; None if the arms stay the same and their rewards are known at once."""
+        if isinstance(self.bandit, World):
+            return self.bandit
+        return None if self.feedback.immediate else Piecewise({1: self.bandit})
+
+    @property
+    def stationary(self) -> Bandit:
+        """The bandit, where no world is played."""
+        assert isinstance(self.bandit, Bandit)
+        return self.bandit
 
     def takes_shortcut(self, policy: Policy) -> bool:
         """Whether the policy plays by its shortcut: it may, and this world is as the shortcut assumes."""
-        return self.fast and shortcut_holds(type(policy.params), self.bandit.guarantees)
+        return (
+            self.fast
+            and isinstance(self.bandit, Bandit)
+            and self.feedback.immediate
+            and shortcut_holds(type(policy.params), self.bandit.guarantees)
+        )
 
 
 def make_plan(
-    bandit: Bandit,
+    bandit: Bandit | World,
     policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy,
     *,
     horizon: int,
@@ -49,18 +71,30 @@ def make_plan(
     seed: Seed,
     record: int | ArrayLike,
     fast: bool,
+    delay: Delay | Sequence[Delay] = 0,
+    window: int | None = None,
+    late: float | Literal["lost"] = "lost",
+    batch: Batch = 1,
 ) -> Plan:
     """The plan of a simulation from the arguments of :func:`simulate`, or the error that says which one is wrong."""
-    if not isinstance(bandit, Bandit):
-        raise ArgumentError("bandit", "a Bandit", bandit)
+    if not isinstance(bandit, Bandit | World):
+        raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     named = _named(policies)
     horizon = whole_number("horizon", horizon, at_least=len(bandit))
     replications = whole_number("replications", replications, at_least=1)
     times = _times(record, horizon)
+    feedback = make_feedback(delay=delay, window=window, late=late, batch=batch, horizon=horizon, n_arms=len(bandit))
+    if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
+        starts = bandit.starts(horizon)[1:]
+        times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
+    if feedback.depends_on_rewards and isinstance(bandit, Drifting):
+        raise ArgumentError("delay", "a number or a law where means drift", delay)
+    if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
+        bandit = bandit.bandits[0]
     for name, policy in named.items():
         if isinstance(policy, Policy):
-            _check_support(name, policy, bandit)
-    return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast))
+            _check_support(name, policy, bandit, horizon)
+    return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), feedback)
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
@@ -97,9 +131,14 @@ def _times(record: int | ArrayLike, horizon: int) -> Ints:
     return np.union1d(times, [horizon]).astype(np.int64)
 
 
-def _check_support(name: str, policy: Policy, bandit: Bandit) -> None:
+def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:
     """A policy that declares bounds is not run on arms known to leave them."""
     low, high = policy.reward_bounds
+    if isinstance(bandit, World):
+        bottom, top = bandit.support(horizon)
+        if bottom < low or top > high:
+            raise ArgumentError(f"policies[{name!r}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
+        return
     for arm, law in zip(bandit.names, bandit.arms, strict=True):
         if not hasattr(law, "support"):
             continue  # every reward is checked when it comes

@@ -8,11 +8,11 @@ import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.arms.sampler import SAMPLERS, Kind
+from dirichlet_bandits.arms.tapes import ForeignRewards
 from dirichlet_bandits.engine.run import CANCEL, Setup
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.seeding import generator
-from dirichlet_bandits.simulation.foreign import ForeignRewards
 from dirichlet_bandits.types import Floats, Ints, Words
 
 

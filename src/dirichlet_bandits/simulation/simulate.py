@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
@@ -18,10 +19,13 @@ from dirichlet_bandits.simulation.compile_ahead import compile_missing
 from dirichlet_bandits.simulation.executors import Workers, run_all
 from dirichlet_bandits.simulation.plan import AnyPolicy, make_plan
 from dirichlet_bandits.simulation.units import units_of
+from dirichlet_bandits.worlds import World
+from dirichlet_bandits.worlds.delays import Delay
+from dirichlet_bandits.worlds.feedback import Batch
 
 
 def simulate(
-    bandit: Bandit,
+    bandit: Bandit | World,
     policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy,
     *,
     horizon: int,
@@ -33,6 +37,10 @@ def simulate(
     fast: bool = True,
     store: Place | None = None,
     executor: Executor | None = None,
+    delay: Delay | Sequence[Delay] = 0,
+    window: int | None = None,
+    late: float | Literal["lost"] = "lost",
+    batch: Batch = 1,
 ) -> Result:
     """Let each policy play the bandit ``replications`` times for ``horizon`` pulls.
 
@@ -42,7 +50,8 @@ def simulate(
     Parameters
     ----------
     bandit
-        The arms.
+        The arms, or a world in which they change: a :class:`~dirichlet_bandits.Piecewise` or a
+        :class:`~dirichlet_bandits.Drifting`.
     policies
         Policies by name, or one or several without names: these are called by their class, such as ``RDS``.
     horizon, replications
@@ -65,6 +74,15 @@ def simulate(
     executor
         Run on any ``concurrent.futures.Executor`` in place of threads: a process pool, ``client.get_executor()`` of a
         Dask client... With a store, its workers write there and send back nothing.
+    delay
+        How many pulls later than at once a reward becomes known: a number, a law such as ``Geometric(0.1)`` or
+        ``Pareto(1.0)`` or one of SciPy, a function that maps an array of rewards to their delays, or a list with one of
+        these for each arm. Regret counts when the arm is pulled.
+    window, late
+        A reward that takes more than ``window`` pulls is lost, or counts as the number ``late`` when the window ends.
+    batch
+        Size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``: every decision in a batch uses what was
+        known before the batch.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, RDS, UCB1
     >>> bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -76,7 +94,19 @@ def simulate(
     stored = None if store is None else Store(store)
     if seed is None and stored is not None and stored.exists():
         seed = stored_seed(stored.attrs)
-    plan = make_plan(bandit, policies, horizon=horizon, replications=replications, seed=seed, record=record, fast=fast)
+    plan = make_plan(
+        bandit,
+        policies,
+        horizon=horizon,
+        replications=replications,
+        seed=seed,
+        record=record,
+        fast=fast,
+        delay=delay,
+        window=window,
+        late=late,
+        batch=batch,
+    )
     team.check_picklable(plan)
     collector = Collector(plan, stored)
     units = units_of(plan, stored, team.threads)

@@ -8,18 +8,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dirichlet_bandits.arms.sampler import ArmTable, Kind, compiled
+from dirichlet_bandits.arms.tapes import ForeignRewards
 from dirichlet_bandits.engine.loop import runner
-from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, DONE, STARVED, Outcome, Setup
+from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, STARVED, Outcome, Setup
+from dirichlet_bandits.engine.world_loop import script_runner
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.layout import chunk_size
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import new_stream, replication_seeds
-from dirichlet_bandits.simulation.foreign import ForeignRewards
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
-from dirichlet_bandits.types import Ints, Words
+from dirichlet_bandits.simulation.python_world import play_python_script
+from dirichlet_bandits.simulation.scripts import ScriptWriter, n_streams
+from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.worlds import World
 
 _UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
 
@@ -76,39 +80,66 @@ class Unit:
         policy, n_arms = plan.policies[self.name], len(plan.bandit)
         chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
         outcome = Outcome(*chunk, np.zeros(2))
+        world = plan.world
+        if world is not None:
+            self._play_world(policy, world, outcome)
+            return chunk
         seeds = replication_seeds(plan.seed, self.first, self.last, n_arms + 1)
         if not isinstance(policy, Policy):
             self._play_python(policy, seeds, outcome)
-        elif (plan.bandit.table.kinds == Kind.FOREIGN).any():
+        elif (plan.stationary.table.kinds == Kind.FOREIGN).any():
             self._play_foreign(policy, seeds, outcome)
         else:
-            self._play_compiled(policy, seeds, plan.bandit.table, outcome)
+            self._play_compiled(policy, seeds, plan.stationary.table, outcome)
         return chunk
 
-    def _setup(self, policy: AnyPolicy) -> Setup:
+    def _play_world(self, policy: AnyPolicy, world: World, outcome: Outcome) -> None:
+        """Play replication by replication, each from a script of its own."""
+        n_arms = len(world)
+        seeds = replication_seeds(self.plan.seed, self.first, self.last, n_streams(world))
+        setup, decisions = self._setup(policy, np.zeros(n_arms)), new_stream()
+        waits = isinstance(policy, Policy) and policy.waits_for_all_arms
+        scripts = ScriptWriter(world, self.plan.feedback, self.plan.horizon, waits)
+        for row in range(len(seeds)):
+            script, spare = scripts.write(seeds[row])
+            part = outcome.part(slice(row, row + 1))
+            if isinstance(policy, Policy):
+                play = script_runner(policy.params)
+                status = play(policy.params, setup, script, seeds[row, n_arms], *decisions, spare, self.control, part)
+                self._check(policy, status, part)
+            else:
+                status = play_python_script(policy, setup, script, seeds[row, n_arms], spare, self.control, part)
+            if status == CANCELLED:
+                return
+
+    def _setup(self, policy: AnyPolicy, gaps: Floats) -> Setup:
         """What all replications of a policy share in the loop."""
         finite = sys.float_info.max  # an infinite reward is always refused
         low, high = policy.reward_limits if isinstance(policy, Policy) else (-finite, finite)
-        return Setup(self.plan.horizon, self.plan.times, self.plan.bandit.gaps, low, high)
+        return Setup(self.plan.horizon, self.plan.times, gaps, low, high)
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
-        rewards, decisions = new_stream(), new_stream()
-        status = runner(type(policy.params), self.plan.takes_shortcut(policy))(
-            policy.params, self._setup(policy), compiled(table), seeds, *rewards, *decisions, self.control, outcome
+        rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy, self.plan.stationary.gaps)
+        status = runner(policy.params, self.plan.takes_shortcut(policy))(
+            policy.params, setup, compiled(table), seeds, *rewards, *decisions, self.control, outcome
         )
+        self._check(policy, status, outcome)
+        return status
+
+    def _check(self, policy: Policy, status: int, outcome: Outcome) -> None:
+        """Raise an error for a reward that the policy does not accept."""
         if status == BAD_REWARD:
             arm, reward = self.plan.bandit.names[int(outcome.offence[0])], float(outcome.offence[1])
             try:
                 policy.check_reward(reward)
             except RewardError as error:
                 raise RewardError(f"arm {arm!r}: {error}") from None
-        return status
 
     def _play_foreign(self, policy: Policy, seeds: Words, outcome: Outcome) -> None:
         """Draw rewards in advance; if they do not last, draw twice as many and start the replication again."""
         for row in range(len(seeds)):
-            foreign = ForeignRewards(self.plan.bandit, seeds[row])
+            foreign = ForeignRewards(self.plan.stationary, seeds[row])
             part = outcome.part(slice(row, row + 1))
             while self._play_compiled(policy, seeds[row : row + 1], foreign.more(), part) == STARVED:
                 pass
@@ -117,10 +148,11 @@ class Unit:
 
     def _play_python(self, policy: PythonPolicy, seeds: Words, outcome: Outcome) -> None:
         """Play a policy that is a plain Python class, replication by replication."""
-        setup = self._setup(policy)
+        bandit = self.plan.stationary
+        setup = self._setup(policy, bandit.gaps)
         for row in range(len(seeds)):
             try:
-                played = run_replication(policy, self.plan.bandit, setup, seeds[row], self.control)
+                played = run_replication(policy, bandit, setup, seeds[row], self.control)
             except Cancelled:
                 return
             outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played

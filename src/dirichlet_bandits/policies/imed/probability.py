@@ -24,7 +24,7 @@ def incremental_imed(
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
     """Arms tied for the lead are leaders equally often; among a leader and its neighbours ties are shared."""
-    indices = specialised(all_indices, type(policy.params))(policy.params, state, np.random.default_rng(0))
+    indices = specialised(all_indices, policy.params)(policy.params, state, np.random.default_rng(0))
     best = state.means == state.means.max()
     leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))
     chances = np.zeros(indices.size)

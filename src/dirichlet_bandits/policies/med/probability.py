@@ -35,7 +35,7 @@ def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floa
 
 def weight_propensities(policy: Policy, state: Any) -> Floats:
     """The weights, divided by their sum."""
-    weights: Floats = specialised(all_weights, type(policy.params))(policy.params, state)
+    weights: Floats = specialised(all_weights, policy.params)(policy.params, state)
     return weights / weights.sum()
 
 
@@ -44,7 +44,7 @@ class IncrementalWeights:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
-        self._weights: Callable[..., Floats] = specialised(all_incremental_weights, type(policy.params))
+        self._weights: Callable[..., Floats] = specialised(all_incremental_weights, policy.params)
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def propensities(self, state: Any) -> Floats:

@@ -1,16 +1,19 @@
-"""Rewards of laws that only Python can draw, in advance, as data for the compiled loop."""
+"""The rewards of each arm in the order of its pulls, drawn in advance; and what identifies a law."""
 
+import hashlib
 from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
+from dirichlet_bandits.arms.laws import Law
 from dirichlet_bandits.arms.sampler import ArmTable, Kind
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.seeding import generator
 from dirichlet_bandits.types import Floats, Words
 
 _FIRST_BLOCK = 1024
+_PROBES = 16  # rewards that tell one foreign law from another
 
 
 class ForeignRewards:
@@ -51,3 +54,30 @@ def _checked(name: str, drawn: Any, size: int) -> Floats:
     if not np.isfinite(values).all():
         raise RewardError(f"arm {name!r}: rvs must give finite numbers (got {values[~np.isfinite(values)][0]})")
     return values
+
+
+def draw_tape(bandit: Bandit, seeds: Words, length: int) -> Floats:
+    """Return so many rewards of each arm, a row each: the very ones that a plain simulation would use."""
+    tape = np.empty((len(bandit), length))
+    foreign = ForeignRewards(bandit, seeds)
+    for arm, law in enumerate(bandit.arms):
+        if isinstance(law, Law):
+            tape[arm] = law.rvs(length, generator(seeds[arm]))
+    while foreign.laws and min(drawn.size for drawn in foreign.drawn.values()) < length:
+        foreign.more()
+    for arm, drawn in foreign.drawn.items():
+        tape[arm] = drawn[:length]
+    return tape
+
+
+def law_identity(law: RewardLaw) -> list[str]:
+    """Return a law as text and a digest of its numbers; a foreign one is known by what it draws from a fixed seed."""
+    if isinstance(law, Law):
+        return [repr(law), digest(law.row.tobytes(), law.data.tobytes())]
+    rewards = np.asarray(law.rvs(size=_PROBES, random_state=np.random.default_rng(0)), np.float64)
+    return [type(law).__qualname__, digest(np.float64(law.mean()).tobytes(), rewards.tobytes())]
+
+
+def digest(*parts: bytes) -> str:
+    """Return a short hash."""
+    return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()

@@ -1,0 +1,118 @@
+"""How long rewards take to arrive."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.arms.bandit import RewardLaw
+from dirichlet_bandits.arms.tapes import digest, law_identity
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import number_within, positive_number
+
+Delay = float | RewardLaw | Callable[[Floats], Any]
+
+_PROBES = np.linspace(-1.0, 2.0, 31)  # rewards that tell one function of rewards from another
+
+
+class Geometric:
+    """A geometric delay: P(D = n) = p (1 - p)^(n - 1) for n = 1, 2, ..., of mean 1/p.
+
+    >>> Geometric(0.1).mean()
+    10.0
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p = number_within("p", p, 0.0, 1.0)
+
+    def rvs(self, size: int, random_state: Any = None) -> Floats:
+        """Draw a sample."""
+        return np.random.default_rng(random_state).geometric(self.p, size).astype(np.float64)
+
+    def mean(self) -> float:
+        """Expectation."""
+        return 1.0 / self.p
+
+    def support(self) -> tuple[float, float]:
+        """Smallest interval that contains all values."""
+        return 1.0, math.inf
+
+    def __repr__(self) -> str:
+        return f"Geometric(p={self.p:g})"
+
+
+class Pareto:
+    """A delay with a heavy tail: P(D > x) = x^-alpha for x >= 1, of infinite mean if alpha <= 1.
+
+    >>> Pareto(3.0).mean()
+    1.5
+
+    Reference: Gael et al., Stochastic bandits with arm-dependent delays (ICML 2020).
+    """
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = positive_number("alpha", alpha)
+
+    def rvs(self, size: int, random_state: Any = None) -> Floats:
+        """Draw a sample."""
+        return np.random.default_rng(random_state).pareto(self.alpha, size) + 1.0
+
+    def mean(self) -> float:
+        """Expectation."""
+        return self.alpha / (self.alpha - 1.0) if self.alpha > 1.0 else math.inf
+
+    def support(self) -> tuple[float, float]:
+        """Smallest interval that contains all values."""
+        return 1.0, math.inf
+
+    def __repr__(self) -> str:
+        return f"Pareto(alpha={self.alpha:g})"
+
+
+def is_number(delay: object) -> bool:
+    """Whether a delay is always the same."""
+    return isinstance(delay, int | float | np.integer | np.floating) and not isinstance(delay, bool)
+
+
+def checked_delays(delay: Delay | Sequence[Delay]) -> tuple[Delay, ...]:
+    """Return one delay for all arms or one per arm; a single number is checked at once."""
+    several = tuple(delay) if isinstance(delay, list | tuple) else (delay,)
+    one: Any
+    for one in several:
+        if is_number(one):
+            if not float(one) >= 0.0:  # NaN is not either
+                raise ArgumentError("delay", "a number of pulls, at least 0", one)
+        elif isinstance(one, bool | type) or not (isinstance(one, RewardLaw) or callable(one)):
+            raise ArgumentError("delay", "a number of pulls, a law, or a function of rewards", one)
+    return several
+
+
+def draw_delays(delays: Sequence[Delay], rewards: Floats, rng: np.random.Generator) -> Ints:
+    """Return the delay of each reward in whole pulls, rounded up; beyond the horizon they are all the same."""
+    n_arms, horizon = rewards.shape
+    found = np.empty((n_arms, horizon))
+    for arm in range(n_arms):
+        delay: Any = delays[arm % len(delays)]
+        if is_number(delay):
+            drawn: Any = np.full(horizon, float(delay))
+        elif isinstance(delay, RewardLaw):
+            drawn = delay.rvs(size=horizon, random_state=rng)
+        else:
+            drawn = delay(rewards[arm])
+        values = np.asarray(drawn, np.float64)
+        if values.shape != (horizon,) or not (values >= 0.0).all():
+            wrong = values.shape if values.shape != (horizon,) else values[~(values >= 0.0)][0]
+            raise ArgumentError("delay", f"{horizon} numbers of pulls, each at least 0", wrong)
+        found[arm] = values
+    return np.minimum(np.ceil(found), horizon).astype(np.int64)
+
+
+def delay_identity(delay: Any) -> Any:
+    """Return plain data that differ if the delays differ."""
+    if is_number(delay):
+        return float(delay)
+    if isinstance(delay, RewardLaw):
+        return law_identity(delay)
+    return digest(np.asarray(delay(_PROBES), np.float64).tobytes())

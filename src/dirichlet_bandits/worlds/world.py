@@ -1,0 +1,75 @@
+"""What a world provides: the rewards that its arms could give in one replication, and their values over time."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Mean, Objective
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.types import Floats, Words
+
+
+class Rewards(NamedTuple):
+    """All rewards that a world could give in one replication of T pulls.
+
+    The j-th pull of an arm within a segment gives ``tape[arm, first + j]``, where ``first`` is the first pull of the
+    segment; ``drift[t, arm]`` is added at time t unless it has no rows.
+    """
+
+    tape: Floats
+    drift: Floats
+
+
+class World(ABC):
+    """K arms whose rewards may depend on the time of the pull.
+
+    To add a kind of world, write a class with these methods and a reference implementation for the tests. The same
+    seeds must give the same rewards whichever policy plays.
+    """
+
+    names: tuple[str, ...]
+    objective: Objective = Mean()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def n_streams(self) -> int:
+        """Number of random streams that :meth:`rewards` needs; one per arm unless a world says otherwise."""
+        return len(self)
+
+    def starts(self, horizon: int) -> list[int]:
+        """First pull of each segment, counted from 0; the tape of an arm begins anew there."""
+        return [0]
+
+    @abstractmethod
+    def rewards(self, seeds: Words, horizon: int) -> Rewards:
+        """Draw all rewards of a replication, each row of ``seeds`` being the seed of a stream."""
+
+    @abstractmethod
+    def values(self, horizon: int) -> Floats:
+        """Return what each arm is worth at each time, an array of ``horizon`` rows and K columns."""
+
+    @abstractmethod
+    def support(self, horizon: int) -> tuple[float, float]:
+        """Smallest interval that surely contains all rewards."""
+
+    @abstractmethod
+    def identity(self) -> Any:
+        """Return plain data that differ if the laws of the rewards differ: a store compares them and the values."""
+
+    def gaps(self, horizon: int) -> Floats:
+        """Shortfall of each arm's value from the best one of its time."""
+        values = self.values(horizon)
+        return np.ascontiguousarray(values.max(axis=1, keepdims=True) - values)
+
+
+def checked_names(names: Any, n_arms: int) -> tuple[str, ...]:
+    """Return the names of the arms, by default ``arm 0`` and so on."""
+    found = tuple(f"arm {k}" for k in range(n_arms)) if names is None else names
+    if isinstance(found, str) or len(found) != n_arms or len(set(found)) != n_arms:
+        raise ArgumentError("names", f"{n_arms} different names", names)
+    for k, name in enumerate(found):
+        if not isinstance(name, str):
+            raise ArgumentError(f"names[{k}]", "a text", name)
+    return tuple(found)

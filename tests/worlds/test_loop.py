@@ -1,0 +1,171 @@
+"""The compiled loop of worlds against the naive one, pull by pull."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.arms.tapes import draw_tape
+from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
+from tests.naive import worlds as naive
+
+HORIZON, REPLICATIONS, SEED = 120, 3, 7
+ARMS = [db.Bernoulli(0.3), db.Bernoulli(0.6), db.Bernoulli(0.5)]
+POLICIES = [db.UCB1(0.5), db.ThompsonSampling("bernoulli"), db.NPTS(1.0), db.LBSDA(), db.RDS()]
+FEEDBACK = {
+    "at once": {},
+    "constant": {"delay": 5},
+    "one per arm": {"delay": [0, 10, 3]},
+    "geometric": {"delay": db.Geometric(0.1)},
+    "heavy, lost after a window": {"delay": db.Pareto(0.5), "window": 20},
+    "heavy, zero after a window": {"delay": db.Pareto(0.5), "window": 20, "late": 0.0},
+    "batches": {"batch": 25},
+    "batches of several sizes": {"batch": [1, 2, 7, 50, 60]},
+    "batches and delays": {"batch": 10, "delay": db.Geometric(0.05)},
+}
+
+
+def simulated(world, policy, **feedback):
+    result = db.simulate(
+        world,
+        policy,
+        horizon=HORIZON,
+        replications=REPLICATIONS,
+        seed=SEED,
+        record=np.arange(1, HORIZON + 1),
+        **feedback,
+    )
+    return result.pulls.values[0], result.regret.values[0]
+
+
+def starts_of(batch):
+    if isinstance(batch, int):
+        return range(0, HORIZON, batch)
+    return [0, *np.cumsum(batch)[:-1]]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("name", FEEDBACK)
+def test_delays_and_batches(name, policy):
+    feedback = FEEDBACK[name]
+    if name == "at once":
+        feedback = {"batch": [1] * HORIZON}  # the loop of worlds, with nothing to wait for
+    bandit = db.Bandit(ARMS)
+    pulls, regret = simulated(bandit, policy, **feedback)
+    seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, len(ARMS) + 2)
+    delay = feedback.get("delay", 0)
+    for row in range(REPLICATIONS):
+        tape = draw_tape(bandit, seeds[row], HORIZON)
+        spare = generator(seeds[row, 4])
+        delays = np.empty((3, HORIZON))
+        for arm in range(3):
+            one = delay[arm] if isinstance(delay, list) else delay
+            delays[arm] = np.ceil(one.rvs(HORIZON, spare)) if hasattr(one, "rvs") else one
+        expected = naive.play(
+            policy,
+            lambda arm, t, j, tape=tape: tape[arm, j],
+            np.tile(bandit.gaps, (HORIZON, 1)),
+            HORIZON,
+            seeds[row, 3],
+            spare,
+            delay_of=lambda arm, t, j, delays=delays: delays[arm, j],
+            window=feedback.get("window", math.inf),
+            late=feedback.get("late"),
+            batches=starts_of(feedback.get("batch", 1)),
+        )
+        assert pulls[row].tolist() == expected[0].tolist()
+        np.testing.assert_allclose(regret[row], expected[1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_nothing_to_wait_for_is_the_plain_simulation(policy):
+    bandit = db.Bandit(ARMS)
+    plain = simulated(bandit, policy, fast=False)
+    played = simulated(bandit, policy, batch=[1] * HORIZON)
+    assert (plain[0] == played[0]).all()
+    np.testing.assert_allclose(plain[1], played[1], rtol=0, atol=1e-12)
+    one_segment = simulated(db.Piecewise({1: ARMS, HORIZON + 1: ARMS[::-1]}), policy, delay=0, batch=1)
+    fast = simulated(bandit, policy)
+    assert (one_segment[0] == fast[0]).all()
+    assert (one_segment[1] == fast[1]).all()
+
+
+@pytest.mark.parametrize("policy", POLICIES[:3], ids=repr)
+def test_segments(policy):
+    world = db.Piecewise({1: ARMS, 41: ARMS[::-1], 81: ARMS[1:] + ARMS[:1]})
+    pulls, regret = simulated(world, policy)
+    seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, 3 * len(ARMS) + 2)
+    gaps = np.repeat([bandit.gaps for bandit in world.bandits], 40, axis=0)
+    for row in range(REPLICATIONS):
+        own = [seeds[row, :3], seeds[row, 5:8], seeds[row, 8:11]]
+        tapes = [draw_tape(bandit, streams, 40) for bandit, streams in zip(world.bandits, own, strict=True)]
+        used = np.zeros((3, 3), int)
+
+        def reward_of(arm, t, j, tapes=tapes, used=used):
+            segment = t // 40
+            used[segment, arm] += 1
+            return tapes[segment][arm, used[segment, arm] - 1]
+
+        expected = naive.play(policy, reward_of, gaps, HORIZON, seeds[row, 3], generator(seeds[row, 4]))
+        assert pulls[row].tolist() == expected[0].tolist()
+        np.testing.assert_allclose(regret[row], expected[1], rtol=0, atol=1e-12)
+
+
+def test_drifting_means():
+    def means(t):
+        return [0.0, math.sin(t / 20), math.cos(t / 20)]
+
+    world = db.Drifting(means, noise=db.Uniform(-0.5, 0.5))
+    pulls, regret = simulated(world, db.RDS())
+    values = np.array([means(t) for t in range(1, HORIZON + 1)])
+    seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, 5)
+    for row in range(REPLICATIONS):
+        tape = draw_tape(db.Bandit([db.Uniform(-0.5, 0.5)] * 3), seeds[row], HORIZON)
+        expected = naive.play(
+            db.RDS(),
+            lambda arm, t, j, tape=tape: tape[arm, j] + values[t, arm],
+            values.max(axis=1, keepdims=True) - values,
+            HORIZON,
+            seeds[row, 3],
+            generator(seeds[row, 4]),
+        )
+        assert pulls[row].tolist() == expected[0].tolist()
+        np.testing.assert_allclose(regret[row], expected[1], rtol=0, atol=1e-12)
+    assert (db.Drifting(values, db.Uniform(-0.5, 0.5)).values(HORIZON) == world.values(HORIZON)).all()
+
+
+class Greedy:
+    """Pulls the arm with the largest mean: a policy that is a plain Python class."""
+
+    def init(self, n_arms):
+        self.counts, self.sums = np.zeros(n_arms), np.zeros(n_arms)
+
+    def select(self, rng):
+        return int(np.argmax(self.sums / self.counts))
+
+    def update(self, arm, reward):
+        self.counts[arm] += 1
+        self.sums[arm] += reward
+
+
+class RoundRobin:
+    """Pulls all arms in turn, whatever comes."""
+
+    def init(self, n_arms):
+        self.n_arms = n_arms
+
+    def select(self, rng):
+        return list(range(self.n_arms))
+
+    def update(self, arm, reward):
+        pass
+
+
+def test_python_policies_play_the_same_worlds():
+    world = db.Piecewise({1: ARMS, 61: ARMS[::-1]})
+    pulls, regret = simulated(world, RoundRobin(), delay=db.Geometric(0.3), batch=20)
+    assert (pulls >= 30).all()
+    assert regret[:, -1] == pytest.approx(np.full(REPLICATIONS, (0.3 + 0.1) * 40), abs=2.0)
+    late = simulated(db.Bandit(ARMS), Greedy(), delay=HORIZON)
+    assert (late[0] == 40).all()  # nothing is ever known, so the arms are tried in turn
