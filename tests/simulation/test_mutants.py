@@ -28,8 +28,9 @@ GAMES = {
     "replications=150_000",
     "BCVTS": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.BCVTS(1.0, 0.4), horizon=1000, "
     "replications=20_000",
+    "MED": "db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)]), db.MED(upper=1.0), horizon=300, replications=2000",
 }
-
+QUICK = ("MED",)  # judged in every run of the tests
 
 MISTAKES = {
     "clocks 5 % slower than their certificates say": (
@@ -58,14 +59,22 @@ MISTAKES = {
             "policies/cvar/fast.py", "        if arm == best or ", "        if arm == best or challenger.steps < 12 or "
         ),
     ),
+    "MED accepts every proposal": (
+        "MED",
+        Edit("policies/med/fast.py", "rng.random() * ceilings[arm] < math.exp(", "rng.random() < 1.0 + math.exp("),
+    ),
+    "MED waits half as long for a proposal": (
+        "MED",
+        Edit("policies/med/fast.py", "/ math.log1p(total)", "/ math.log1p(2.0 * total)"),
+    ),
 }
 
 
-def play(folder: Path, game: str, seed: int) -> np.ndarray:
-    """Pull counts of many runs of a copy of the package."""
-    counts = folder / "counts.npy"
+def play(game: str, seed: int, folder: Path, settings: dict[str, str] | None = None) -> np.ndarray:
+    """Pull counts of many runs in a process of its own, of the package itself or of a copy."""
+    counts = folder / f"counts{seed}.npy"
     script = SCRIPT.format(game=GAMES[game])
-    subprocess.run([sys.executable, "-c", script, str(seed), str(counts)], env=environment(folder), check=True)
+    subprocess.run([sys.executable, "-c", script, str(seed), str(counts)], env=settings, check=True)
     return np.load(counts)
 
 
@@ -75,13 +84,24 @@ def test_every_edit_finds_its_passage(tmp_path):
         assert edit.new in changed.read_text()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES)
-def test_mistakes_are_noticed(game, tmp_path):
-    right_copy = edited_copy(tmp_path / "right")
-    right = play(right_copy, game, 1)
-    check_equal(play(right_copy, game, 2), right)
+def judge(game, folder):
+    """Compare the package with itself, and with each of the mistakes of a game."""
+    right = play(game, 1, folder)
+    check_equal(play(game, 2, folder), right)
     edits = [edit for found, edit in MISTAKES.values() if found == game]
+    assert edits
     for seed, edit in enumerate(edits, start=3):
+        copy = edited_copy(folder / str(seed), [edit])
         with pytest.raises(AssertionError):
-            check_equal(play(edited_copy(tmp_path / str(seed), [edit]), game, seed), right)
+            check_equal(play(game, seed, folder, environment(copy)), right)
+
+
+@pytest.mark.parametrize("game", QUICK)
+def test_mistakes_are_noticed_at_once(game, tmp_path):
+    judge(game, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [game for game in GAMES if game not in QUICK])
+def test_mistakes_are_noticed(game, tmp_path):
+    judge(game, tmp_path)
