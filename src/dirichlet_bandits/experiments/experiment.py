@@ -12,6 +12,8 @@ from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.worlds import World
+from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Experiment:
     """
 
     title: str
-    bandit: Bandit
+    bandit: Bandit | World
     policies: Mapping[str, Any]  # of the library, or of the user's own
     horizon: int
     replications: int
@@ -55,12 +57,14 @@ class Experiment:
     figures: Sequence[Panel] = ()
     paper: Published | None = None
     claims: Sequence[Claim] = ()
+    feedback: Mapping[str, Any] = field(default_factory=dict)  # delay, window, late and batch, as simulate takes them
 
     def __post_init__(self) -> None:
         text("title", self.title)
         whole_number("horizon", self.horizon, at_least=len(self.bandit))
         whole_number("replications", self.replications, at_least=1)
         whole_number("seed", self.seed, at_least=0)
+        make_feedback(**{**AT_ONCE, **self.feedback}, horizon=self.horizon, n_arms=len(self.bandit))
         for k, panel in enumerate(self.figures):
             under(f"figures[{k}]", name_list, "policies", panel.policies, self.policies)
         for k, claim in enumerate(self.claims):
@@ -79,6 +83,7 @@ class Experiment:
             horizon=self.horizon,
             replications=self.replications,
             seed=self.seed,
+            **self.feedback,
             **options,
         )
 

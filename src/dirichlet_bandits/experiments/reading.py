@@ -23,14 +23,20 @@ from dirichlet_bandits.experiments.rewards import read_values
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.worlds import Geometric, Pareto, Piecewise
+from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 LAWS: dict[str, type[Law]] = {
     name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
 }
 PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": lambda dates="all": maize_planting(dates)}
+DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto": Pareto}
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
-_TOP = ("title", *_SCALE, "arms", "problem", "objective", "policies", "plot", "figures", "paper", "claims")
+_FEEDBACK = tuple(AT_ONCE)
+_ARMS = ("arms", "segments", "problem", "objective")
+_TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")
 _HERE = Path()
 _PLOT = tuple(PlotSettings.__dataclass_fields__)
 
@@ -132,6 +138,7 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
         figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
         claims=claims(content, Claim),
+        feedback=_feedback(content),
         **{key: content[key] for key in _SCALE},
     )
 
@@ -142,21 +149,62 @@ def objective_of(content: Mapping[str, Any]) -> Objective | None:
     return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
 
 
-def _bandit(content: Mapping[str, Any], folder: Path) -> Bandit:
-    """The bandit of the tables ``[[arms]]``, or the named ``[problem]``, with the ``[objective]``."""
+def _feedback(content: Mapping[str, Any]) -> dict[str, Any]:
+    """When rewards become known; a delay may be a table that names a law, or a list of numbers and such tables."""
+    found = {key: content[key] for key in _FEEDBACK if key in content}
+    if "delay" in found:
+        several = isinstance(found["delay"], list)
+        delays = [_delay(delay) for delay in (found["delay"] if several else [found["delay"]])]
+        found["delay"] = delays if several else delays[0]
+    return found
+
+
+def _delay(value: Any) -> Any:
+    return fields.choose("delay", "law", DELAYS, value) if isinstance(value, dict) else value
+
+
+def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
+    """The world of the tables ``[[segments]]``, each with its ``first`` pull and its ``[[segments.arms]]``."""
+    segments: dict[int, tuple[list[Law], list[str]]] = {}
+    for k, table in enumerate(fields.tables(content, "segments", "first")):
+        fields.only_known(f"segments[{k}].", table, ("first", "arms"))
+        fields.required(table, ("first",))
+        first = whole_number(f"segments[{k}].first", table["first"], at_least=1)
+        if segments and first <= max(segments):
+            raise FieldError(
+                f"'segments' must be in increasing order of their first pulls (got {first} after {max(segments)})"
+            )
+        segments[first] = fields.under(f"segments[{k}]", _arms, table, folder)
+    names = [names for _, names in segments.values()]
+    if any(other != names[0] for other in names):
+        raise FieldError("'segments' must have the same arms in the same order")
+    return Piecewise({first: laws for first, (laws, _) in segments.items()}, names[0], objective=objective_of(content))
+
+
+def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
+    """The arms: ``[[arms]]``, a named ``[problem]``, or the world of ``[[segments]]``; with the ``[objective]``."""
+    if "segments" in content:
+        if "arms" in content or "problem" in content:
+            raise FieldError("'segments' has all the arms: no [[arms]] and no [problem] beside it")
+        return _piecewise(content, folder)
     problem, objective = fields.one_table(content, "problem"), objective_of(content)
     if problem is not None:
         if "arms" in content:
             raise FieldError("'problem' names all the arms: no [[arms]] beside it")
         named = fields.choose("problem", "name", PROBLEMS, problem)
         return named if objective is None else Bandit(named.arms, named.names, objective=objective)
+    chosen, called = _arms(content, folder)
+    return Bandit(chosen, called, objective=objective)
+
+
+def _arms(content: Mapping[str, Any], folder: Path) -> tuple[list[Law], list[str]]:
+    """The laws of the tables ``[[arms]]`` and their names."""
     fields.required(content, ("arms",))
     tables = fields.tables(content, "arms", "law")
     if len(tables) < 2:
         raise FieldError(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
     chosen = [_law(f"arms[{k}]", table, folder) for k, table in enumerate(tables)]
-    called = fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))])
-    return Bandit(chosen, called, objective=objective)
+    return chosen, fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))])
 
 
 def _law(where: str, table: dict[str, Any], folder: Path) -> Law:

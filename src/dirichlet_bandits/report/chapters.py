@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.arms import Bandit, Mean
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
 from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import figures, judging, regret_figures
@@ -92,8 +92,9 @@ def regret_chapter(
         else _pictures(name, experiment, result, over, runs_are)
     )
     tables = [_regret_table(name, experiment, result, caption, at_scale=not quick and not paper.of)]
-    if runs_are == "replications" and not isinstance(experiment.bandit.objective, Mean):
-        tables.append(_arms_table(name, experiment))
+    bandit = experiment.bandit
+    if runs_are == "replications" and isinstance(bandit, Bandit) and not isinstance(bandit.objective, Mean):
+        tables.append(_arms_table(name, experiment, bandit))
     return Chapter(
         name=name,
         title=experiment.title,
@@ -218,9 +219,11 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
 
 
 def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
-    """The laws of the rewards, and regret over time in each of the experiment's panels."""
-    laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
-    pictures = [Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are))]
+    """The laws of the rewards, unless they change, and regret over time in each of the experiment's panels."""
+    pictures = []
+    if isinstance(experiment.bandit, Bandit):
+        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
+        pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
@@ -256,9 +259,8 @@ def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
     return f"The laws of the rewards{which}; an upright line marks the {line}, the best arm has another colour."
 
 
-def _arms_table(name: str, experiment: Experiment) -> Table:
+def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
     """What each arm is worth, and its mean, beside what the paper printed."""
-    bandit = experiment.bandit
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
     headers = ["arm", "mean", bandit.objective.name]

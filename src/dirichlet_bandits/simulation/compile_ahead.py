@@ -33,7 +33,9 @@ _loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters
 _CHILD = f"from {__name__} import do_jobs; do_jobs()"
 
 
-def compile_ahead(pairs: Collection[tuple[Bandit, Policy]], *, workers: int | None, progress: bool | None) -> None:
+def compile_ahead(
+    pairs: Collection[tuple[Bandit | World, Policy]], *, workers: int | None, progress: bool | None
+) -> None:
     """Compile the simulation of each policy, several at a time, for this and later processes to load."""
     in_processes([partial(compile_simulation, *pair) for pair in pairs], workers=workers, progress=progress)
 

@@ -1,9 +1,9 @@
 """When rewards become known: at once, late, or at the end of a batch."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from dirichlet_bandits.validation import finite_number, whole_number
 from dirichlet_bandits.worlds.delays import Delay, checked_delays, delay_identity, draw_delays, is_number
 
 Batch = int | Literal["geometric", "minimax"] | Sequence[int]
+
+AT_ONCE: Final[Mapping[str, Any]] = {"delay": 0, "window": None, "late": "lost", "batch": 1}
+"""The arguments of a plain simulation."""
 
 _BATCHES = 10  # of the geometric and minimax grids, unless there are fewer pulls
 
