@@ -8,7 +8,9 @@ from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.seeding import generator
 
 
-def play(policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window=math.inf, late=None, batches=None, ask=None):
+def play(
+    policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window=math.inf, late=None, batches=None, ask=None
+):
     """Return the pulls and the cumulative regret of one replication.
 
     ``ask(policy, known, reported, now, rng)`` asks the policy, by default by telling it everything anew; ``reported``

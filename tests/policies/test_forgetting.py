@@ -93,7 +93,7 @@ def test_only_the_decisions_count_not_when_rewards_arrive(policy):
     for decisions in (3, 30, 100):
         reports = late_reports(rng, decisions, 3)
         state = reported(policy, 3, reports, decisions)
-        shuffled = [reports[i][:3] + (decisions,) for i in rng.permutation(len(reports))]
+        shuffled = [(*reports[i][:3], decisions) for i in rng.permutation(len(reports))]
         for part, other in zip(state, reported(policy, 3, shuffled, decisions), strict=True):
             known = state.arms >= 0 if part is state.rewards else slice(None)
             np.testing.assert_array_equal(part[known], other[known])
@@ -121,9 +121,7 @@ def test_a_discounted_state_is_that_of_its_definition():
     state = reported(policy, 2, reports, 60)
     weights = [[0.8 ** (59 - s) for s, arm, _, _ in reports if arm == k] for k in range(2)]
     counts = [math.fsum(w) for w in weights]
-    means = [
-        math.fsum(0.8 ** (59 - s) * x for s, arm, x, _ in reports if arm == k) / counts[k] for k in range(2)
-    ]
+    means = [math.fsum(0.8 ** (59 - s) * x for s, arm, x, _ in reports if arm == k) / counts[k] for k in range(2)]
     indices = [means[k] + 0.5 * math.sqrt(2 * math.log(sum(counts)) / counts[k]) for k in range(2)]
     assert db.state_propensities(policy, state).tolist() == [float(i == max(indices)) for i in indices]
 
@@ -259,7 +257,10 @@ def test_in_experiment_files():
         (lambda: db.SlidingWindow("RDS", 10), r"'policy' must be a policy of the class .* \(got 'RDS'\)"),
         (lambda: db.SlidingWindow(db.RDS, 10), r"'policy' must be a policy of the class"),
         (lambda: db.SlidingWindow(db.SlidingWindow(TS, 5), 10), "'policy' must be a policy of the class"),
-        (lambda: db.Discounted(db.NPTS(upper=1), 0.9), "'policy' must be a policy of the class UCB1, KLUCB or Thompson"),
+        (
+            lambda: db.Discounted(db.NPTS(upper=1), 0.9),
+            "'policy' must be a policy of the class UCB1, KLUCB or Thompson",
+        ),
         (lambda: db.Discounted(TS, 0), r"'gamma' must be between 0 and 1, .* \(got 0\)"),
         (lambda: db.Discounted(TS, 1), r"'gamma' must be between 0 and 1, .* \(got 1\)"),
         (lambda: db.Discounted(TS, 1 - 1e-9), "'gamma' must be between 0 and 1, and at most 1 - 1.4e-06"),
