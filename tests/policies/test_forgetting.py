@@ -224,6 +224,15 @@ def test_wrapped_policies_are_stored_and_written(name):
     db.testing.check_policy(policy)
 
 
+def test_a_damaged_description_of_a_wrapped_policy_is_refused():
+    stored = described(db.SlidingWindow(TS, 10))
+    assert stored["inner"] == {"policy": "ThompsonSampling", "from": "dirichlet_bandits", **vars(TS)}
+    for damage in ({}, {"inner": 3}, {"inner": {"policy": "BESA", "from": "dirichlet_bandits"}}, {"inner": {}}):
+        rest = {key: value for key, value in stored.items() if key != "inner"}
+        with pytest.raises(db.FormatError, match="the study's policy cannot be made"):
+            restore({**rest, **damage}, None)
+
+
 def test_in_experiment_files():
     text = """
     horizon = 50
