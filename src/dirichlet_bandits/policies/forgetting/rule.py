@@ -64,9 +64,9 @@ class SlidingWindow(_Forgetting):
     """Another policy that sees only the rewards of the last ``window`` decisions, of all arms together.
 
     Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level
-    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked. The window
-    must be longer than rewards are late, or it holds no rewards. With G changes in T decisions, a common choice is
-    ``window = 2 sqrt(T log T / G)``.
+    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked, and again
+    until a reward of it arrives, so the window should be many times longer than rewards are late. With G changes in T
+    decisions, a common choice is ``window = 2 sqrt(T log T / G)``.
 
     The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS. With NPTS and RDS this is experimental: nothing
     is published about them.
