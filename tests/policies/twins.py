@@ -25,7 +25,8 @@ class Example(NamedTuple):
     ``positive`` above 0.
 
     ``toss``: what is kept of a reward, by the policy as by the twin, is drawn at random. ``moves``: in another world,
-    moved or stretched, it pulls the same arms. ``live``: its propensities are known.
+    moved or stretched, it pulls the same arms. ``live``: its propensities are known. ``ordered``: they depend on the
+    order of the decisions, which histories do not tell.
     """
 
     make: Callable[[World], db.Policy]
@@ -34,6 +35,7 @@ class Example(NamedTuple):
     toss: Any = None
     moves: bool = True
     live: bool = True
+    ordered: bool = False
 
     @property
     def policy(self) -> db.Policy:
@@ -166,4 +168,30 @@ PAIRS |= {
         lambda w: db.ThompsonSampling("gaussian", sigma=0.5 * w.unit),
         partial(naive.thompson, family="gaussian", sigma=0.5),
     ),
+}
+PAIRS |= {
+    "SlidingWindow UCB1": Example(
+        lambda w: db.SlidingWindow(db.UCB1(sigma=0.5 * w.unit), 100),
+        partial(naive.sliding_window, window=100, inner=partial(naive.ucb1, sigma=0.5)),
+    ),
+    "SlidingWindow TS": Example(
+        lambda w: db.SlidingWindow(db.ThompsonSampling("bernoulli"), 100),
+        partial(naive.sliding_window, window=100, inner=partial(naive.thompson, family="bernoulli")),
+        moves=False,
+    ),
+    "SlidingWindow RDS": Example(
+        lambda w: db.SlidingWindow(db.RDS(), 100), partial(naive.sliding_window, window=100, inner=naive.rds)
+    ),
+    "Discounted UCB1": Example(
+        lambda w: db.Discounted(db.UCB1(sigma=0.5 * w.unit), 0.9),
+        partial(naive.discounted_ucb1, gamma=0.9, sigma=0.5),
+        ordered=True,
+    ),
+    "Discounted TS": Example(
+        lambda w: db.Discounted(db.ThompsonSampling("bernoulli"), 0.9),
+        partial(naive.discounted_ts, gamma=0.9),
+        moves=False,
+        ordered=True,
+    ),
+    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
 }
