@@ -1,0 +1,41 @@
+"""Propensities under restarts: those of the restarted policy, mixed with uniform exploration."""
+
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.policies.index import index_propensities
+from dirichlet_bandits.policies.registry import propensities_of
+from dirichlet_bandits.policies.restarting.rule import ClockedRestartingParams, Restarted, clocked_indices, outlook
+from dirichlet_bandits.types import Floats
+
+
+def restarting_propensities(policy: Any, state: Restarted) -> Floats:
+    """(1 - omega) p + omega / K, p being the propensities of the restarted policy; 0 and 1 by the schedule."""
+    params, n_arms = policy.params, len(state.pulls)
+    rate, forced = specialised(outlook, params)(params, state)
+    if forced >= 0:
+        return np.asarray(np.arange(n_arms) == forced, np.float64)
+    own = _own_propensities(policy, params, state)
+    return own if params.scheduled else (1.0 - rate) * own + rate / n_arms
+
+
+def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
+    """Of the restarted policy; arms without enough rewards since the last restart are pulled in one round."""
+    fresh = np.asarray(state.kept.pulls < params.first, np.float64)
+    if fresh.any():
+        return fresh
+    rule = propensities_of(policy.policy).from_state
+    assert rule is not None  # or the policy would have been refused
+    if rule is index_propensities and isinstance(params, ClockedRestartingParams):
+        values = specialised(clocked_indices, params)(params, state, np.random.default_rng(0))
+        largest = values == values.max()
+        return np.asarray(largest / largest.sum())
+    return rule(policy.policy, state.inner)
+
+
+def obstacle(policy: Any) -> str:
+    """Nothing, unless the restarted policy is refused."""
+    propensities_of(policy.policy)
+    return ""
