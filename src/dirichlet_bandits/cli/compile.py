@@ -20,6 +20,7 @@ _ANY = {
     "level": 0.5,
     "support": (0.0, 1.0),
     "horizon": 1000,
+    "window": 100,
 }
 
 
@@ -57,21 +58,27 @@ def compile(
     bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
     jobs: list[partial[None]] = [partial(compile_samplers)]
     for name in chosen:
-        policy = sound_example(POLICIES[name])
-        jobs.append(partial(compile_simulation, bandit, policy))
-        if has_propensities(POLICIES[name]):
-            jobs.append(partial(compile_live, policy))
+        kind = POLICIES[name]
+        for policy in [sound_example(kind, other) for other in kind.wraps] or [sound_example(kind)]:
+            jobs.append(partial(compile_simulation, bandit, policy))
+            if has_propensities(kind):
+                jobs.append(partial(compile_live, policy))
     started = time.perf_counter()
     in_processes(jobs, workers=workers, progress=False if quiet else None, what="parts")
     seconds = time.perf_counter() - started
     typer.echo(f"compiled for simulations and live studies, in {seconds:.0f} s: {', '.join(chosen)}")
 
 
-def sound_example(kind: "type[db.Policy]") -> "db.Policy":
+def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Policy":
     """A policy of this class with sound parameters, whatever they mean; those that may be left out are, but for
-    ``binary``, without which live studies refuse some."""
-    fields: Any = kind
-    known = [field for field in dataclasses.fields(fields) if field.name in _ANY]
+    ``binary``, without which live studies refuse some. ``inner`` is the class that a policy around another one wraps, by
+    default the first that it can wrap."""
+    fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]
+    if kind.wraps:
+        wrapped = sound_example(getattr(db, inner or kind.wraps[0]))
+        given = {"policy": wrapped, "window": 100, "gamma": 0.9}
+        return kind(**{field.name: given[field.name] for field in fields if field.default is dataclasses.MISSING})
+    known = [field for field in fields if field.name in _ANY]
     needed = {
         field.name: _ANY[field.name]
         for field in known

@@ -20,6 +20,7 @@ from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
 from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
 from dirichlet_bandits.experiments.rewards import read_values
+from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.simulation.plan import AnyPolicy
@@ -177,10 +178,23 @@ def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
     """A policy of the library, or of the user's own by its import path."""
     text = table.get("policy")
     if not is_import_path(text):
+        kind = POLICIES.get(str(text))
+        if kind is not None and kind.wraps:
+            return _around(where, kind, table, folder)
         return fields.choose(where, "policy", POLICIES, table)
     maker = find_class(f"{where}.policy", str(text), folder)
     parameters = {key: value for key, value in table.items() if key not in ("name", "policy")}
     return checked(where, fields.make(where, maker, parameters, called=str(text)))
+
+
+def _around(where: str, kind: type[Policy], table: dict[str, Any], folder: Path) -> Policy:
+    """A policy around the one that the sub-table ``inner`` describes."""
+    inner = fields.under(where, fields.one_table, table, "inner")
+    if inner is None:
+        raise FieldError(f"'{where}.inner' is missing: a table with the policy that {kind.__name__} wraps")
+    parameters = {key: value for key, value in table.items() if key not in ("name", "policy", "inner")}
+    wrapped = _policy(f"{where}.inner", inner, folder)
+    return fields.make(where, kind, {"policy": wrapped, **parameters}, called=kind.__name__)
 
 
 def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import has_own, specialised
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
@@ -44,6 +44,7 @@ class Decider:
     def __init__(self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE) -> None:
         self.policy = policy
         self.direction = direction
+        self._forgets = has_own(verbs.note, type(policy.params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._forget()
@@ -52,6 +53,7 @@ class Decider:
         self._arms: list[int] = []
         self._state: Any = None
         self._told = 0
+        self._asked = 0
         self._revision = -1
         self._chances: Floats | None = None
         self._incremental = IncrementalPropensities(self.policy, 0)
@@ -100,6 +102,15 @@ class Decider:
             self._forget()
             self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._incremental = IncrementalPropensities(self.policy, len(known))
+        self._learn(journal)
+        asked = len(journal.arm_of)
+        if self._forgets and asked != self._asked:
+            specialised(_note_study, self.policy.params)(self.policy.params, self._state, asked)
+            self._asked, self._chances = asked, None
+
+    def _learn(self, journal: Journal) -> None:
+        """Bring the state up to the rewards of the journal."""
+        known = self._arms
         first, last = self._told, len(journal.told_arms)
         if first == last:
             return
@@ -107,6 +118,7 @@ class Decider:
         place[known] = np.arange(len(known))
         arms = place[np.array(journal.told_arms[first:])]
         rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
+        trials, asked = np.array(journal.told_trials[first:]), np.array(journal.told_asked[first:])
         rewards = self.direction.turn(rewards)
         counted = arms >= 0
         if counted.any():
@@ -117,6 +129,8 @@ class Decider:
                 arms[counted],
                 rewards[counted],
                 numbers[counted],
+                trials[counted],
+                asked[counted],
                 self._root,
                 *self._stream,
             )
@@ -132,10 +146,26 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
 
 
 def _update_study(
-    policy: Any, state: Any, arms: Ints, rewards: Floats, numbers: Ints, root: Words, rng: Any, words: Words
+    policy: Any,
+    state: Any,
+    arms: Ints,
+    rewards: Floats,
+    numbers: Ints,
+    trials: Ints,
+    asked: Ints,
+    root: Words,
+    rng: Any,
+    words: Words,
 ) -> Any:
-    """The state after many rewards, each with the random numbers of its event; an entry point."""
+    """The state after many rewards, each with its trial, the number of trials when it was reported, and the random
+    numbers of its event; an entry point."""
     for i in range(arms.size):
         start_numbered(rng, words, root, _REWARD, numbers[i])
+        verbs.note(policy, state, trials[i], asked[i])
         state = verbs.update(policy, state, arms[i], rewards[i], rng)
     return state
+
+
+def _note_study(policy: Any, state: Any, asked: int) -> None:
+    """Let the state know how many trials there are before it decides; an entry point."""
+    verbs.note(policy, state, asked, asked)

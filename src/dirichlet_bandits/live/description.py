@@ -13,8 +13,10 @@ from dirichlet_bandits.policies.registry import policy_class
 
 LONGEST_NAME = 200
 _FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
+_INNER: Final = "inner"  # the parameter "policy" of a policy around another one; "policy" is the name of the class
 _LIBRARY: Final = "dirichlet_bandits"
 _SCRIPT: Final = "__main__"  # what Python calls the module of a script or a notebook, whatever its file is called
+_EXPECTED: Final = "a policy such as RDS or NPTS(upper=1)"
 _BEFORE: Final = (
     "BDS RDS QDS DMED IMED EmpiricalIMED UnimodalIMED MED MaillardSampling NPTS PHE ReBoot MBE GIRO BootstrapTS "
     "OnlineBootstrapTS RBSDA LBSDA LDSSDA SSMC WRSDA BESA ThompsonSampling BinarizedTS UCB1 RUCBLT KLUCB KLUCBPlusPlus "
@@ -29,6 +31,8 @@ def describe(policy: Policy) -> dict[str, Any]:
     >>> from dirichlet_bandits import RDS
     >>> describe(RDS())
     {'policy': 'RDS', 'from': 'dirichlet_bandits', 'rho': 'sqrt-log'}
+
+    A policy around another one has that under the key ``inner``.
     """
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
@@ -42,6 +46,9 @@ def described(policy: Any) -> dict[str, Any]:
     for field in dataclasses.fields(policy):
         if field.metadata.get("later") and given[field.name] == field.default:
             del given[field.name]  # so the studies of before, which know nothing of it, are still the same
+    if policy.wraps:
+        del given["policy"]
+        given[_INNER] = described(policy.policy)
     as_in_json = {key: list(x) if isinstance(x, tuple) else x for key, x in given.items()}
     name = type(policy).__name__
     place = _LIBRARY if type(policy) is policy_class(name) else type(policy).__module__
@@ -74,6 +81,8 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
     if found is None:
         own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"
         raise ArgumentError("policy", f"given: the study's class {own} not one of this library", None)
+    if _INNER in parameters:
+        parameters["policy"] = restore(parameters.pop(_INNER), None)
     try:
         return found(**parameters)
     except (TypeError, ArgumentError) as error:
@@ -85,6 +94,8 @@ def parse_policy(text: str) -> Policy:
 
     >>> parse_policy("QDS(rho=4, alpha=0.05)")
     QDS(rho=4, alpha=0.05)
+    >>> parse_policy("SlidingWindow(NPTS(upper=1), window=100)")
+    SlidingWindow(policy=NPTS(upper=1), window=100)
     >>> parse_policy("Magic")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', ... (got 'Magic')
@@ -92,18 +103,30 @@ def parse_policy(text: str) -> Policy:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
     """
-    expected = "a policy such as RDS or NPTS(upper=1)"
     if len(text) > LONGEST_NAME:
-        raise ArgumentError("policy", expected, text[:LONGEST_NAME] + "...")
+        raise ArgumentError("policy", _EXPECTED, text[:LONGEST_NAME] + "...")
     try:
-        call = ast.parse(text, mode="eval").body
-        name = call.func if isinstance(call, ast.Call) else call
-        if not isinstance(name, ast.Name):
-            raise ValueError
-        positional = [ast.literal_eval(value) for value in call.args] if isinstance(call, ast.Call) else []
-        named = {str(key.arg): ast.literal_eval(key.value) for key in getattr(call, "keywords", [])}
-    except (SyntaxError, ValueError):
-        raise ArgumentError("policy", expected, text) from None
+        return _made(ast.parse(text, mode="eval").body, text)
+    except (SyntaxError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError("policy", _EXPECTED, text) from None
+
+
+def _value(node: ast.expr, text: str) -> Any:
+    """What an argument of a call means: a literal, or another policy written like a call."""
+    name = node.func if isinstance(node, ast.Call) else node
+    is_policy = isinstance(name, ast.Name) and policy_class(name.id) is not None
+    return _made(node, text) if is_policy else ast.literal_eval(node)
+
+
+def _made(call: ast.expr, text: str) -> Policy:
+    """The policy that a part of the text describes."""
+    name = call.func if isinstance(call, ast.Call) else call
+    if not isinstance(name, ast.Name):
+        raise ValueError
+    positional = [_value(value, text) for value in call.args] if isinstance(call, ast.Call) else []
+    named = {str(key.arg): _value(key.value, text) for key in getattr(call, "keywords", [])}
     found = policy_class(name.id)
     if found is None:
         from dirichlet_bandits.policies.catalogue import POLICIES
@@ -120,7 +143,7 @@ def parse_policy(text: str) -> Policy:
     try:
         return found(*positional, **named)
     except TypeError as error:
-        raise ArgumentError("policy", f"{expected} ({error})", text) from None
+        raise ArgumentError("policy", f"{_EXPECTED} ({error})", text) from None
 
 
 def as_policy(policy: Policy | str) -> Policy:

@@ -28,6 +28,16 @@ class Revision(NamedTuple):
     reason: str | None
 
 
+class Told(NamedTuple):
+    """The rewards that count, in the order in which they were reported; see the properties of :class:`Journal`."""
+
+    arms: list[int]
+    rewards: list[float]
+    numbers: list[int]
+    trials: list[int]
+    asked: list[int]
+
+
 class Journal:
     """The study as of its last event.
 
@@ -55,8 +65,9 @@ class Journal:
         self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self.number_of: dict[str, int] = {}  # the first event of each other call with a token
         self.rest: list[tuple[int, float]] = []  # what the round still has to hand out: arms and propensities
-        self._told: tuple[list[int], list[float], list[int]] | None = ([], [], [])  # None: to be listed again
+        self._told: Told | None = Told([], [], [], [], [])  # None: to be listed again
         self._told_number_of: dict[int, int] = {}  # in the order of ``reward_of``
+        self._asked_before: dict[int, int] = {}  # likewise: the number of trials when the reward was reported
         self.revision = -1
         self.voided: set[int] = set()
         self.history_of: dict[
@@ -76,23 +87,38 @@ class Journal:
     @property
     def told_arms(self) -> list[int]:
         """The arms of the rewards that count."""
-        return self._listed()[0]
+        return self._listed().arms
 
     @property
     def told_rewards(self) -> list[float]:
         """The rewards that count."""
-        return self._listed()[1]
+        return self._listed().rewards
 
     @property
     def told_numbers(self) -> list[int]:
         """The numbers of the events that reported these rewards."""
-        return self._listed()[2]
+        return self._listed().numbers
 
-    def _listed(self) -> tuple[list[int], list[float], list[int]]:
+    @property
+    def told_trials(self) -> list[int]:
+        """The trials of the rewards that count."""
+        return self._listed().trials
+
+    @property
+    def told_asked(self) -> list[int]:
+        """How many trials there were when each of these rewards was reported."""
+        return self._listed().asked
+
+    def _listed(self) -> Told:
         # Listed when somebody looks, not at each revision: opening a study with many revisions takes linear time.
         if self._told is None:
-            arms = [self.arm_of[trial] for trial in self.reward_of]
-            self._told = arms, list(self.reward_of.values()), list(self._told_number_of.values())
+            self._told = Told(
+                [self.arm_of[trial] for trial in self.reward_of],
+                list(self.reward_of.values()),
+                list(self._told_number_of.values()),
+                list(self.reward_of),
+                list(self._asked_before.values()),
+            )
         return self._told
 
     def first_reward(self, trial: int) -> float | None:
@@ -202,16 +228,19 @@ class Journal:
         self.n_told[arm] += 1
         self.reward_of[trial] = value
         self._told_number_of[trial] = number
+        self._asked_before[trial] = asked = len(self.arm_of)
         if self._told is not None:
-            arms, rewards, numbers = self._told
+            arms, rewards, numbers, trials, asked_before = self._told
             arms.append(arm)
             rewards.append(value)
             numbers.append(number)
+            trials.append(trial)
+            asked_before.append(asked)
 
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""
         self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)]).append(Revision(None, reason))
-        del self.reward_of[trial], self._told_number_of[trial]
+        del self.reward_of[trial], self._told_number_of[trial], self._asked_before[trial]
         self._told = None
         self.n_told[self.arm_of[trial]] -= 1
         self.voided.add(trial)

@@ -8,6 +8,9 @@ from dirichlet_bandits.policies.dirichlet import BDS as BDS
 from dirichlet_bandits.policies.dirichlet import QDS as QDS
 from dirichlet_bandits.policies.dirichlet import RDS as RDS
 from dirichlet_bandits.policies.dmed import DMED as DMED
+from dirichlet_bandits.policies.forgetting import SWLBSDA as SWLBSDA
+from dirichlet_bandits.policies.forgetting import Discounted as Discounted
+from dirichlet_bandits.policies.forgetting import SlidingWindow as SlidingWindow
 from dirichlet_bandits.policies.imed import IMED as IMED
 from dirichlet_bandits.policies.imed import EmpiricalIMED as EmpiricalIMED
 from dirichlet_bandits.policies.imed import UnimodalIMED as UnimodalIMED

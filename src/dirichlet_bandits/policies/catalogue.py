@@ -6,6 +6,7 @@ from dirichlet_bandits.policies import (
     cvar,
     dirichlet,
     dmed,
+    forgetting,
     imed,
     med,
     npts,
@@ -18,7 +19,20 @@ from dirichlet_bandits.policies import (
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import registered
 
-_FAMILIES: Final = (dirichlet, dmed, imed, med, npts, perturbed, resampling, subsampling, thompson, ucb, cvar)
+_FAMILIES: Final = (
+    dirichlet,
+    dmed,
+    imed,
+    med,
+    npts,
+    perturbed,
+    resampling,
+    subsampling,
+    thompson,
+    ucb,
+    forgetting,
+    cvar,
+)
 
 POLICIES: Final[dict[str, type[Policy]]] = {
     policy.__name__: policy for family in _FAMILIES for policy in registered(family.__name__)

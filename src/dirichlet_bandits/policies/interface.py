@@ -27,7 +27,8 @@ class Policy:
     ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
     the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
     something to the policy. ``waits_for_all_arms`` says that it must not be asked before every arm has a reward; other
-    policies choose among the arms that have one, as soon as there are two.
+    policies choose among the arms that have one, as soon as there are two. ``wraps`` names the classes of policies around
+    which this one can be put; it then has a field ``policy``, and the parameters of that policy among its own.
     """
 
     assumes: ClassVar[str] = "unknown"
@@ -35,6 +36,7 @@ class Policy:
     reference: ClassVar[str] = ""
     ordered_arms: ClassVar[bool] = False
     waits_for_all_arms: ClassVar[bool] = False
+    wraps: ClassVar[tuple[str, ...]] = ()
 
     @property
     def params(self) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     law = {"bernoulli": _beta, "gaussian": gaussian, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
     origin = state.means[0] if policy.family == "gaussian" else 0.0  # a location: far from 0 digits would be lost
     pairs = zip(state.pulls, state.means - origin, strict=True)
-    return random_index_propensities([law(*_posterior(policy.params, int(n), float(mean))) for n, mean in pairs])
+    return random_index_propensities([law(*_posterior(policy.params, float(n), float(mean))) for n, mean in pairs])
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:

@@ -74,7 +74,7 @@ class BinarizedTS(BoundedPolicy):
 
 
 @jit
-def posterior(policy: ThompsonParams, n: int, mean: float) -> tuple[float, float]:
+def posterior(policy: ThompsonParams, n: float, mean: float) -> tuple[float, float]:
     """Beta's two shapes; the Gaussian mean and deviation; the exponential S and n; the Poisson shape and rate."""
     if policy.family == Family.BERNOULLI:
         return 1.0 + n * mean, 1.0 + n * (1.0 - mean)

@@ -144,8 +144,8 @@ class EmpiricalKLUCB(Policy):
 
 @implements(index, UCB1Params)
 def ucb1(policy: UCB1Params, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """mu_k + sigma sqrt(2 log t / N_k)"""
-    return state.means[arm] + policy.sigma * math.sqrt(2.0 * math.log(total) / state.pulls[arm])
+    """mu_k + sigma sqrt(2 log t / N_k); a discounted t may be below 1, and its logarithm counts as 0"""
+    return state.means[arm] + policy.sigma * math.sqrt(2.0 * math.log(max(total, 1)) / state.pulls[arm])
 
 
 @implements(index, RUCBLTParams)
@@ -159,8 +159,8 @@ def rucblt(
 
 @implements(index, KLUCBParams)
 def klucb(policy: KLUCBParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """sup{q : N_k d(mu_k, q) <= log t}"""
-    return kl_upper(policy.family, policy.sigma, state.means[arm], math.log(total) / state.pulls[arm])
+    """sup{q : N_k d(mu_k, q) <= log t}; a discounted t may be below 1, and its logarithm counts as 0"""
+    return kl_upper(policy.family, policy.sigma, state.means[arm], math.log(max(total, 1)) / state.pulls[arm])
 
 
 keeps_rewards(EmpiricalKLUCBParams)

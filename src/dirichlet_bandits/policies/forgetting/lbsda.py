@@ -1,0 +1,194 @@
+"""SW-LB-SDA: duels on the last rewards of the leader, in a sliding window (Baudry, Russac and Cappé, ICML 2021).
+
+The paper counts rounds, and a leader is chosen once per round. A live study has rewards that come late and rounds that
+overlap, so here the leader is chosen whenever a reward arrives, and decisions are counted in place of rounds.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.tally import one_more, shuffle, unpulled
+from dirichlet_bandits.engine.verbs import implements, init, note, select, update
+from dirichlet_bandits.policies.forgetting.ring import LONGEST, expect, made, new_ring, remember
+from dirichlet_bandits.policies.growth import Growth, slow_growth
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.types import Flags, Floats, Ints
+from dirichlet_bandits.validation import whole_number
+
+_LEADER, _SINCE = range(2)
+_NOBODY: Final = -1
+
+
+class SWLBSDAParams(NamedTuple):
+    """The number of decisions that are remembered."""
+
+    window: int
+
+
+class Contest(NamedTuple):
+    """A :class:`~dirichlet_bandits.policies.forgetting.ring.Ring`; and the leader, with the decision that made it one."""
+
+    pulls: Ints
+    arms: Ints
+    rewards: Floats
+    clock: Ints
+    lead: Ints
+
+
+@dataclass(frozen=True)
+class SWLBSDA(Policy):
+    """Last-block sub-sampling duels in a window: only the rewards of the last ``window`` decisions count.
+
+    With N_k rewards of arm k in the window, n = sum_k N_k and K arms:
+
+    * The leader keeps the lead while N_leader >= n / (2K); without a leader, the arm with most rewards leads. An arm
+      whose reward has just arrived takes the lead if it has more rewards than the leader, and at least n / K.
+    * A challenger wins if N_k < (log window)^(1/3), or if its mean reaches that of the last min(N_k, N_leader) rewards
+      of the leader.
+    * If neither the leader nor its place has changed for D = (K - 1) (log window)^2 decisions, all arms win that have at
+      most (log window)^2 rewards, none of them from the last D decisions.
+
+    All winners are pulled; if nobody wins, the leader is. Arms without a reward in the window come before. With G
+    changes in T decisions, the paper takes ``window = 2 sqrt(T log T / G)``.
+
+    >>> SWLBSDA(window=400)
+    SWLBSDA(window=400)
+
+    Reference: Baudry, Russac and Cappé, On limited-memory subsampling strategies for bandits, ICML 2021.
+    """
+
+    window: int
+    assumes: ClassVar[str] = "all arms in one exponential family, which may change with time"
+    guarantee: ClassVar[str] = "linear"
+    reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
+
+    def __post_init__(self) -> None:
+        whole_number("window", self.window, 1, LONGEST)
+
+    @property
+    def params(self) -> SWLBSDAParams:
+        return SWLBSDAParams(int(self.window))
+
+
+@implements(init, SWLBSDAParams)
+def no_leader_yet(policy: SWLBSDAParams, n_arms: int) -> Contest:
+    """No rewards yet."""
+    pulls, arms, rewards, clock = new_ring(n_arms, policy.window)
+    return Contest(pulls, arms, rewards, clock, np.array([_NOBODY, 0]))
+
+
+@implements(note, SWLBSDAParams)
+def expect_reward(policy: SWLBSDAParams, state: Contest, decision: int, now: int) -> None:
+    """Let time pass, and take the next reward for that of this decision."""
+    expect(state, decision, now)
+
+
+@jit
+def sum_in_window(state: Contest, arm: int) -> float:
+    """Return the sum of the arm's rewards."""
+    total = 0.0
+    for place in range(state.arms.size):
+        if state.arms[place] == arm:
+            total += state.rewards[place]
+    return total
+
+
+@jit
+def ahead(state: Contest, arm: int, other: int) -> int:
+    """Return 1 if the arm has more rewards than the other, or as many and a larger sum; 0 if both tie, else -1."""
+    if state.pulls[arm] != state.pulls[other]:
+        return 1 if state.pulls[arm] > state.pulls[other] else -1
+    first, second = sum_in_window(state, arm), sum_in_window(state, other)
+    return 0 if first == second else 1 if first > second else -1
+
+
+@jit
+def leads(state: Contest) -> bool:
+    """Whether the last leader still has enough rewards."""
+    leader = state.lead[_LEADER]
+    return leader != _NOBODY and 2 * state.pulls.size * state.pulls[leader] >= max(state.pulls.sum(), 1)
+
+
+@jit
+def leaders(state: Contest) -> Ints:
+    """Return the leader, or all arms that tie for it."""
+    if leads(state):
+        return state.lead[_LEADER : _LEADER + 1].copy()
+    found, n = np.zeros(state.pulls.size, np.int64), 1
+    for arm in range(1, state.pulls.size):
+        order = ahead(state, arm, found[0])
+        if order > 0:
+            n = 0
+        if order >= 0:
+            found[n] = arm
+            n += 1
+    return found[:n]
+
+
+@jit
+def one_of(arms: Ints, rng: np.random.Generator) -> int:
+    """Return any of these arms."""
+    return arms[0] if arms.size == 1 else arms[int(rng.random() * arms.size)]
+
+
+@implements(update, SWLBSDAParams)
+def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: np.random.Generator) -> Contest:
+    """Remember the reward, and see who leads."""
+    known = remember(state, arm, reward)
+    leader = one_of(leaders(state), rng)
+    enough = state.pulls.size * state.pulls[arm] >= state.pulls.sum()
+    if known and arm != leader and enough and ahead(state, arm, leader) > 0:
+        leader = arm
+    if leader != state.lead[_LEADER]:
+        state.lead[_LEADER], state.lead[_SINCE] = leader, made(state)
+    return state
+
+
+@jit
+def winners_against(policy: SWLBSDAParams, state: Contest, leader: int) -> Flags:
+    """Mark the arms to pull next if this one leads, every arm having a reward."""
+    n_arms, size, now = state.pulls.size, state.arms.size, made(state)
+    totals = np.zeros((5, n_arms))  # sums, carries, extremes and means
+    totals[2:4] = np.array([[np.inf], [-np.inf]])
+    counts, age = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    blocks = np.empty(state.pulls[leader] + 1)  # means of the leader's last rewards
+    place = (now - 1) % size  # of the newest decision
+    for i in range(min(now, size)):
+        arm = state.arms[place]
+        if arm >= 0:
+            if counts[arm] == 0:
+                age[arm] = i
+            counts[arm] += 1
+            sums = totals[:, arm]
+            sums[0], sums[1], sums[2], sums[3], sums[4] = one_more(
+                sums[0], sums[1], sums[2], sums[3], counts[arm], state.rewards[place]
+            )
+            if arm == leader:
+                blocks[counts[arm]] = sums[4]
+        place = place - 1 if place > 0 else size - 1
+    few, many = slow_growth(Growth.CBRT_LOG, float(size)), slow_growth(Growth.LOG2, float(size))
+    wait = int((n_arms - 1) * many)
+    stuck = leader == state.lead[_LEADER] and now - state.lead[_SINCE] >= wait and age[leader] >= wait
+    wins, nobody = np.zeros(n_arms, np.bool_), True
+    for arm in range(n_arms):
+        n = counts[arm]
+        wins[arm] = arm != leader and (n < few or totals[4, arm] >= blocks[min(n, counts[leader])])
+        wins[arm] |= arm != leader and stuck and age[arm] >= wait and n <= many
+        nobody &= not wins[arm]
+    wins[leader] = nobody
+    return wins
+
+
+@implements(select, SWLBSDAParams)
+def duel_in_window(policy: SWLBSDAParams, state: Contest, rng: np.random.Generator) -> Ints:
+    """Return all arms without a reward in the window; if there are none, the winners, in random order."""
+    absent = unpulled(state.pulls, rng)
+    if absent.size > 0:
+        return absent
+    winners = np.flatnonzero(winners_against(policy, state, one_of(leaders(state), rng)))
+    shuffle(winners, rng)
+    return winners

@@ -1,0 +1,77 @@
+"""The rewards of the last decisions: the state of policies that forget.
+
+Decisions are numbered from 0 in the order in which they were made, and a reward belongs to its decision however late it
+is reported. So what a policy remembers depends on the rewards and on the number of decisions, not on the order in which
+the rewards arrived.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.types import Floats, Ints
+
+LONGEST: Final = 10_000_000
+"""Decisions that a policy may remember: their rewards take 160 MB."""
+
+_NEXT, _NOW = range(2)
+
+
+class Ring(NamedTuple):
+    """Arms and rewards of the last decisions.
+
+    Those of decision s are in ``arms[s % size]`` and ``rewards[s % size]``; the arm is -1 if its reward is not known.
+    ``pulls`` counts the known rewards of each arm. ``clock`` holds the decision to which the next reward belongs, and
+    the number of all decisions.
+    """
+
+    pulls: Ints
+    arms: Ints
+    rewards: Floats
+    clock: Ints
+
+
+@jit
+def new_ring(n_arms: int, size: int) -> Ring:
+    """Nothing is known yet."""
+    return Ring(np.zeros(n_arms, np.int64), np.full(size, -1), np.zeros(size), np.zeros(2, np.int64))
+
+
+@jit
+def made(ring: Any) -> int:
+    """Return how many decisions have been made."""
+    return ring.clock[_NOW]
+
+
+@jit
+def advance(ring: Any, now: int) -> None:
+    """Forget what is too old after ``now`` decisions."""
+    size, before = ring.arms.size, ring.clock[_NOW]
+    for decision in range(max(before, now - size), now):  # it takes the place of an old one
+        place = decision % size
+        if ring.arms[place] >= 0:
+            ring.pulls[ring.arms[place]] -= 1
+            ring.arms[place] = -1
+    ring.clock[_NOW] = max(before, now)
+
+
+@jit
+def expect(ring: Any, decision: int, now: int) -> None:
+    """Take the next reward for that of an earlier decision, ``now`` decisions having been made."""
+    advance(ring, now)
+    ring.clock[_NEXT] = decision
+
+
+@jit
+def remember(ring: Any, arm: int, reward: float) -> bool:
+    """Remember a reward, by default that of a new decision; return whether it is recent enough."""
+    decision, size = ring.clock[_NEXT], ring.arms.size
+    advance(ring, decision + 1)
+    ring.clock[_NEXT] = ring.clock[_NOW]
+    if decision < ring.clock[_NOW] - size:
+        return False
+    place = decision % size
+    ring.arms[place], ring.rewards[place] = arm, reward
+    ring.pulls[arm] += 1
+    return True

@@ -1,0 +1,221 @@
+"""Forgetting around another policy: a sliding window, or discounted rewards."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.loop import as_round
+from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.engine.verbs import implements, init, note, select, update
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.forgetting.ring import LONGEST, Ring, expect, made, new_ring, remember
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import finite_number, whole_number
+
+LEAST_WEIGHT: Final = 1e-6
+"""Discounted rewards of a smaller weight are dropped: at most 1e-6 / (1 - gamma) of all weight."""
+
+
+class SlidingWindowParams(NamedTuple):
+    """Parameters of the inner policy, and the number of decisions that it sees."""
+
+    inner: Any
+    window: int
+
+
+class DiscountedParams(NamedTuple):
+    """Parameters of the inner policy, the discount per decision, and the number of decisions that have a weight."""
+
+    inner: Any
+    gamma: float
+    window: int
+
+
+@dataclass(frozen=True)
+class _Forgetting(Policy):
+    """What both wrappers share: they expect the rewards that the inner policy expects, and serve its objective."""
+
+    policy: Policy
+
+    def __post_init__(self) -> None:
+        name = type(self.policy).__name__
+        if name not in self.wraps or type(self.policy) is not policy_class(name):
+            expected = f"a policy of the class {', '.join(self.wraps[:-1])} or {self.wraps[-1]}"
+            raise ArgumentError("policy", expected, self.policy)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return self.policy.reward_bounds
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
+
+
+@dataclass(frozen=True)
+class SlidingWindow(_Forgetting):
+    """Another policy that sees only the rewards of the last ``window`` decisions, of all arms together.
+
+    Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level
+    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked. The window
+    must be longer than rewards are late, or it holds no rewards. With G changes in T decisions, a common choice is
+    ``window = 2 sqrt(T log T / G)``.
+
+    The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS. With NPTS and RDS this is experimental: nothing
+    is published about them.
+
+    >>> from dirichlet_bandits import KLUCB
+    >>> SlidingWindow(KLUCB("bernoulli"), window=400)
+    SlidingWindow(policy=KLUCB(family='bernoulli', sigma=None), window=400)
+
+    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling Trovò, Paladino, Restelli and Gatti, JAIR 68,
+    2020.
+    """
+
+    window: int
+    assumes: ClassVar[str] = "what the inner policy assumes, in each window; with NPTS and RDS experimental"
+    guarantee: ClassVar[str] = "linear"
+    reference: ClassVar[str] = "Garivier and Moulines (2011); Trovò et al. (2020)"
+    wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "ThompsonSampling", "NPTS", "RDS")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("window", self.window, 1, LONGEST)
+
+    @property
+    def params(self) -> SlidingWindowParams:
+        return SlidingWindowParams(self.policy.params, int(self.window))
+
+
+@dataclass(frozen=True)
+class Discounted(_Forgetting):
+    """Another policy for which a reward counts gamma^a, a being the number of decisions made after its own.
+
+        N_k = sum gamma^(t - s),    mu_k = (1 / N_k) sum gamma^(t - s) X_s,    t = sum_k N_k in the level of exploration,
+
+    over the decisions s for arm k. Rewards of weight below 1e-6 are dropped; an arm without any other is pulled before
+    the inner policy is asked. A decision takes a pass over the 14 / (1 - gamma) last rewards. With G changes in T
+    decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
+
+    The inner policy is a UCB1, KLUCB or ThompsonSampling.
+
+    >>> from dirichlet_bandits import ThompsonSampling
+    >>> Discounted(ThompsonSampling("bernoulli"), gamma=0.99)
+    Discounted(policy=ThompsonSampling(family='bernoulli', sigma=None), gamma=0.99)
+
+    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling Raj and Kalyani, arXiv:1707.09727, 2017.
+    """
+
+    gamma: float
+    assumes: ClassVar[str] = "what the inner policy assumes, over the last 1 / (1 - gamma) decisions or so"
+    guarantee: ClassVar[str] = "linear"
+    reference: ClassVar[str] = "Garivier and Moulines (2011); Raj and Kalyani (2017)"
+    wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "ThompsonSampling")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < finite_number("gamma", self.gamma) < 1 or _memory(self.gamma) > LONGEST:
+            raise ArgumentError("gamma", f"between 0 and 1, and at most 1 - {_FINEST:.1e}", self.gamma)
+
+    @property
+    def params(self) -> DiscountedParams:
+        return DiscountedParams(self.policy.params, float(self.gamma), _memory(self.gamma))
+
+
+def _memory(gamma: float) -> int:
+    """Return how many of the last decisions have a weight of at least 1e-6.
+
+    >>> _memory(0.5), 0.5**19 > LEAST_WEIGHT > 0.5**20
+    (20, True)
+    """
+    return 1 + math.floor(math.log(LEAST_WEIGHT) / math.log(gamma))
+
+
+_FINEST: Final = -math.log(LEAST_WEIGHT) / LONGEST
+
+
+@implements(init, SlidingWindowParams, DiscountedParams)
+def nothing_yet(policy: Any, n_arms: int) -> Ring:
+    """No rewards yet."""
+    return new_ring(n_arms, policy.window)
+
+
+@implements(note, SlidingWindowParams, DiscountedParams)
+def expect_reward(policy: Any, state: Ring, decision: int, now: int) -> None:
+    """Let time pass, and take the next reward for that of this decision."""
+    expect(state, decision, now)
+
+
+@implements(update, SlidingWindowParams, DiscountedParams)
+def remember_reward(policy: Any, state: Ring, arm: int, reward: float, rng: np.random.Generator) -> Ring:
+    """Put the reward in the place of its decision."""
+    remember(state, arm, reward)
+    return state
+
+
+@jit
+def state_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Any:
+    """Return the state of an inner policy that has seen the window only, in the order of the decisions."""
+    inner = verbs.init(policy.inner, state.pulls.size)
+    size, oldest = state.arms.size, made(state) % state.arms.size
+    for i in range(size):
+        place = oldest + i if oldest + i < size else oldest + i - size
+        if state.arms[place] >= 0:
+            inner = verbs.update(policy.inner, inner, state.arms[place], state.rewards[place], rng)
+    return inner
+
+
+class Weighted(NamedTuple):
+    """Counts and means of the arms, the counts being sums of weights."""
+
+    pulls: Floats
+    means: Floats
+
+
+@jit
+def discounted_state(policy: DiscountedParams, state: Ring) -> Weighted:
+    """Return the state of an inner policy for which each reward counts its weight."""
+    n_arms = state.pulls.size
+    counts, means = np.zeros(n_arms), np.zeros(n_arms)
+    origins, lows, highs = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+    size, now, weight = state.arms.size, made(state), 1.0
+    place = (now - 1) % size  # of the newest decision
+    for _ in range(min(now, size)):
+        arm, reward = state.arms[place], state.rewards[place]
+        if arm >= 0:
+            if counts[arm] == 0.0:
+                origins[arm] = lows[arm] = highs[arm] = reward
+            counts[arm] += weight
+            means[arm] += weight * (reward - origins[arm])  # a distance: far from 0, digits would be lost
+            lows[arm], highs[arm] = min(lows[arm], reward), max(highs[arm], reward)
+        weight *= policy.gamma
+        place = place - 1 if place > 0 else size - 1
+    for arm in range(n_arms):
+        if counts[arm] > 0.0:  # between the extremes, so that arms with equal rewards tie
+            means[arm] = min(max(origins[arm] + means[arm] / counts[arm], lows[arm]), highs[arm])
+    return Weighted(counts, means)
+
+
+@implements(select, SlidingWindowParams)
+def select_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Ints:
+    """Return all arms without a reward in the window; if there are none, what the inner policy selects."""
+    absent = unpulled(state.pulls, rng)
+    if absent.size > 0:
+        return absent
+    return as_round(verbs.select(policy.inner, state_in_window(policy, state, rng), rng), np.empty(1, np.int64))
+
+
+@implements(select, DiscountedParams)
+def select_discounted(policy: DiscountedParams, state: Ring, rng: np.random.Generator) -> Ints:
+    """Return all arms without a reward of some weight; if there are none, what the inner policy selects."""
+    absent = unpulled(state.pulls, rng)
+    if absent.size > 0:
+        return absent
+    return as_round(verbs.select(policy.inner, discounted_state(policy, state), rng), np.empty(1, np.int64))
