@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import dirichlet_bandits as db
 from tests.naive import policies as naive
+from tests.naive import restarting
 
 
 class World(NamedTuple):
@@ -165,5 +166,70 @@ PAIRS |= {
     "TS gaussian": Example(
         lambda w: db.ThompsonSampling("gaussian", sigma=0.5 * w.unit),
         partial(naive.thompson, family="gaussian", sigma=0.5),
+    ),
+}
+QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards
+quick = restarting.glr_alarm(0.9, 1.0)
+PAIRS |= {
+    "Restarting TS": Example(
+        lambda w: db.Restarting(db.ThompsonSampling("bernoulli"), db.GLR(*QUICK)),
+        restarting.Restarting(restarting.of(naive.thompson, family="bernoulli"), quick),
+        moves=False,
+    ),
+    "Restarting RDS local": Example(
+        lambda w: db.Restarting(db.RDS(), db.CUSUM(2, 0.05, 0.6), exploration=0.2, scope="local"),
+        restarting.Restarting(
+            restarting.of(naive.rds), restarting.cusum_alarm(2, 0.05, 0.6), restarting.constant(0.2), local=True
+        ),
+        moves=False,
+    ),
+    "GLRKLUCB": Example(
+        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick), moves=False
+    ),
+    "GLRKLUCB local": Example(
+        lambda w: db.GLRKLUCB(0.9, 0.1, "local", "jmlr", 1, growing=True),
+        restarting.Restarting(restarting.klucb, quick, lambda k, since, alarms: 0.1 * (1 + alarms) ** 0.5, local=True),
+        moves=False,
+    ),
+    "MUCB": Example(
+        lambda w: db.MUCB(2, horizon=100, segments=2, threshold=0.6, exploration=0.2),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=1.0), restarting.mean_shift_alarm(2, 0.6), restarting.constant(0.2)
+        ),
+        moves=False,
+    ),
+    "MUCB scheduled": Example(
+        lambda w: db.MUCB(4, horizon=100, segments=2, threshold=0.6, exploration=0.4, scheduled=True),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=1.0),
+            restarting.mean_shift_alarm(4, 0.6),
+            restarting.constant(0.4),
+            scheduled=True,
+        ),
+        moves=False,
+    ),
+    "CUSUMUCB": Example(
+        lambda w: db.CUSUMUCB(100, 3, first=1, threshold=0.5, exploration=0.2),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=0.5),
+            restarting.cusum_alarm(1, 0.05, 0.5),
+            restarting.constant(0.2),
+            local=True,
+        ),
+        moves=False,
+    ),
+    "CUSUMUCB forced": Example(
+        lambda w: db.CUSUMUCB(100, 3, first=2, threshold=0.5, exploration=0.2, forced=True),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=0.5),
+            restarting.cusum_alarm(2, 0.05, 0.5),
+            restarting.constant(0.2),
+            local=True,
+            first=2,
+        ),
+        moves=False,
+    ),
+    "EXP3S": Example(
+        lambda w: db.EXP3S(100, 3, alpha=0.05, gamma=0.4), restarting.EXP3S(alpha=0.05, gamma=0.4), moves=False
     ),
 }

@@ -194,3 +194,6 @@ def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Floats, 
     if math.isnan(threshold):
         threshold = published_threshold(detector.window, memory.shape[0], detector.horizon)
     return abs(difference) > threshold
+
+
+DETECTORS: Final[dict[str, type[Detector]]] = {kind.__name__: kind for kind in (GLR, CUSUM, MeanShift)}

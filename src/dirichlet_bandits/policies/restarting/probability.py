@@ -12,20 +12,23 @@ from dirichlet_bandits.types import Floats
 
 
 def restarting_propensities(policy: Any, state: Restarted) -> Floats:
-    """(1 - omega) p + omega / K, p being the propensities of the restarted policy; 0 and 1 by the schedule."""
+    """(1 - omega) p + omega / K, p being the propensities of the restarted policy; 0 and 1 by the schedule.
+
+    Arms without enough rewards since the last restart are pulled in one round.
+    """
     params, n_arms = policy.params, len(state.pulls)
     rate, forced = specialised(outlook, params)(params, state)
+    fresh = np.asarray(state.kept.pulls < params.first, np.float64)
+    if fresh.any() and params.first > 1:
+        return fresh
     if forced >= 0:
         return np.asarray(np.arange(n_arms) == forced, np.float64)
-    own = _own_propensities(policy, params, state)
+    own = fresh if fresh.any() else _own_propensities(policy, params, state)
     return own if params.scheduled else (1.0 - rate) * own + rate / n_arms
 
 
 def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
-    """Of the restarted policy; arms without enough rewards since the last restart are pulled in one round."""
-    fresh = np.asarray(state.kept.pulls < params.first, np.float64)
-    if fresh.any():
-        return fresh
+    """Of the restarted policy, all arms having a reward since their last restart."""
     rule = propensities_of(policy.policy).from_state
     assert rule is not None  # or the policy would have been refused
     if rule is index_propensities and isinstance(params, ClockedRestartingParams):

@@ -1,12 +1,12 @@
 """Restarts: a policy that forgets when a detector raises an alarm, and explores so that the detector has rewards."""
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, append, new_history, rewards
@@ -117,7 +117,7 @@ class Restarting(Policy):
     """
 
     policy: Policy
-    detector: Detector = dataclasses.field(default_factory=GLR)
+    detector: Detector = GLR()
     exploration: float | None = None
     scope: Literal["global", "local"] = "global"
     scheduled: bool = False
@@ -125,6 +125,7 @@ class Restarting(Policy):
     assumes: ClassVar[str] = "rewards in [0, 1] that change now and then, and what the restarted policy assumes"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = "Besson et al. (2022); Gerogiannis et al. (2025)"
+    wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
 
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Policy):
@@ -160,6 +161,10 @@ class Restarting(Policy):
         kind = ClockedRestartingParams if clocked else RestartingParams
         local, detector = self.scope == "local", self.detector.params
         return kind(inner, detector, _rate(self.exploration, self.growing), local, bool(self.scheduled), 1)
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
 
     @property
     def reward_bounds(self) -> tuple[float, float]:
@@ -243,20 +248,25 @@ def omega(policy: Any, state: Restarted) -> float:
 
 @jit
 def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
-    """The arms that come before the policy is asked: an arm to explore, or those without enough rewards; or none."""
+    """The arms that come before the policy is asked: an arm to explore, or those without enough rewards; or none.
+
+    With more than one first pull, these come before exploration.
+    """
     n_arms = state.pulls.size
     arms, n = np.empty(n_arms, np.int64), 0
-    if policy.scheduled:
-        arms[0] = forced_arm(policy, state)
-        if arms[0] >= 0:
-            return arms[:1]
-    elif rng.random() < omega(policy, state):
-        arms[0] = int(rng.random() * n_arms)
-        return arms[:1]
     for arm in range(n_arms):
         if state.kept.pulls[arm] < policy.first:
             arms[n] = arm
             n += 1
+    if n == 0 or policy.first == 1:
+        explorer = -1
+        if policy.scheduled:
+            explorer = forced_arm(policy, state)
+        elif rng.random() < omega(policy, state):
+            explorer = int(rng.random() * n_arms)
+        if explorer >= 0:
+            arms[0] = explorer
+            return arms[:1]
     shuffle(arms[:n], rng)
     return arms[:n]
 
