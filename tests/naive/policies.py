@@ -462,15 +462,114 @@ def online_bootstrap_ts(histories, rng, replicates=6):
     return largest(indices, rng)
 
 
+class Histories(list):
+    """One list of rewards for each arm; ``order`` has all of them with their arms, in the order of the decisions."""
+
+    def __init__(self, n_arms):
+        super().__init__([] for _ in range(n_arms))
+        self.order = []
+
+    def add(self, arm, reward):
+        self[arm].append(reward)
+        self.order.append((arm, reward))
+
+
+def sliding_window(histories, rng, window, inner):
+    seen = [[] for _ in histories]
+    for arm, reward in histories.order[-window:]:
+        seen[arm].append(reward)
+    absent = [arm for arm, h in enumerate(seen) if not h]
+    rng.shuffle(absent)
+    return absent or inner(seen, rng)
+
+
+def discounted(histories, rng, gamma, index):
+    """``index(n, mean, total)`` of the discounted counts and means; what weighs less than 1e-6 is dropped."""
+    n_arms = len(histories)
+    counts, sums, weight = [0.0] * n_arms, [0.0] * n_arms, 1.0
+    for arm, reward in reversed(histories.order):
+        if weight >= 1e-6:
+            counts[arm] += weight
+            sums[arm] += weight * reward
+        weight *= gamma
+    absent = [arm for arm in range(n_arms) if counts[arm] == 0.0]
+    rng.shuffle(absent)
+    indices = [index(n, s / n, sum(counts)) for n, s in zip(counts, sums, strict=True)] if not absent else []
+    return absent or largest([round(value, 9) for value in indices], rng)
+
+
+def discounted_ucb1(histories, rng, gamma, sigma):
+    return discounted(histories, rng, gamma, lambda n, mean, t: mean + sigma * math.sqrt(2 * math.log(max(t, 1)) / n))
+
+
+def discounted_klucb(histories, rng, gamma, family, sigma=None):
+    def index(n, mean, t):
+        return kl_upper(family, sigma, mean, math.log(max(t, 1)) / n)
+
+    return discounted(histories, rng, gamma, index)
+
+
+def discounted_ts(histories, rng, gamma):
+    return discounted(histories, rng, gamma, lambda n, mean, t: rng.beta(1 + n * mean, 1 + n * (1 - mean)))
+
+
+class SWLBSDA:
+    """Follows a run: the lead is looked at after each pull. Fewer pulls than before mean that a new run has begun."""
+
+    def __init__(self, window):
+        self.window, self.seen = window, math.inf
+
+    def __call__(self, histories, rng):
+        n_arms, order = len(histories), histories.order
+        if len(order) < self.seen:
+            self.seen, self.leader, self.since = 0, None, 0
+        while self.seen < len(order):
+            self.seen += 1
+            self.look(n_arms, order[: self.seen], rng)
+        seen = self.within(n_arms, order)
+        absent = [arm for arm in range(n_arms) if not seen[arm]]
+        rng.shuffle(absent)
+        return absent or self.winners(seen, order, rng)
+
+    def within(self, n_arms, order):
+        return [[reward for arm, reward in order[-self.window :] if arm == k] for k in range(n_arms)]
+
+    def look(self, n_arms, order, rng):
+        seen, arm = self.within(n_arms, order), order[-1][0]
+        standing = [(len(h), math.fsum(h)) for h in seen]
+        n, leader = sum(map(len, seen)), self.leader
+        if leader is None or len(seen[leader]) < n / (2 * n_arms):
+            leader = pick([k for k in range(n_arms) if standing[k] == max(standing)], rng)
+        if len(seen[arm]) >= n / n_arms and standing[arm] > standing[leader]:
+            leader = arm
+        if leader != self.leader:
+            self.leader, self.since = leader, len(order)
+
+    def winners(self, seen, order, rng):
+        log, leader = math.log(self.window), self.leader
+        wait = int((len(seen) - 1) * log**2)
+        recent = {arm for arm, _ in order[-wait:]} if wait else set()
+        stuck = len(order) - self.since >= wait and leader not in recent
+        won = []
+        for arm, h in enumerate(seen):
+            if arm != leader:
+                n = min(len(h), len(seen[leader]))
+                duel = len(h) < log ** (1 / 3) or average(h) >= average(seen[leader][-n:])
+                if duel or (stuck and arm not in recent and len(h) <= log**2):
+                    won.append(arm)
+        rng.shuffle(won)
+        return won or [leader]
+
+
 def play(select, draws, horizon, rng, toss=None):
     """Pull counts of one run. ``draws[k](rng)`` is a reward of arm k; ``toss`` turns a reward into what is kept."""
-    histories = [[] for _ in draws]
+    histories = Histories(len(draws))
     chosen = list(rng.permutation(len(draws)))
     left = horizon
     while True:
         for arm in chosen:
             reward = draws[arm](rng)
-            histories[arm].append(reward if toss is None else toss(reward, rng))
+            histories.add(arm, reward if toss is None else toss(reward, rng))
             left -= 1
             if left == 0:
                 return [len(h) for h in histories]

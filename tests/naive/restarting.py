@@ -1,7 +1,4 @@
-"""Policies that restart, as their papers write them: after each reward, look at the whole list again.
-
-A twin is called with the histories of a game; it remembers what it decided, so it knows the order of the rewards.
-"""
+"""Policies for changing rewards, as their papers write them: before each decision, look at the whole past again."""
 
 import math
 
@@ -56,61 +53,44 @@ def of(twin, **parameters):
 
 
 class Restarting:
-    """A game begins when every arm has one reward. ``rate(K, since, alarms)`` is the probability of exploration."""
+    """``rate(K, since, alarms)`` is the probability of exploration, ``since`` rewards after the last alarm."""
 
     def __init__(self, ask, alarm, rate=diminishing, local=False, first=1, scheduled=False):
         self.ask, self.alarm, self.rate = ask, alarm, rate
         self.local, self.first, self.scheduled = local, first, scheduled
 
     def __call__(self, histories, rng):
-        if sum(len(h) for h in histories) == len(histories):
-            self.kept = [list(h) for h in histories]
-            self.restarts, self.time, self.last_alarm, self.alarms = [0] * len(histories), len(histories), 0, 0
-        else:
-            seen = {arm: len(histories[arm]) - self.round.count(arm) for arm in self.round}
-            for arm in self.round:
-                self.observe(arm, histories[arm][seen[arm]])
-                seen[arm] += 1
-        self.round = [int(arm) for arm in self.decide(rng)]
-        return self.round
-
-    def observe(self, arm, reward):
-        self.time += 1
-        self.kept[arm].append(reward)
-        if self.alarm(self.kept[arm]):
-            for k in [arm] if self.local else range(len(self.kept)):
-                self.kept[k], self.restarts[k] = [], self.time
-            self.last_alarm, self.alarms = self.time, self.alarms + 1
-
-    def decide(self, rng):
-        n_arms, since = len(self.kept), self.time - self.last_alarm
-        fresh = [k for k in range(n_arms) if len(self.kept[k]) < self.first]
-        rate = self.rate(n_arms, since, self.alarms)
+        n_arms, time = len(histories), len(histories.order)
+        kept, restarts, alarms = [[] for _ in range(n_arms)], [0] * n_arms, []
+        for number, (arm, reward) in enumerate(histories.order, start=1):
+            kept[arm].append(reward)
+            if self.alarm(kept[arm]):
+                for k in [arm] if self.local else range(n_arms):
+                    kept[k], restarts[k] = [], number
+                alarms.append(number)
+        since = time - max(alarms, default=0)
+        rate = self.rate(n_arms, since, len(alarms))
+        fresh = [k for k in range(n_arms) if len(kept[k]) < self.first]
         if not (fresh and self.first > 1):
             if self.scheduled and since % int(n_arms / rate) < n_arms:
                 return [since % int(n_arms / rate)]
             if not self.scheduled and rng.random() < rate:
-                return [rng.integers(n_arms)]
+                return [int(rng.integers(n_arms))]
         if fresh:
-            return rng.permutation(fresh)
-        return self.ask(self.kept, [self.time - restart for restart in self.restarts], rng)
+            return list(rng.permutation(fresh))
+        return self.ask(kept, [time - restart for restart in restarts], rng)
 
 
-class EXP3S:
-    """Weights that are never divided by anything."""
+def exp3s(histories, rng, alpha, gamma):
+    """Weights that are never divided by anything; the opening does not count."""
+    n_arms = len(histories)
+    weights = [1.0] * n_arms
 
-    def __init__(self, alpha, gamma):
-        self.alpha, self.gamma = alpha, gamma
+    def chance(arm):
+        return (1 - gamma) * weights[arm] / sum(weights) + gamma / n_arms
 
-    def __call__(self, histories, rng):
-        n_arms = len(histories)
-        if sum(len(h) for h in histories) == n_arms:
-            self.weights = [1.0] * n_arms
-        else:
-            estimate, total = histories[self.arm][-1] / self.chances[self.arm], sum(self.weights)
-            self.weights[self.arm] *= math.exp(self.gamma * estimate / n_arms)
-            self.weights = [w + math.e * self.alpha / n_arms * total for w in self.weights]
-        total = sum(self.weights)
-        self.chances = [(1 - self.gamma) * w / total + self.gamma / n_arms for w in self.weights]
-        self.arm = int(rng.choice(n_arms, p=self.chances))
-        return [self.arm]
+    for arm, reward in histories.order[n_arms:]:
+        estimate, total = reward / chance(arm), sum(weights)
+        weights[arm] *= math.exp(gamma * estimate / n_arms)
+        weights = [w + math.e * alpha / n_arms * total for w in weights]
+    return [int(rng.choice(n_arms, p=[chance(arm) for arm in range(n_arms)]))]

@@ -26,7 +26,8 @@ class Example(NamedTuple):
     ``positive`` above 0.
 
     ``toss``: what is kept of a reward, by the policy as by the twin, is drawn at random. ``moves``: in another world,
-    moved or stretched, it pulls the same arms. ``live``: its propensities are known.
+    moved or stretched, it pulls the same arms. ``live``: its propensities are known. ``ordered``: they depend on the
+    order of the decisions, which histories do not tell.
     """
 
     make: Callable[[World], db.Policy]
@@ -35,6 +36,7 @@ class Example(NamedTuple):
     toss: Any = None
     moves: bool = True
     live: bool = True
+    ordered: bool = False
 
     @property
     def policy(self) -> db.Policy:
@@ -168,37 +170,60 @@ PAIRS |= {
         partial(naive.thompson, family="gaussian", sigma=0.5),
     ),
 }
+PAIRS |= {
+    "SlidingWindow UCB1": Example(
+        lambda w: db.SlidingWindow(db.UCB1(sigma=0.5 * w.unit), 100),
+        partial(naive.sliding_window, window=100, inner=partial(naive.ucb1, sigma=0.5)),
+    ),
+    "SlidingWindow TS": Example(
+        lambda w: db.SlidingWindow(db.ThompsonSampling("bernoulli"), 100),
+        partial(naive.sliding_window, window=100, inner=partial(naive.thompson, family="bernoulli")),
+        moves=False,
+    ),
+    "SlidingWindow RDS": Example(
+        lambda w: db.SlidingWindow(db.RDS(), 100), partial(naive.sliding_window, window=100, inner=naive.rds)
+    ),
+    "Discounted UCB1": Example(
+        lambda w: db.Discounted(db.UCB1(sigma=0.5 * w.unit), 0.9),
+        partial(naive.discounted_ucb1, gamma=0.9, sigma=0.5),
+        ordered=True,
+    ),
+    "Discounted TS": Example(
+        lambda w: db.Discounted(db.ThompsonSampling("bernoulli"), 0.9),
+        partial(naive.discounted_ts, gamma=0.9),
+        moves=False,
+        ordered=True,
+    ),
+    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
+}
+Changing = partial(Example, moves=False, ordered=True)
 QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards
 quick = restarting.glr_alarm(0.9, 1.0)
 PAIRS |= {
-    "Restarting TS": Example(
+    "Restarting TS": Changing(
         lambda w: db.Restarting(db.ThompsonSampling("bernoulli"), db.GLR(*QUICK)),
         restarting.Restarting(restarting.of(naive.thompson, family="bernoulli"), quick),
-        moves=False,
     ),
-    "Restarting RDS local": Example(
+    "Restarting RDS local": Changing(
         lambda w: db.Restarting(db.RDS(), db.CUSUM(2, 0.05, 0.6), exploration=0.2, scope="local"),
         restarting.Restarting(
             restarting.of(naive.rds), restarting.cusum_alarm(2, 0.05, 0.6), restarting.constant(0.2), local=True
         ),
-        moves=False,
     ),
-    "GLRKLUCB": Example(
-        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick), moves=False
+    "GLRKLUCB": Changing(
+        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick)
     ),
-    "GLRKLUCB local": Example(
+    "GLRKLUCB local": Changing(
         lambda w: db.GLRKLUCB(0.9, 0.1, "local", "jmlr", 1, growing=True),
         restarting.Restarting(restarting.klucb, quick, lambda k, since, alarms: 0.1 * (1 + alarms) ** 0.5, local=True),
-        moves=False,
     ),
-    "MUCB": Example(
+    "MUCB": Changing(
         lambda w: db.MUCB(2, horizon=100, segments=2, threshold=0.6, exploration=0.2),
         restarting.Restarting(
             restarting.of(naive.ucb1, sigma=1.0), restarting.mean_shift_alarm(2, 0.6), restarting.constant(0.2)
         ),
-        moves=False,
     ),
-    "MUCB scheduled": Example(
+    "MUCB scheduled": Changing(
         lambda w: db.MUCB(4, horizon=100, segments=2, threshold=0.6, exploration=0.4, scheduled=True),
         restarting.Restarting(
             restarting.of(naive.ucb1, sigma=1.0),
@@ -206,9 +231,8 @@ PAIRS |= {
             restarting.constant(0.4),
             scheduled=True,
         ),
-        moves=False,
     ),
-    "CUSUMUCB": Example(
+    "CUSUMUCB": Changing(
         lambda w: db.CUSUMUCB(100, 3, first=1, threshold=0.5, exploration=0.2),
         restarting.Restarting(
             restarting.of(naive.ucb1, sigma=0.5),
@@ -216,9 +240,8 @@ PAIRS |= {
             restarting.constant(0.2),
             local=True,
         ),
-        moves=False,
     ),
-    "CUSUMUCB forced": Example(
+    "CUSUMUCB forced": Changing(
         lambda w: db.CUSUMUCB(100, 3, first=2, threshold=0.5, exploration=0.2, forced=True),
         restarting.Restarting(
             restarting.of(naive.ucb1, sigma=0.5),
@@ -227,9 +250,8 @@ PAIRS |= {
             local=True,
             first=2,
         ),
-        moves=False,
     ),
-    "EXP3S": Example(
-        lambda w: db.EXP3S(100, 3, alpha=0.05, gamma=0.4), restarting.EXP3S(alpha=0.05, gamma=0.4), moves=False
+    "EXP3S": Changing(
+        lambda w: db.EXP3S(100, 3, alpha=0.05, gamma=0.4), partial(restarting.exp3s, alpha=0.05, gamma=0.4)
     ),
 }

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.index import index_propensities
 from dirichlet_bandits.policies.registry import propensities_of
 from dirichlet_bandits.policies.restarting.rule import ClockedRestartingParams, Restarted, clocked_indices, outlook
@@ -42,3 +43,9 @@ def obstacle(policy: Any) -> str:
     """Nothing, unless the restarted policy is refused."""
     propensities_of(policy.policy)
     return ""
+
+
+def refuse_histories(policy: Any, histories: list[Floats]) -> Floats:
+    """Refuse histories: the order of the decisions matters, and they do not tell it."""
+    expected = "one that does not change with the order of decisions, which histories do not have (state_propensities)"
+    raise ArgumentError("policy", expected, policy)
