@@ -203,6 +203,7 @@ PAIRS |= {
     "Restarting TS": Changing(
         lambda w: db.Restarting(db.ThompsonSampling("bernoulli"), db.GLR(*QUICK)),
         restarting.Restarting(restarting.of(naive.thompson, family="bernoulli"), quick),
+        "binary",
     ),
     "Restarting RDS local": Changing(
         lambda w: db.Restarting(db.RDS(), db.CUSUM(2, 0.05, 0.6), exploration=0.2, scope="local"),
@@ -211,11 +212,12 @@ PAIRS |= {
         ),
     ),
     "GLRKLUCB": Changing(
-        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick)
+        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick), "binary"
     ),
     "GLRKLUCB local": Changing(
         lambda w: db.GLRKLUCB(0.9, 0.1, "local", "jmlr", 1, growing=True),
         restarting.Restarting(restarting.klucb, quick, lambda k, since, alarms: 0.1 * (1 + alarms) ** 0.5, local=True),
+        "binary",
     ),
     "MUCB": Changing(
         lambda w: db.MUCB(2, horizon=100, segments=2, threshold=0.6, exploration=0.2),
