@@ -55,7 +55,7 @@ def of(twin, **parameters):
 class Restarting:
     """``rate(K, since, alarms)`` is the probability of exploration, ``since`` rewards after the last alarm."""
 
-    def __init__(self, ask, alarm, rate=diminishing, local=False, first=1, scheduled=False):
+    def __init__(self, ask, alarm, rate=diminishing, local=False, first=1, scheduled=None):
         self.ask, self.alarm, self.rate = ask, alarm, rate
         self.local, self.first, self.scheduled = local, first, scheduled
 
@@ -72,8 +72,9 @@ class Restarting:
         rate = self.rate(n_arms, since, len(alarms))
         fresh = [k for k in range(n_arms) if len(kept[k]) < self.first]
         if not (fresh and self.first > 1):
-            if self.scheduled and since % int(n_arms / rate) < n_arms:
-                return [since % int(n_arms / rate)]
+            clock = {"since the alarm": since, "since the start": time}.get(self.scheduled)
+            if clock is not None and clock % int(n_arms / rate) < n_arms:
+                return [clock % int(n_arms / rate)]
             if not self.scheduled and rng.random() < rate:
                 return [int(rng.integers(n_arms))]
         if fresh:

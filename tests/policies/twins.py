@@ -219,6 +219,11 @@ PAIRS |= {
         restarting.Restarting(restarting.klucb, quick, lambda k, since, alarms: 0.1 * (1 + alarms) ** 0.5, local=True),
         "binary",
     ),
+    "GLRKLUCB scheduled": Changing(
+        lambda w: db.GLRKLUCB(0.9, 0.5, threshold="jmlr", every=1, scheduled=True),
+        restarting.Restarting(restarting.klucb, quick, restarting.constant(0.5), scheduled="since the start"),
+        "binary",
+    ),
     "MUCB": Changing(
         lambda w: db.MUCB(2, horizon=100, segments=2, threshold=0.6, exploration=0.2),
         restarting.Restarting(
@@ -231,7 +236,7 @@ PAIRS |= {
             restarting.of(naive.ucb1, sigma=1.0),
             restarting.mean_shift_alarm(4, 0.6),
             restarting.constant(0.4),
-            scheduled=True,
+            scheduled="since the alarm",
         ),
     ),
     "CUSUMUCB": Changing(

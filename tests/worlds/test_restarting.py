@@ -335,7 +335,8 @@ def thesis(scope, scale):
 
 
 def jmlr(scope, scale=1.0):
-    return db.GLRKLUCB(CHANCE, scale * JMLR, scope, "jmlr", growing=True)
+    """Where exploration is rare, much depends on how soon after a change it is scheduled: as in the paper's code."""
+    return db.GLRKLUCB(CHANCE, scale * JMLR, scope, "jmlr", growing=True, scheduled=True)
 
 
 CUSUM_KLUCB = db.Restarting(

@@ -54,7 +54,7 @@ class EXP3S(Policy):
     alpha: float | None = None
     gamma: float | None = None
     assumes: ClassVar[str] = "rewards in [0, 1] that change in any way"
-    guarantee: ClassVar[str] = "none known"
+    guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Auer et al. (2002)"
 
     def __post_init__(self) -> None:

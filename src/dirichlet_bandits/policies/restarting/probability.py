@@ -8,7 +8,13 @@ from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.index import index_propensities
 from dirichlet_bandits.policies.registry import propensities_of
-from dirichlet_bandits.policies.restarting.rule import ClockedRestartingParams, Restarted, clocked_indices, outlook
+from dirichlet_bandits.policies.restarting.rule import (
+    AT_RANDOM,
+    ClockedRestartingParams,
+    Restarted,
+    clocked_indices,
+    outlook,
+)
 from dirichlet_bandits.types import Floats
 
 
@@ -25,7 +31,7 @@ def restarting_propensities(policy: Any, state: Restarted) -> Floats:
     if forced >= 0:
         return np.asarray(np.arange(n_arms) == forced, np.float64)
     own = fresh if fresh.any() else _own_propensities(policy, params, state)
-    return own if params.scheduled else (1.0 - rate) * own + rate / n_arms
+    return own if params.scheduled != AT_RANDOM else (1.0 - rate) * own + rate / n_arms
 
 
 def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:

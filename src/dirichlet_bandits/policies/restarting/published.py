@@ -16,7 +16,9 @@ from dirichlet_bandits.policies.restarting.detectors import (
     published_threshold,
 )
 from dirichlet_bandits.policies.restarting.rule import (
+    AT_RANDOM,
     CONSTANT,
+    SINCE_ALARM,
     ClockedRestartingParams,
     Rate,
     Restarting,
@@ -115,7 +117,7 @@ class MUCB(_Published):
     exploration: float | None = None
     scheduled: bool = False
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
-    guarantee: ClassVar[str] = "none known"
+    guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Cao et al. (2019)"
 
     def __post_init__(self) -> None:
@@ -146,14 +148,16 @@ class MUCB(_Published):
             if self.exploration is None
             else Rate(CONSTANT, float(self.exploration))
         )
-        return RestartingParams(self.policy.params, detector, rate, False, bool(self.scheduled), 1)
+        scheduled = SINCE_ALARM if self.scheduled else AT_RANDOM
+        return RestartingParams(self.policy.params, detector, rate, False, scheduled, 1)
 
 
 @implements(exploration_rate, MUCBRate)
 def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> float:
     """gamma = sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), section 6.1"""
     b = published_threshold(rate.window, n_arms, rate.horizon)
-    return min(1.0, math.sqrt((rate.segments - 1) * n_arms * (2.0 * b + 3.0 * math.sqrt(rate.window)) / (2 * rate.horizon)))
+    cost = 2.0 * b + 3.0 * math.sqrt(rate.window)
+    return min(1.0, math.sqrt((rate.segments - 1) * n_arms * cost / (2.0 * rate.horizon)))
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ class CUSUMUCB(_Published):
     xi: float = 0.5
     forced: bool = False
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
-    guarantee: ClassVar[str] = "none known"
+    guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Liu, Lee and Shroff (2018)"
 
     def __post_init__(self) -> None:
@@ -207,4 +211,4 @@ class CUSUMUCB(_Published):
             rate = min(1.0, math.sqrt(self.changes * math.log(self.horizon / self.changes) / self.horizon))
         first = int(self.first) if self.forced else 1
         detector = self._detector().params
-        return RestartingParams(self.policy.params, detector, Rate(CONSTANT, float(rate)), True, False, first)
+        return RestartingParams(self.policy.params, detector, Rate(CONSTANT, float(rate)), True, AT_RANDOM, first)

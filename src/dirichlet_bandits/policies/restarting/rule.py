@@ -22,6 +22,7 @@ from dirichlet_bandits.validation import finite_number, true_or_false
 
 SCOPES: Final = {"global": 0, "local": 1}
 CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
+AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; the others count from the first, or an alarm
 DIMINISHING_SCALE: Final = 0.1
 """Of the default exploration, 0.1 sqrt(K / n): over n decisions about 0.2 sqrt(K n) are exploration."""
 
@@ -36,14 +37,14 @@ class Rate(NamedTuple):
 
 
 class RestartingParams(NamedTuple):
-    """The parts; whether only the arm of an alarm restarts; whether exploration follows a schedule; pulls that come
-    first after a restart."""
+    """The parts; whether only the arm of an alarm restarts; when decisions explore; pulls that come first after a
+    restart."""
 
     policy: Any
     detector: Any
     rate: Any
     local: bool
-    scheduled: bool
+    scheduled: int
     first: int
 
 
@@ -54,7 +55,7 @@ class ClockedRestartingParams(NamedTuple):
     detector: Any
     rate: Any
     local: bool
-    scheduled: bool
+    scheduled: int
     first: int
 
 
@@ -160,7 +161,8 @@ class Restarting(Policy):
         clocked = self.scope == "local" and has_own(verbs.index, type(inner)) and not has_own(verbs.select, type(inner))
         kind = ClockedRestartingParams if clocked else RestartingParams
         local, detector = self.scope == "local", self.detector.params
-        return kind(inner, detector, _rate(self.exploration, self.growing), local, bool(self.scheduled), 1)
+        scheduled = SINCE_START if self.scheduled else AT_RANDOM
+        return kind(inner, detector, _rate(self.exploration, self.growing), local, scheduled, 1)
 
     @property
     def objective(self) -> Objective:
@@ -232,10 +234,12 @@ def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.rand
 @jit
 def forced_arm(policy: Any, state: Restarted) -> int:
     """The arm whose turn it is by the schedule, -1 if it is no arm's: K of every floor(K / omega) decisions."""
-    if not policy.scheduled:
+    if policy.scheduled == AT_RANDOM:
         return -1
-    n_arms, since = state.pulls.size, state.counts[_TOTAL] - state.counts[_LAST_ALARM]
-    place = since % max(n_arms, int(n_arms / omega(policy, state)))
+    n_arms, clock = state.pulls.size, state.counts[_TOTAL]
+    if policy.scheduled == SINCE_ALARM:
+        clock -= state.counts[_LAST_ALARM]
+    place = clock % max(n_arms, int(n_arms / omega(policy, state)))
     return place if place < n_arms else -1
 
 
@@ -260,7 +264,7 @@ def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
             n += 1
     if n == 0 or policy.first == 1:
         explorer = -1
-        if policy.scheduled:
+        if policy.scheduled != AT_RANDOM:
             explorer = forced_arm(policy, state)
         elif rng.random() < omega(policy, state):
             explorer = int(rng.random() * n_arms)
