@@ -4,7 +4,6 @@ The paper counts rounds, and a leader is chosen once per round. A live study has
 overlap, so here the leader is chosen whenever a reward arrives, and decisions are counted in place of rounds.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 

@@ -149,7 +149,7 @@ def even_window(window: object) -> int:
     """The argument ``window`` as an int, if it has two halves."""
     if whole_number("window", window, at_least=2) % 2:
         raise ArgumentError("window", "an even number", window)
-    return int(window)  # type: ignore[call-overload, no-any-return]
+    return int(window)  # type: ignore[call-overload]
 
 
 @jit

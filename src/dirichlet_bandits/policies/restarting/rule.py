@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.history import History, append, new_history, rewards
+from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import has_own, implements, verb
@@ -26,6 +26,7 @@ AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; the oth
 DIMINISHING_SCALE: Final = 0.1
 """Of the default exploration, 0.1 sqrt(K / n): over n decisions about 0.2 sqrt(K n) are exploration."""
 
+_GLR: Final = GLR()
 _TOTAL, _LAST_ALARM, _ALARMS = 0, 1, 2
 
 
@@ -118,7 +119,7 @@ class Restarting(Policy):
     """
 
     policy: Policy
-    detector: Detector = GLR()
+    detector: Detector = _GLR
     exploration: float | None = None
     scope: Literal["global", "local"] = "global"
     scheduled: bool = False
@@ -211,7 +212,7 @@ def forget(state: Restarted, arm: int) -> None:
 
 @implements(verbs.update, RestartingParams, ClockedRestartingParams)
 def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.random.Generator) -> Restarted:
-    """Count the reward, test the arm, and after an alarm make the policy's state anew from the rewards that are kept."""
+    """Count the reward, test the arm, and after an alarm make the policy's state from the rewards that are kept."""
     state.pulls[arm] += 1
     state.counts[_TOTAL] += 1
     kept = append(state.kept, arm, reward, reward)
