@@ -38,7 +38,7 @@ class PlainBootstrap:
         self.sums[arm] += reward
 
 
-def play(bandit: db.Bandit, policies: dict[str, Any]) -> db.Result:
+def play(bandit: db.Bandit | db.Piecewise, policies: dict[str, Any]) -> db.Result:
     """The simulation of every picture."""
     sizes = {"horizon": HORIZON, "replications": RUNS, "seed": SEED, "record": TIMES}
     return db.simulate(bandit, policies, workers=1, progress=False, **sizes)
@@ -242,8 +242,25 @@ def cvar() -> None:
     curves("cvar", result, "Four planting dates for maize, CVaR at 20 %", unit="kg/ha")
 
 
+def forgetting() -> None:
+    """Three coins that change every thousand pulls (Besson 2019, chapter 6, problem 1)."""
+    means = [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.7, 0.5, 0.1)]
+    world = db.Piecewise({1 + 1000 * k: [db.Bernoulli(p) for p in segment] for k, segment in enumerate(means)})
+    klucb, changes = db.KLUCB("bernoulli"), len(means) - 1
+    window, gamma = int(2 * np.sqrt(HORIZON * np.log(HORIZON) / changes)), 1 - np.sqrt(changes / HORIZON) / 4
+    policies = {
+        "KLUCB": klucb,
+        f"KLUCB, window {window}": db.SlidingWindow(klucb, window),
+        f"KLUCB, gamma {gamma:.4f}": db.Discounted(klucb, gamma),
+        f"SWLBSDA, window {window}": db.SWLBSDA(window),
+    }
+    result = play(world, policies)
+    report(result)
+    curves("forgetting", result, "Three coins that change every 1000 pulls")
+
+
 FAMILIES: tuple[Callable[[], None], ...] = (
-    dirichlet, npts, med, dmed, imed, ucb, thompson, subsampling, perturbed, bootstrap, cvar,
+    dirichlet, npts, med, dmed, imed, ucb, thompson, subsampling, perturbed, bootstrap, forgetting, cvar,
 )  # fmt: skip
 
 

@@ -8,8 +8,13 @@ from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.seeding import generator
 
 
-def play(policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window=math.inf, late=None, batches=None):
+def play(
+    policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window=math.inf, late=None, batches=None, ask=None
+):
     """Return the pulls and the cumulative regret of one replication.
+
+    ``ask(policy, known, reported, now, rng)`` asks the policy, by default by telling it everything anew; ``reported``
+    has a triple of arm, reward and time of the pull for each report.
 
     ``reward_of(arm, t, j)`` is the reward of the pull at time t, the j-th of the arm; ``delay_of(arm, t, j)`` is its
     delay. ``late`` is what a reward beyond the window counts as, None if it is lost.
@@ -24,18 +29,18 @@ def play(policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window
         if any(first in batches for first in range(told, now + 1)):  # a batch began since the last report
             due = sorted(item for item in under_way if item[0] <= now)
             under_way = [item for item in under_way if item[0] > now]
-            for _, _, arm, value in due:
+            for _, t, arm, value in due:
                 if value is None:
                     tries[arm] -= 1
                 else:
-                    reported.append((arm, value))
+                    reported.append((arm, value, t))
             told = now + 1
-        known = sorted({arm for arm, _ in reported})
+        known = sorted({arm for arm, _, _ in reported})
         if tries.min() == 0 or len(known) < 2:
             chosen = np.flatnonzero(tries == tries.min())
             shuffle(chosen, rng if now == 0 else spare)
         else:
-            chosen = asked(policy, known, reported, rng)
+            chosen = (ask or asked)(policy, known, reported, now, rng)
         for arm in list(chosen)[: horizon - now]:
             t, j = len(pulls), pulls.count(arm)
             reward, delay = reward_of(arm, t, j), 0 if delay_of is None else delay_of(arm, t, j)
@@ -47,9 +52,35 @@ def play(policy, reward_of, gaps, horizon, seed, spare, *, delay_of=None, window
     return np.bincount(pulls, minlength=n_arms), np.array(regret[1:])
 
 
-def asked(policy, known, reported, rng):
+def asked(policy, known, reported, now, rng):
     """Ask a policy that is told everything anew; only for policies whose updates draw nothing."""
     state = policy.init(len(known))
-    for arm, value in reported:
+    for arm, value, _ in reported:
         state = policy.update(state, known.index(arm), value, rng)
     return [known[place] for place in policy.select(state, rng)]
+
+
+def asked_in_window(policy, known, reported, now, rng):
+    """Ask a sliding window: its inner policy sees the rewards of the last decisions, in the order of the decisions."""
+    recent = sorted((t, arm, value) for arm, value, t in reported if t >= now - policy.window)
+    absent = np.array([arm for arm in known if arm not in {arm for _, arm, _ in recent}], int)
+    if absent.size:
+        shuffle(absent, rng)
+        return absent.tolist()
+    return asked(policy.policy, known, [(arm, value, t) for t, arm, value in recent], now, rng)
+
+
+def asked_discounted(policy, known, reported, now, rng):
+    """Ask a discounted UCB1, whose rewards do not tie."""
+    counts, sums = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
+    for arm, value, t in reported:
+        weight = policy.gamma ** (now - 1 - t)
+        if weight >= 1e-6:
+            counts[arm] += weight
+            sums[arm] += weight * value
+    absent = np.array([arm for arm in known if counts[arm] == 0.0], int)
+    if absent.size:
+        shuffle(absent, rng)
+        return absent.tolist()
+    log = math.log(max(sum(counts.values()), 1.0))
+    return [max(known, key=lambda k: sums[k] / counts[k] + policy.policy.sigma * math.sqrt(2 * log / counts[k]))]

@@ -73,8 +73,8 @@ def compile(
 
 def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Policy":
     """A policy of this class with sound parameters, whatever they mean; those that may be left out are, but for
-    ``binary``, without which live studies refuse some. ``inner`` is the class that a policy around another one wraps, by
-    default the first that it can wrap."""
+    ``binary``, without which live studies refuse some. ``inner`` names the class that a policy around another one
+    wraps, by default the first that it can."""
     fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]
     if kind.wraps:
         wrapped = sound_example(getattr(db, inner or kind.wraps[0]))

@@ -84,14 +84,14 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
     if found is None:
         own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"
         raise ArgumentError("policy", f"given: the study's class {own} not one of this library", None)
-    if _INNER in parameters:
-        parameters["policy"] = restore(parameters.pop(_INNER), None)
     try:
+        if found.wraps:
+            parameters["policy"] = restore(parameters.pop(_INNER), None)
         for key in _PARTS & parameters.keys():
             values = dict(parameters[key])
             parameters[key] = _parts()[values.pop(key)](**values)
         return found(**parameters)
-    except (TypeError, KeyError, ArgumentError) as error:
+    except (TypeError, ValueError, KeyError) as error:
         raise FormatError(f"the study's policy cannot be made: {error}") from error
 
 

@@ -62,7 +62,7 @@ def curved_threshold(x: float) -> float:
     h~(y) is the smallest z (y - log log z) over 1 < z <= 3/2: exp(1/u) u with u = h^-1(y) if y >= h(1 / log(3/2)),
     else 3/2 (y - log log(3/2)).
 
-    Reference: Kaufmann and Koolen (2021), Theorem 7 and equation (10).
+    Reference: Kaufmann and Koolen (2021).
     """
     y = 0.5 * (inverse_h(1.0 + x) + _LOG_TWO_ZETA)
     if y < _CORNER:
@@ -81,7 +81,7 @@ def glr_threshold(kind: int, n: int, delta: float) -> float:
     jmlr         log(n^1.5 / delta), as in the code of the paper
     dal          log(4 n^1.5 / delta), as in later work on detection with restarts
 
-    Reference: Besson et al. (2022), equations (5) and (7) and section 6; Gerogiannis, Huang, Bose and Veeravalli (2025).
+    Reference: Besson et al. (2022); Gerogiannis, Huang, Bose and Veeravalli (2025), arXiv:2501.19401.
     """
     base = 1.5 * math.log(n) - math.log(delta)
     if kind == Threshold.JMLR:

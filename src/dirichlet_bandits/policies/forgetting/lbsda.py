@@ -29,7 +29,7 @@ class SWLBSDAParams(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """A :class:`~dirichlet_bandits.policies.forgetting.ring.Ring`; and the leader, with the decision that made it one."""
+    """The fields of a ``Ring``, and ``lead``: the leader, and the number of decisions when it took the lead."""
 
     pulls: Ints
     arms: Ints
@@ -48,8 +48,8 @@ class SWLBSDA(Policy):
       whose reward has just arrived takes the lead if it has more rewards than the leader, and at least n / K.
     * A challenger wins if N_k < (log window)^(1/3), or if its mean reaches that of the last min(N_k, N_leader) rewards
       of the leader.
-    * If neither the leader nor its place has changed for D = (K - 1) (log window)^2 decisions, all arms win that have at
-      most (log window)^2 rewards, none of them from the last D decisions.
+    * If the leader has led for D = (K - 1) (log window)^2 decisions and was not pulled in the last D, so does every
+      other arm that was not pulled in the last D and has at most (log window)^2 rewards.
 
     All winners are pulled; if nobody wins, the leader is. Arms without a reward in the window come before. With G
     changes in T decisions, the paper takes ``window = 2 sqrt(T log T / G)``.

@@ -64,9 +64,9 @@ class SlidingWindow(_Forgetting):
     """Another policy that sees only the rewards of the last ``window`` decisions, of all arms together.
 
     Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level
-    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked. The window
-    must be longer than rewards are late, or it holds no rewards. With G changes in T decisions, a common choice is
-    ``window = 2 sqrt(T log T / G)``.
+    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked, and again
+    until a reward of it arrives, so the window should be many times longer than rewards are late. With G changes in T
+    decisions, a common choice is ``window = 2 sqrt(T log T / G)``.
 
     The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS. With NPTS and RDS this is experimental: nothing
     is published about them.
@@ -98,11 +98,12 @@ class SlidingWindow(_Forgetting):
 class Discounted(_Forgetting):
     """Another policy for which a reward counts gamma^a, a being the number of decisions made after its own.
 
-        N_k = sum gamma^(t - s),    mu_k = (1 / N_k) sum gamma^(t - s) X_s,    t = sum_k N_k in the level of exploration,
+        N_k = sum_s gamma^(t - s),    mu_k = (1 / N_k) sum_s gamma^(t - s) X_s,
 
-    over the decisions s for arm k. Rewards of weight below 1e-6 are dropped; an arm without any other is pulled before
-    the inner policy is asked. A decision takes a pass over the 14 / (1 - gamma) last rewards. With G changes in T
-    decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
+    over the decisions s for arm k, t being the last decision. Where the inner policy counts all pulls, it counts
+    sum_k N_k, at least 1 in a logarithm. Rewards of weight below 1e-6 are dropped; an arm without any other is pulled
+    before the inner policy is asked. A decision takes a pass over the last 14 / (1 - gamma) rewards. With G changes in
+    T decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
 
     The inner policy is a UCB1, KLUCB or ThompsonSampling.
 
