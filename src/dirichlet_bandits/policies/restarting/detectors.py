@@ -96,8 +96,8 @@ class CUSUM(Detector):
     """Alarm when an arm's rewards have drifted away from the mean u of its first rewards.
 
     After the first ``first`` rewards, g+ = max(0, g+ + x - u - drift) and g- = max(0, g- + u - x - drift) follow every
-    reward x, and the larger one raises an alarm when it reaches ``threshold``. With ``every`` above 1, they are compared
-    with it only after every so many rewards of the arm.
+    reward x, and the larger one raises an alarm when it reaches ``threshold``. With ``every`` above 1, this is
+    checked only after every so many rewards of the arm.
 
     >>> CUSUM(first=50, drift=0.05, threshold=8.5)
     CUSUM(first=50, drift=0.05, threshold=8.5, every=1)

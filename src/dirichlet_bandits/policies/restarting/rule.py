@@ -23,8 +23,8 @@ from dirichlet_bandits.validation import finite_number, true_or_false
 SCOPES: Final = {"global": 0, "local": 1}
 CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
 AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; the others count from the first, or an alarm
-DIMINISHING_SCALE: Final = 0.1
-"""Of the default exploration, 0.1 sqrt(K / n): over n decisions about 0.2 sqrt(K n) are exploration."""
+DIMINISHING_SCALE: Final = 0.2
+"""Of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
 
 _GLR: Final = GLR()
 _TOTAL, _LAST_ALARM, _ALARMS = 0, 1, 2
@@ -98,7 +98,7 @@ class Restarting(Policy):
     With probability ``exploration`` a decision explores: it pulls an arm uniformly at random, so that changes of arms
     that look bad are noticed. Otherwise ``policy`` decides, from its rewards since the last restart only; arms without
     a reward since then are pulled first. The probability of arm k is therefore (1 - omega) p_k + omega / K.
-    Without a number, omega = min(1, 0.1 sqrt(K / n)), n being the number of rewards since the last alarm: this needs no
+    Without a number, omega = min(1, 0.2 sqrt(K / n)), n being the number of rewards since the last alarm: this needs no
     horizon.
 
     An alarm restarts all arms (``scope="global"``), or only the arm that has changed (``scope="local"``). In the second
