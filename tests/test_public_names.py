@@ -3,6 +3,9 @@
 import dirichlet_bandits as db
 
 NAMES = {
+    "CUSUM",
+    "GLR",
+    "MeanShift",
     "Policy",
     "Bandit",
     "Drifting",
@@ -101,6 +104,11 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "SSMC",
     "SWLBSDA",
     "SlidingWindow",
+    "CUSUMUCB",
+    "EXP3S",
+    "GLRKLUCB",
+    "MUCB",
+    "Restarting",
     "Discounted",
     "UCB1",
     "WRSDA",

@@ -52,6 +52,14 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     _, left_out = all_applicable(list(POLICIES), reward_facts(bandit, horizon=100, **given), bandit.objective)
     forgetting = {name: left_out.pop(name) for name in ("SlidingWindow", "Discounted", "SWLBSDA")}
     assert all("which no reward tells" in reason for reason in forgetting.values())  # a window, a discount
+    for name, reason in {
+        "Restarting": "a value of 'policy'",
+        "MUCB": "a value of 'window'",
+        "CUSUMUCB": "a value of 'changes'",
+        "GLRKLUCB": "expects rewards in [0, 1]",
+        "EXP3S": "expects rewards in [0, 1]",
+    }.items():
+        assert reason in left_out.pop(name)
     assert all("CVaR as the objective" in reason for reason in left_out.values())
     assert {"BCVTS", "MCVTS", "UUCB", "CVaRUCB"} <= set(left_out)
 

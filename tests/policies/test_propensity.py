@@ -32,7 +32,9 @@ ALARM = 1e-6
 ROUNDS = {
     name
     for name, pair in PAIRS.items()
-    if name == "SWLBSDA" or any(has_own(win_probability, kind) for kind in param_types(pair.policy.params))
+    if name == "SWLBSDA"
+    or hasattr(pair.policy.params, "detector")  # arms are pulled together after their restart
+    or any(has_own(win_probability, kind) for kind in param_types(pair.policy.params))
 }
 RNG = np.random.default_rng(5)
 HISTORIES = {

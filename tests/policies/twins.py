@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import dirichlet_bandits as db
 from tests.naive import policies as naive
+from tests.naive import restarting
 
 
 class World(NamedTuple):
@@ -194,4 +195,70 @@ PAIRS |= {
         ordered=True,
     ),
     "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
+}
+Changing = partial(Example, moves=False, ordered=True)
+QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards
+quick = restarting.glr_alarm(0.9, 1.0)
+PAIRS |= {
+    "Restarting TS": Changing(
+        lambda w: db.Restarting(db.ThompsonSampling("bernoulli"), db.GLR(*QUICK)),
+        restarting.Restarting(restarting.of(naive.thompson, family="bernoulli"), quick),
+        "binary",
+    ),
+    "Restarting RDS local": Changing(
+        lambda w: db.Restarting(db.RDS(), db.CUSUM(2, 0.05, 0.6), exploration=0.2, scope="local"),
+        restarting.Restarting(
+            restarting.of(naive.rds), restarting.cusum_alarm(2, 0.05, 0.6), restarting.constant(0.2), local=True
+        ),
+    ),
+    "GLRKLUCB": Changing(
+        lambda w: db.GLRKLUCB(0.9, threshold="jmlr", every=1), restarting.Restarting(restarting.klucb, quick), "binary"
+    ),
+    "GLRKLUCB local": Changing(
+        lambda w: db.GLRKLUCB(0.9, 0.1, "local", "jmlr", 1, growing=True),
+        restarting.Restarting(restarting.klucb, quick, lambda k, since, alarms: 0.1 * (1 + alarms) ** 0.5, local=True),
+        "binary",
+    ),
+    "GLRKLUCB scheduled": Changing(
+        lambda w: db.GLRKLUCB(0.9, 0.5, threshold="jmlr", every=1, scheduled=True),
+        restarting.Restarting(restarting.klucb, quick, restarting.constant(0.5), scheduled="since the start"),
+        "binary",
+    ),
+    "MUCB": Changing(
+        lambda w: db.MUCB(2, horizon=100, segments=2, threshold=0.6, exploration=0.2),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=1.0), restarting.mean_shift_alarm(2, 0.6), restarting.constant(0.2)
+        ),
+    ),
+    "MUCB scheduled": Changing(
+        lambda w: db.MUCB(4, horizon=100, segments=2, threshold=0.6, exploration=0.4, scheduled=True),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=1.0),
+            restarting.mean_shift_alarm(4, 0.6),
+            restarting.constant(0.4),
+            scheduled="since the alarm",
+        ),
+    ),
+    "CUSUMUCB": Changing(
+        lambda w: db.CUSUMUCB(100, 3, first=1, threshold=0.5, exploration=0.2),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=0.5),
+            restarting.cusum_alarm(1, 0.05, 0.5),
+            restarting.constant(0.2),
+            local=True,
+        ),
+    ),
+    "CUSUMUCB forced": Changing(
+        lambda w: db.CUSUMUCB(100, 3, first=2, threshold=0.5, exploration=0.2, forced=True),
+        restarting.Restarting(
+            restarting.of(naive.ucb1, sigma=0.5),
+            restarting.cusum_alarm(2, 0.05, 0.5),
+            restarting.constant(0.2),
+            local=True,
+            first=2,
+        ),
+    ),
+    "EXP3S": Changing(
+        lambda w: db.EXP3S(100, 3, alpha=0.05, gamma=0.4), partial(restarting.exp3s, alpha=0.05, gamma=0.4)
+    ),
 }

@@ -21,6 +21,8 @@ _ANY = {
     "support": (0.0, 1.0),
     "horizon": 1000,
     "window": 100,
+    "segments": 2,
+    "changes": 1,
 }
 
 

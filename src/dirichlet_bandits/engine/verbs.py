@@ -22,6 +22,7 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 """
 
 import functools
+import hashlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -188,6 +189,11 @@ def specialised(function: Callable[..., Any], params: Any) -> Callable[..., Any]
         with _MAKING:  # once, and not by several threads at the same time
             if key not in _SPECIALISED:
                 _USED.update(kinds)
-                suffix = "_".join(f"{kind.__module__}_{kind.__qualname__}" for kind in kinds)
-                _SPECIALISED[key] = named_entry_point(function, suffix, *kinds, sources=_sources(*kinds))
+                _SPECIALISED[key] = named_entry_point(function, _suffix(kinds), *kinds, sources=_sources(*kinds))
     return _SPECIALISED[key]
+
+
+def _suffix(kinds: tuple[type, ...]) -> str:
+    """A name for these types; those of wrapped policies as a hash, because file names must stay short."""
+    outer, *inner = (f"{kind.__module__}_{kind.__qualname__}" for kind in kinds)
+    return outer if not inner else f"{outer}_{hashlib.sha256('_'.join(inner).encode()).hexdigest()[:16]}"

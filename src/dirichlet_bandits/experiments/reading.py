@@ -23,6 +23,7 @@ from dirichlet_bandits.experiments.rewards import read_values
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.restarting.detectors import DETECTORS
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import Geometric, Pareto, Piecewise
@@ -242,6 +243,9 @@ def _around(where: str, kind: type[Policy], table: dict[str, Any], folder: Path)
         raise FieldError(f"'{where}.inner' is missing: a table with the policy that {kind.__name__} wraps")
     parameters = {key: value for key, value in table.items() if key not in ("name", "policy", "inner")}
     wrapped = _policy(f"{where}.inner", inner, folder)
+    detector = fields.under(where, fields.one_table, table, "detector")
+    if detector is not None:
+        parameters["detector"] = fields.choose(f"{where}.detector", "detector", DETECTORS, detector)
     return fields.make(where, kind, {"policy": wrapped, **parameters}, called=kind.__name__)
 
 

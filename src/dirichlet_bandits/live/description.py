@@ -14,6 +14,7 @@ from dirichlet_bandits.policies.registry import policy_class
 LONGEST_NAME = 200
 _FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
 _INNER: Final = "inner"  # the parameter "policy" of a policy around another one; "policy" is the name of the class
+_PARTS: Final = frozenset({"detector"})  # parameters that are objects with parameters of their own
 _LIBRARY: Final = "dirichlet_bandits"
 _SCRIPT: Final = "__main__"  # what Python calls the module of a script or a notebook, whatever its file is called
 _EXPECTED: Final = "a policy such as RDS or NPTS(upper=1)"
@@ -49,6 +50,8 @@ def described(policy: Any) -> dict[str, Any]:
     if policy.wraps:
         del given["policy"]
         given[_INNER] = described(policy.policy)
+    for key in _PARTS & given.keys():
+        given[key] = {key: type(getattr(policy, key)).__name__, **given[key]}
     as_in_json = {key: list(x) if isinstance(x, tuple) else x for key, x in given.items()}
     name = type(policy).__name__
     place = _LIBRARY if type(policy) is policy_class(name) else type(policy).__module__
@@ -84,6 +87,9 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
     try:
         if found.wraps:
             parameters["policy"] = restore(parameters.pop(_INNER), None)
+        for key in _PARTS & parameters.keys():
+            values = dict(parameters[key])
+            parameters[key] = _parts()[values.pop(key)](**values)
         return found(**parameters)
     except (TypeError, ValueError, KeyError) as error:
         raise FormatError(f"the study's policy cannot be made: {error}") from error
@@ -106,7 +112,8 @@ def parse_policy(text: str) -> Policy:
     if len(text) > LONGEST_NAME:
         raise ArgumentError("policy", _EXPECTED, text[:LONGEST_NAME] + "...")
     try:
-        return _made(ast.parse(text, mode="eval").body, text)
+        made: Policy = _made(ast.parse(text, mode="eval").body, text, nested=False)
+        return made
     except (SyntaxError, ValueError) as error:
         if isinstance(error, ArgumentError):
             raise
@@ -114,20 +121,28 @@ def parse_policy(text: str) -> Policy:
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """What an argument of a call means: a literal, or another policy written like a call."""
+    """What an argument of a call means: a literal, or another policy or a detector written like a call."""
     name = node.func if isinstance(node, ast.Call) else node
-    is_policy = isinstance(name, ast.Name) and policy_class(name.id) is not None
-    return _made(node, text) if is_policy else ast.literal_eval(node)
+    if isinstance(name, ast.Name) and (policy_class(name.id) is not None or name.id in _parts()):
+        return _made(node, text)
+    return ast.literal_eval(node)
 
 
-def _made(call: ast.expr, text: str) -> Policy:
-    """The policy that a part of the text describes."""
+def _parts() -> Mapping[str, Any]:
+    """Classes of objects that are parameters of policies, by name; imported when a description has a name."""
+    from dirichlet_bandits.policies.restarting.detectors import DETECTORS
+
+    return DETECTORS
+
+
+def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
+    """The policy, or the part of one, that a part of the text describes."""
     name = call.func if isinstance(call, ast.Call) else call
     if not isinstance(name, ast.Name):
         raise ValueError
     positional = [_value(value, text) for value in call.args] if isinstance(call, ast.Call) else []
     named = {str(key.arg): _value(key.value, text) for key in getattr(call, "keywords", [])}
-    found = policy_class(name.id)
+    found = policy_class(name.id) or (_parts().get(name.id) if nested else None)
     if found is None:
         from dirichlet_bandits.policies.catalogue import POLICIES
 

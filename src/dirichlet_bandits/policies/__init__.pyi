@@ -27,6 +27,14 @@ from dirichlet_bandits.policies.registry import propensity_of as propensity_of
 from dirichlet_bandits.policies.resampling import GIRO as GIRO
 from dirichlet_bandits.policies.resampling import BootstrapTS as BootstrapTS
 from dirichlet_bandits.policies.resampling import OnlineBootstrapTS as OnlineBootstrapTS
+from dirichlet_bandits.policies.restarting import CUSUM as CUSUM
+from dirichlet_bandits.policies.restarting import CUSUMUCB as CUSUMUCB
+from dirichlet_bandits.policies.restarting import EXP3S as EXP3S
+from dirichlet_bandits.policies.restarting import GLR as GLR
+from dirichlet_bandits.policies.restarting import GLRKLUCB as GLRKLUCB
+from dirichlet_bandits.policies.restarting import MUCB as MUCB
+from dirichlet_bandits.policies.restarting import MeanShift as MeanShift
+from dirichlet_bandits.policies.restarting import Restarting as Restarting
 from dirichlet_bandits.policies.subsampling import BESA as BESA
 from dirichlet_bandits.policies.subsampling import LBSDA as LBSDA
 from dirichlet_bandits.policies.subsampling import LDSSDA as LDSSDA

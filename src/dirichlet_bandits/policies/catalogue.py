@@ -12,6 +12,7 @@ from dirichlet_bandits.policies import (
     npts,
     perturbed,
     resampling,
+    restarting,
     subsampling,
     thompson,
     ucb,
@@ -31,6 +32,7 @@ _FAMILIES: Final = (
     thompson,
     ucb,
     forgetting,
+    restarting,
     cvar,
 )
 

@@ -27,8 +27,9 @@ class Policy:
     ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
     the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
     something to the policy. ``waits_for_all_arms`` says that it must not be asked before every arm has a reward; other
-    policies choose among the arms that have one, as soon as there are two. ``wraps`` names the classes of policies that
-    this one can be put around; then it has a field ``policy``, and that policy's ``params`` are among its own.
+    policies choose among the arms that have one, as soon as there are two. ``wraps`` names classes of policies that
+    this one can be put around, those for which it is compiled ahead of time; then it has a field ``policy``, and that
+    policy's ``params`` are among its own.
     """
 
     assumes: ClassVar[str] = "unknown"

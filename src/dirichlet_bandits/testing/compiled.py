@@ -34,7 +34,7 @@ def _check_params(policy: Policy) -> list[str]:
     problems = [
         f"params.{name} must be a number; it is {value!r}"
         for name, value in zip(params._fields, params, strict=True)
-        if not isinstance(value, numbers.Real) and not (policy.wraps and hasattr(value, "_fields"))
+        if not isinstance(value, numbers.Real) and not hasattr(value, "_fields")
     ]
     return problems or _check_verbs(type(params))
 

@@ -1,0 +1,57 @@
+"""Propensities under restarts: those of the restarted policy, mixed with uniform exploration."""
+
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.index import index_propensities
+from dirichlet_bandits.policies.registry import propensities_of
+from dirichlet_bandits.policies.restarting.rule import (
+    AT_RANDOM,
+    ClockedRestartingParams,
+    Restarted,
+    clocked_indices,
+    outlook,
+)
+from dirichlet_bandits.types import Floats
+
+
+def restarting_propensities(policy: Any, state: Restarted) -> Floats:
+    """(1 - omega) p + omega / K, p being the propensities of the restarted policy; 0 and 1 by the schedule.
+
+    Arms without enough rewards since the last restart are pulled in one round.
+    """
+    params, n_arms = policy.params, len(state.pulls)
+    rate, forced = specialised(outlook, params)(params, state)
+    fresh = np.asarray(state.kept.pulls < params.first, np.float64)
+    if fresh.any() and params.first > 1:
+        return fresh
+    if forced >= 0:
+        return np.asarray(np.arange(n_arms) == forced, np.float64)
+    own = fresh if fresh.any() else _own_propensities(policy, params, state)
+    return own if params.scheduled != AT_RANDOM else (1.0 - rate) * own + rate / n_arms
+
+
+def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
+    """Of the restarted policy, all arms having a reward since their last restart."""
+    rule = propensities_of(policy.policy).from_state
+    assert rule is not None  # or the policy would have been refused
+    if rule is index_propensities and isinstance(params, ClockedRestartingParams):
+        values = specialised(clocked_indices, params)(params, state, np.random.default_rng(0))
+        largest = values == values.max()
+        return np.asarray(largest / largest.sum())
+    return rule(policy.policy, state.inner)
+
+
+def obstacle(policy: Any) -> str:
+    """Nothing, unless the restarted policy is refused."""
+    propensities_of(policy.policy)
+    return ""
+
+
+def refuse_histories(policy: Any, histories: list[Floats]) -> Floats:
+    """Refuse histories: the order of the decisions matters, and they do not tell it."""
+    expected = "one that does not change with the order of decisions, which histories do not have (state_propensities)"
+    raise ArgumentError("policy", expected, policy)

@@ -1,0 +1,315 @@
+"""Restarts: a policy that forgets when a detector raises an alarm, and explores so that the detector has rewards."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.history import History, append, new_history
+from dirichlet_bandits.engine.loop import as_round
+from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.engine.verbs import has_own, implements, verb
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.index import larger, overview
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.policies.restarting.detectors import GLR, MEMORY, Detector, alarm
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import finite_number, true_or_false
+
+SCOPES: Final = {"global": 0, "local": 1}
+CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
+AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; the others count from the first, or an alarm
+DIMINISHING_SCALE: Final = 0.2
+"""Of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
+
+_GLR: Final = GLR()
+_TOTAL, _LAST_ALARM, _ALARMS = 0, 1, 2
+
+
+class Rate(NamedTuple):
+    """How the probability of exploration depends on time, and its scale."""
+
+    law: int
+    scale: float
+
+
+class RestartingParams(NamedTuple):
+    """The parts; whether only the arm of an alarm restarts; when decisions explore; pulls that come first after a
+    restart."""
+
+    policy: Any
+    detector: Any
+    rate: Any
+    local: bool
+    scheduled: int
+    first: int
+
+
+class ClockedRestartingParams(NamedTuple):
+    """The same for an index policy whose arms restart one by one, each with the time since its own restart."""
+
+    policy: Any
+    detector: Any
+    rate: Any
+    local: bool
+    scheduled: int
+    first: int
+
+
+class Restarted(NamedTuple):
+    """All pulls of each arm, and what is remembered since the last restart.
+
+    ``kept`` has the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
+    each arm's last restart, ``counts`` the number of all rewards, of those before the last alarm, and of alarms.
+    """
+
+    pulls: Ints
+    inner: Any
+    kept: History
+    memory: Floats
+    restarts: Ints
+    counts: Ints
+
+
+@verb
+def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
+    """Probability that the next decision explores, ``since`` rewards after the last alarm."""
+
+
+@implements(exploration_rate, Rate)
+def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
+    """A constant; or scale sqrt(K / n), n rewards after the last alarm; or larger with each alarm."""
+    value = rate.scale
+    if rate.law == DIMINISHING:
+        value *= math.sqrt(n_arms / max(since, 1))
+    elif rate.law == EPISODES:
+        value *= math.sqrt(1.0 + alarms)
+    return min(value, 1.0)
+
+
+@dataclass(frozen=True)
+class Restarting(Policy):
+    """Another policy, restarted when a detector finds that an arm has changed.
+
+    With probability ``exploration`` a decision explores: it pulls an arm uniformly at random, so that changes of arms
+    that look bad are noticed. Otherwise ``policy`` decides, from its rewards since the last restart only; arms without
+    a reward since then are pulled first. The probability of arm k is therefore (1 - omega) p_k + omega / K.
+    Without a number, omega = min(1, 0.2 sqrt(K / n)), n being the number of rewards since the last alarm: this needs no
+    horizon.
+
+    An alarm restarts all arms (``scope="global"``), or only the arm that has changed (``scope="local"``). In the second
+    case, the index of an arm uses the time since its own restart.
+
+    Two options reproduce published settings. ``growing=True`` multiplies the exploration by the square root of 1 + the
+    number of alarms. ``scheduled=True`` pulls the arms in turn at fixed times, at the same rate: such decisions are
+    certain, so their propensities are 0 or 1.
+
+    >>> from dirichlet_bandits import KLUCB, NPTS
+    >>> Restarting(NPTS(upper=1.0))  # doctest: +ELLIPSIS
+    Restarting(policy=NPTS(upper=1.0), detector=GLR(delta=0.01, threshold='recommended', every=10), exploration=None...
+    >>> Restarting(KLUCB("bernoulli"), GLR(delta=0.001), exploration=0.02, scope="local").params.local
+    True
+
+    Reference: Besson, Kaufmann, Maillard and Seznec, JMLR 23, 2022, for KL-UCB; Gerogiannis, Huang, Bose and
+    Veeravalli, arXiv:2501.19401, for any policy; Li, Hsieh and Huang, arXiv:2410.05734, for diminishing exploration.
+    """
+
+    policy: Policy
+    detector: Detector = _GLR
+    exploration: float | None = None
+    scope: Literal["global", "local"] = "global"
+    scheduled: bool = False
+    growing: bool = False
+    assumes: ClassVar[str] = "rewards in [0, 1] that change now and then, and what the restarted policy assumes"
+    guarantee: ClassVar[str] = "none known"
+    reference: ClassVar[str] = "Besson et al. (2022); Gerogiannis et al. (2025)"
+    wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        if has_own(verbs.note, type(self.policy.params)):
+            raise ArgumentError("policy", "one that does not itself forget", self.policy)
+        if not isinstance(self.detector, Detector):
+            raise ArgumentError("detector", "a detector such as GLR(delta=0.01)", self.detector)
+        check_exploration(self.exploration)
+        choice("scope", self.scope, SCOPES)
+        if true_or_false("scheduled", self.scheduled) and not self.exploration:
+            raise ArgumentError("exploration", "a positive number if scheduled", self.exploration)
+        if true_or_false("growing", self.growing) and self.exploration is None:
+            raise ArgumentError("exploration", "a number if growing", self.exploration)
+        low, high = self.reward_bounds
+        if not low < high:
+            raise ArgumentError("policy", "one for rewards in [0, 1]", self.policy)
+
+    @property
+    def waits_for_all_arms(self) -> bool:  # type: ignore[override]
+        """As the restarted policy does."""
+        return self.policy.waits_for_all_arms
+
+    @property
+    def ordered_arms(self) -> bool:  # type: ignore[override]
+        """As the restarted policy does."""
+        return self.policy.ordered_arms
+
+    @property
+    def params(self) -> RestartingParams | ClockedRestartingParams:
+        inner = self.policy.params
+        clocked = self.scope == "local" and has_own(verbs.index, type(inner)) and not has_own(verbs.select, type(inner))
+        kind = ClockedRestartingParams if clocked else RestartingParams
+        local, detector = self.scope == "local", self.detector.params
+        scheduled = SINCE_START if self.scheduled else AT_RANDOM
+        return kind(inner, detector, _rate(self.exploration, self.growing), local, scheduled, 1)
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        bounds = self.policy.reward_bounds, self.detector.reward_bounds
+        return max(low for low, _ in bounds), min(high for _, high in bounds)
+
+
+def check_exploration(exploration: object) -> None:
+    """Refuse what is neither None nor a probability below 1."""
+    if exploration is not None and not 0.0 <= finite_number("exploration", exploration) < 1.0:
+        raise ArgumentError("exploration", "None, or a number of at least 0 and below 1", exploration)
+
+
+def _rate(exploration: float | None, growing: bool) -> Rate:
+    if exploration is None:
+        return Rate(DIMINISHING, DIMINISHING_SCALE)
+    return Rate(EPISODES if growing else CONSTANT, float(exploration))
+
+
+@implements(verbs.init, RestartingParams, ClockedRestartingParams)
+def start(policy: Any, n_arms: int) -> Restarted:
+    """Nothing is known, nothing has restarted."""
+    return Restarted(
+        np.zeros(n_arms, np.int64),
+        verbs.init(policy.policy, n_arms),
+        new_history(n_arms),
+        np.zeros((n_arms, MEMORY)),
+        np.zeros(n_arms, np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+@jit
+def forget(state: Restarted, arm: int) -> None:
+    """Restart an arm: all but the policy's own state."""
+    kept = state.kept
+    kept.pulls[arm], kept.means[arm], kept.sums[arm], kept.carry[arm] = 0, 0.0, 0.0, 0.0
+    kept.lows[arm], kept.highs[arm] = np.inf, -np.inf
+    state.memory[arm, :] = 0.0
+    state.restarts[arm] = state.counts[_TOTAL]
+
+
+@implements(verbs.update, RestartingParams, ClockedRestartingParams)
+def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.random.Generator) -> Restarted:
+    """Count the reward, test the arm, and after an alarm make the policy's state from the rewards that are kept."""
+    state.pulls[arm] += 1
+    state.counts[_TOTAL] += 1
+    kept = append(state.kept, arm, reward, reward)
+    inner, n_arms = state.inner, state.pulls.size
+    first, last, begin = arm, arm + 1, kept.pulls[arm] - 1
+    state = Restarted(state.pulls, inner, kept, state.memory, state.restarts, state.counts)
+    if alarm(policy.detector, kept, state.memory, arm):
+        state.counts[_LAST_ALARM] = state.counts[_TOTAL]
+        state.counts[_ALARMS] += 1
+        for k in range(n_arms):
+            if k == arm or not policy.local:
+                forget(state, k)
+        inner, first, last, begin = verbs.init(policy.policy, n_arms), 0, n_arms, 0
+    for k in range(first, last):  # one call of the inlined verb: the new reward, or all that are kept
+        for i in range(begin, kept.pulls[k]):
+            inner = verbs.update(policy.policy, inner, k, kept.pool[kept.start[k] + i], rng)
+    return Restarted(state.pulls, inner, kept, state.memory, state.restarts, state.counts)
+
+
+@jit
+def forced_arm(policy: Any, state: Restarted) -> int:
+    """The arm whose turn it is by the schedule, -1 if it is no arm's: K of every floor(K / omega) decisions."""
+    if policy.scheduled == AT_RANDOM:
+        return -1
+    n_arms, clock = state.pulls.size, state.counts[_TOTAL]
+    if policy.scheduled == SINCE_ALARM:
+        clock -= state.counts[_LAST_ALARM]
+    place = clock % max(n_arms, int(n_arms / omega(policy, state)))
+    return place if place < n_arms else -1
+
+
+@jit
+def omega(policy: Any, state: Restarted) -> float:
+    """Probability that the next decision explores."""
+    since = state.counts[_TOTAL] - state.counts[_LAST_ALARM]
+    return exploration_rate(policy.rate, state.pulls.size, since, state.counts[_ALARMS])
+
+
+@jit
+def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
+    """The arms that come before the policy is asked: an arm to explore, or those without enough rewards; or none.
+
+    With more than one first pull, these come before exploration.
+    """
+    n_arms = state.pulls.size
+    arms, n = np.empty(n_arms, np.int64), 0
+    for arm in range(n_arms):
+        if state.kept.pulls[arm] < policy.first:
+            arms[n] = arm
+            n += 1
+    if n == 0 or policy.first == 1:
+        explorer = -1
+        if policy.scheduled != AT_RANDOM:
+            explorer = forced_arm(policy, state)
+        elif rng.random() < omega(policy, state):
+            explorer = int(rng.random() * n_arms)
+        if explorer >= 0:
+            arms[0] = explorer
+            return arms[:1]
+    shuffle(arms[:n], rng)
+    return arms[:n]
+
+
+@implements(verbs.select, RestartingParams)
+def explore_or_ask(policy: RestartingParams, state: Restarted, rng: np.random.Generator) -> Ints:
+    """Explore, or let the policy decide from what it remembers."""
+    arms = explored(policy, state, rng)
+    if arms.size == 0:
+        arms = as_round(verbs.select(policy.policy, state.inner, rng), np.empty(1, np.int64))
+    return arms
+
+
+@implements(verbs.select, ClockedRestartingParams)
+def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: np.random.Generator) -> Ints:
+    """Explore, or pull the arm with the largest index, each arm having a clock of its own."""
+    arms = explored(policy, state, rng)
+    if arms.size == 0:
+        _, best_mean = overview(state.inner)
+        best, largest, ties = 0, -np.inf, 0
+        for arm in range(state.pulls.size):
+            clock = state.counts[_TOTAL] - state.restarts[arm]
+            value = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
+            best, largest, ties = larger(best, largest, ties, arm, value, rng)
+        arms = np.full(1, best)
+    return arms
+
+
+def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
+    """The index of every arm, each with its own clock; an entry point."""
+    _, best_mean = overview(state.inner)
+    values = np.empty(state.pulls.size)
+    for arm in range(state.pulls.size):
+        clock = state.counts[_TOTAL] - state.restarts[arm]
+        values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
+    return values
+
+
+def outlook(policy: Any, state: Restarted) -> tuple[float, int]:
+    """Probability that the next decision explores, and the arm whose turn it is by the schedule; an entry point."""
+    return omega(policy, state), forced_arm(policy, state)
