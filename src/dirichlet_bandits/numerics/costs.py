@@ -104,6 +104,6 @@ RINGS_SPARED: Final = 0.02
 CERTIFICATE_WORN: Final = 0.5
 """MED takes another certificate when a ring finds a ceiling so far above the weight, in logarithm."""
 
-STRETCH_LEAST: Final = 32
-"""Pulls of the leader below which MED makes them one by one, if rewards are only counted: a stretch begins by handing
-over the run. Where rewards are kept, handing over their places one by one costs more."""
+FEWEST_REPEATED: Final = 32
+"""Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
+handing over the run. Where rewards are kept, handing over their places one by one costs more."""

@@ -29,8 +29,8 @@ from dirichlet_bandits.compiler import jit, jit_sum, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.repeated_pulls import pull_into_place, with_places
 from dirichlet_bandits.engine.run import Run, ended
-from dirichlet_bandits.engine.stretch import pull_into_place, with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
 from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_ceiling

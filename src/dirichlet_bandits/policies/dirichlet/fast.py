@@ -30,8 +30,8 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import NEVER, certified, silence, void, wind
 from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.engine.repeated_pulls import pull_while
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.stretch import stretch
 from dirichlet_bandits.engine.tally import count, shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
@@ -218,7 +218,7 @@ def play_rounds(
             winners[0], n_winners = leader, 1
             if next_ring > now:  # step 4
                 limit = min(next_ring - now + 1, room[leader] - pulls[leader])
-                now += stretch(run, state, leader, low, high, limit) - 1
+                now += pull_while(run, state, leader, low, high, limit) - 1
                 contested, full = False, pulls[leader] == room[leader]
                 continue
         shuffle(winners[:n_winners], rng)

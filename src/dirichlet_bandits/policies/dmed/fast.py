@@ -3,7 +3,7 @@
 The tangent of an arm's divergence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
 An arm with N_j tangent(m) > log(t / N_j) does not join the next list: the comparison that ``rule.py`` makes would come
 to the same. If the leader alone waits, and all other tangents stay above log(t / N_j) for the next pulls and all means
-of the leader from ``low`` on, every list of these pulls is the leader alone: it is pulled in a stretch. The list after
+of the leader from ``low`` on, every list of these pulls is the leader alone, which is pulled repeatedly. The list after
 the last of them, when the mean may have fallen below ``low``, is made as always. Nothing is random, so games are the
 same pull by pull.
 """
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.repeated_pulls import pull_while, with_room
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.policies.dmed.rule import (
@@ -75,7 +75,7 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
             more, low = calm(policy, tangents, memory, arm, total)
         if more > 1:
             memory = with_room(memory, arm)
-            stretch(run, memory, arm, low, math.inf, more)
+            pull_while(run, memory, arm, low, math.inf, more)
         else:
             reward = pull(run, arm)
             if ended(run.progress):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.repeated_pulls import pull_while, with_room
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.compensated import raised
@@ -46,7 +46,7 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
         if means[chosen] == m:
             state = with_room(state, chosen)
             more, low = calm(policy, tangents, state, chosen, pulls[chosen])
-            stretch(run, state, chosen, low, math.inf if more > 1 else m, more)
+            pull_while(run, state, chosen, low, math.inf if more > 1 else m, more)
         else:
             reward = pull(run, chosen)
             if not ended(run.progress):

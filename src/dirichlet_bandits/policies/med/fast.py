@@ -24,11 +24,11 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.clocks import NEVER, ringing_arm
+from dirichlet_bandits.engine.repeated_pulls import pull_while, with_room
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.stretch import stretch, with_room
 from dirichlet_bandits.engine.verbs import implements, shortcut, verb
 from dirichlet_bandits.numerics.arrays import argmax_of
-from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, RINGS_IN_VAIN, RINGS_SPARED, STRETCH_LEAST
+from dirichlet_bandits.numerics.costs import CERTIFICATE_WORN, FEWEST_REPEATED, RINGS_IN_VAIN, RINGS_SPARED
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
@@ -41,17 +41,17 @@ lean_by_rewards(EmpiricalMEDParams)
 
 
 @verb
-def stretch_least(policy: Any) -> Any:
-    """Pulls of the leader that are worth a stretch."""
+def fewest_repeated(policy: Any) -> Any:
+    """Fewest pulls of the leader that are worth being made in one go."""
 
 
-@implements(stretch_least, MEDParams)
+@implements(fewest_repeated, MEDParams)
 def some_pulls(policy: MEDParams) -> int:
     """Rewards are counted."""
-    return STRETCH_LEAST
+    return FEWEST_REPEATED
 
 
-@implements(stretch_least, EmpiricalMEDParams)
+@implements(fewest_repeated, EmpiricalMEDParams)
 def any_pulls(policy: EmpiricalMEDParams) -> int:
     """Rewards are kept."""
     return 1
@@ -133,9 +133,9 @@ def wait_by_clock(
             for arm in range(n_arms):
                 total += ceilings[arm]
             quiet = leaders_before(total, rng)
-            while quiet >= stretch_least(policy) and low <= means[leader] <= high and not ended(run.progress):
+            while quiet >= fewest_repeated(policy) and low <= means[leader] <= high and not ended(run.progress):
                 state = with_room(state, leader)
-                quiet -= stretch(run, state, leader, low, high, quiet)
+                quiet -= pull_while(run, state, leader, low, high, quiet)
             while quiet > 0 and low <= means[leader] <= high and not ended(run.progress):
                 reward = pull(run, leader)
                 state = verbs.update(policy, state, leader, reward, rng)

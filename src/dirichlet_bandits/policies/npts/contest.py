@@ -74,7 +74,7 @@ def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, ar
 
 
 @shared
-def above(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
+def index_is_larger(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
     """Whether the first of two indices whose bounds overlap is larger: by finer bounds, else by a search for a number
     between them."""
     one, other = challengers.arms[first], challengers.arms[second]
@@ -119,7 +119,7 @@ def better(
         return arm, 1
     if drawn.low == largest.high and drawn.high == largest.low:
         return (arm if rng.random() * (ties + 1) < 1.0 else best), ties + 1
-    return (arm, 1) if above(policy, state, challengers, arm, best) else (best, ties)
+    return (arm, 1) if index_is_larger(policy, state, challengers, arm, best) else (best, ties)
 
 
 @shared

@@ -24,7 +24,7 @@ Why waiting by the clock has the law of the plain loop, whenever it ends:
 3. Ending. Whether a certificate is good for a step follows from the leader's rewards before the step (``holds``), and
    is checked at every step, however soon the clock rings. So the coins of the steps up to the end are all used alike,
    and those beyond it are discarded unseen. If the check were made only from time to time, for instance when a ring
-   interrupts a stretch, more heads than tails would be discarded, and challengers would be pulled too rarely. So a
+   interrupts repeated pulls, more heads than tails would be discarded, and challengers would be pulled too rarely. So a
    ceiling that has become too high to be useful ends the certificate in the same way as one that no longer holds.
 4. Ringing. The coin of that step is spent. Tangents may be drawn again, and the next coins have the new r.
 5. Leaving. Waiting begins and ends by rules that depend on the past alone; the steps of a contest have the law anyway.
@@ -35,8 +35,8 @@ import numpy as np
 from dirichlet_bandits.compiler import shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
+from dirichlet_bandits.engine.repeated_pulls import with_places
 from dirichlet_bandits.engine.run import Run, ended, left
-from dirichlet_bandits.engine.stretch import with_places
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of
 from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST

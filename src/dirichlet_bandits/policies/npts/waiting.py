@@ -8,8 +8,8 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.repeated_pulls import pull_into_place, pull_while
 from dirichlet_bandits.engine.run import Run, ended, upcoming
-from dirichlet_bandits.engine.stretch import pull_into_place, stretch
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import CONTEST_COST, INDEX_COST, RING_COST
 from dirichlet_bandits.numerics.resampling import squares_about
@@ -138,7 +138,7 @@ def wait_by_clock(
         if quiet > 0:
             block = upcoming(run, leader)[: min(quiet, state.room[leader] - n)]
             calm, after = pulls_below(ceiling, block, n, squares, centre)
-            done = stretch(run, state, leader, ceiling.mean, ceiling.high, calm)
+            done = pull_while(run, state, leader, ceiling.mean, ceiling.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue

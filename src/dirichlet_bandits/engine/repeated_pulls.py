@@ -1,4 +1,4 @@
-"""Stretches: the same arm pulled again and again, as long as nobody else can possibly be pulled.
+"""The same arm pulled again and again, as long as no other arm can possibly be pulled.
 
 This is where a settled policy spends its time, so it costs little more than the rewards themselves.
 """
@@ -58,7 +58,7 @@ def with_places(state: History, leader: int) -> History:
 
 @shared
 def pull_into_place(state: History, run: Run, arm: int) -> bool:
-    """One pull outside of a stretch; the reward waits for its place. Whether there may be another one."""
+    """Pull an arm once and store the reward in its place; whether there is room for another one."""
     state, run = borrowed(state), borrowed(run)
     reward = pull_alone(run, arm)
     if ended(run.progress):
@@ -69,7 +69,7 @@ def pull_into_place(state: History, run: Run, arm: int) -> bool:
 
 
 @jit
-def stretch(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
+def pull_while(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
     """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; how many times.
 
     At most a block of rewards: the caller looks around and comes again. The state must have room for a block.
