@@ -6,7 +6,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
-from dirichlet_bandits.engine.verbs import implements, index
+from dirichlet_bandits.engine.verbs import implements, index, verb
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.interface import GUARANTEES
 from dirichlet_bandits.policies.ucb.rule import UCB1Params
@@ -161,3 +161,14 @@ def test_a_verb_that_comes_too_late_is_refused():
     db.UCB1(sigma=1.0).init(2)
     with pytest.raises(TypeError, match="UCB1Params is compiled already: register 'index' before it is used"):
         implements(index, UCB1Params)(lambda policy, state, arm, total, best_mean, rng: 0.0)
+
+
+def test_two_verbs_cannot_share_a_name():
+    def note(policy, state):
+        """A family's own verb that would take the place of the engine's."""
+
+    with pytest.raises(TypeError, match="'note' is a verb already"):
+        verb(note)
+    world = db.Piecewise({1: [db.Bernoulli(0.2), db.Bernoulli(0.6)], 26: [db.Bernoulli(0.6), db.Bernoulli(0.2)]})
+    result = db.simulate(world, db.DMED("bernoulli"), horizon=50, replications=2, seed=0)  # it had such a verb
+    assert result.pulls.values.sum() == 100

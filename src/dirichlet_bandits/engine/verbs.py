@@ -47,6 +47,8 @@ def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
     With ``inline`` it becomes part of its caller: for one that is called in one place, with many arrays.
     """
     name = stub.__name__
+    if name in _VERSIONS:
+        raise TypeError(f"{name!r} is a verb already: verbs are known by their names")
     _VERSIONS[name] = {}
 
     def find(*kinds: Any) -> Any:

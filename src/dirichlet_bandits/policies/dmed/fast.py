@@ -26,7 +26,7 @@ from dirichlet_bandits.policies.dmed.rule import (
     Listed,
     first_waiting,
     may_be_best,
-    note,
+    memorize,
     turn_the_page,
 )
 from dirichlet_bandits.policies.index import overview
@@ -80,6 +80,6 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
             reward = pull(run, arm)
             if ended(run.progress):
                 break
-            memory = note(policy, memory, arm, reward)
+            memory = memorize(policy, memory, arm, reward)
         tangents.slope[arm] = math.nan
         total, best_mean = relist_by_tangents(policy, memory, lists, tangents, expansions, arm)

@@ -104,18 +104,18 @@ def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> Listed:
 
 
 @verb
-def note(policy: Any, memory: Any, arm: int, reward: float) -> Any:
+def memorize(policy: Any, memory: Any, arm: int, reward: float) -> Any:
     """What is remembered of the rewards after one more."""
 
 
-@implements(note, DMEDParams)
+@implements(memorize, DMEDParams)
 def note_in_tally(policy: DMEDParams, memory: Tally, arm: int, reward: float) -> Tally:
     """Counted."""
     count(memory, arm, reward)
     return memory
 
 
-@implements(note, EmpiricalDMEDParams)
+@implements(memorize, EmpiricalDMEDParams)
 def note_in_history(policy: EmpiricalDMEDParams, memory: History, arm: int, reward: float) -> History:
     """Kept."""
     return append(memory, arm, reward, reward)
@@ -124,7 +124,7 @@ def note_in_history(policy: EmpiricalDMEDParams, memory: History, arm: int, rewa
 @implements(update, DMEDParams, EmpiricalDMEDParams)
 def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.random.Generator) -> Listed:
     """Remember the reward, bring the lists up to date."""
-    memory = note(policy, state.memory, arm, reward)
+    memory = memorize(policy, state.memory, arm, reward)
     relist(policy, memory, state.lists, state.expansions, arm)
     return Listed(memory.pulls, memory.means, memory, state.lists, state.expansions)
 
