@@ -29,6 +29,7 @@ PAGES = (
         "The quantities behind the policies, as functions of their own.",
         ("numerics", "theory"),
     ),
+    ("api_worlds.md", "Worlds", "Arms that change, and delays: `docs/worlds.md`.", ("worlds",)),
     ("api_errors.md", "Errors", "One tree; each is also the built-in exception that one would expect.", ("errors",)),
 )
 PACKAGES = {

@@ -7,6 +7,7 @@ Same seed, same pictures and numbers.
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,67 @@ def draw(name: str, label: str) -> None:
     figure.savefig(FOLDER / f"worlds_{name}.png", dpi=100)
 
 
-PICTURES = {"delay": "pulls until a reward is known, plus one", "batch": "pulls per batch"}
+def coins(*means: float) -> list[db.Bernoulli]:
+    """Arms that give 0 or 1."""
+    return [db.Bernoulli(mean) for mean in means]
+
+
+def forgetting(horizon: int) -> dict[str, db.Policy]:
+    """kl-UCB, what makes it forget, and other policies for arms that change."""
+    inner = db.KLUCB("bernoulli")
+    return {
+        "kl-UCB": inner,
+        "window of 1,600": db.SlidingWindow(inner, 1600),
+        "window of 400": db.SlidingWindow(inner, 400),
+        "discount of 1/400": db.Discounted(inner, 1.0 - 1.0 / 400),
+        "SW-LB-SDA, 400": db.SWLBSDA(400),
+        "GLR-klUCB": db.GLRKLUCB(),
+        "CUSUM-UCB": db.CUSUMUCB(horizon, changes=4),
+        "M-UCB": db.MUCB(200, horizon, segments=5),
+        "EXP3.S": db.EXP3S(horizon, segments=5),
+    }
+
+
+def draw_forgetting() -> None:
+    """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
+    horizon = 5000
+    worlds: dict[str, Any] = {
+        "nothing changes": db.Bandit(coins(0.3, 0.5, 0.9)),
+        "a change every 1,000 pulls": db.Piecewise(
+            {
+                1: coins(0.3, 0.5, 0.9),
+                1001: coins(0.3, 0.2, 0.9),
+                2001: coins(0.3, 0.2, 0.1),
+                3001: coins(0.7, 0.2, 0.1),
+                4001: coins(0.7, 0.5, 0.1),
+            }
+        ),
+    }
+    figure = Figure(figsize=(7.0, 3.8), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    compared = forgetting(horizon)
+    sizes: Any = {"horizon": horizon, "replications": RUNS, "seed": SEED, "record": 1, "progress": False}
+    for axes, (title, world) in zip(panels, worlds.items(), strict=True):
+        result = db.simulate(world, compared, **sizes)
+        for i, name in enumerate(compared):
+            low, median, high = np.quantile(result.final_regret(name), [0.05, 0.5, 0.95])
+            axes.plot([low, high], [i, i], color="0.4", linewidth=1.5)
+            axes.plot(median, i, "o", color="C0")
+            print(f"  {title}: {name:18s} {low:6.0f} {median:6.0f} {high:6.0f}")
+        tidy(axes, f"regret after {horizon:,} pulls", "")
+        axes.set(xlim=(0, None), title=title)
+    panels[0].set_yticks(range(len(compared)), list(compared))
+    panels[0].invert_yaxis()
+    figure.savefig(FOLDER / "worlds_forgetting.png", dpi=100)
+
+
+PICTURES: dict[str, Callable[[], None]] = {
+    "delay": lambda: draw("delay", "pulls until a reward is known, plus one"),
+    "batch": lambda: draw("batch", "pulls per batch"),
+    "forgetting": draw_forgetting,
+}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or PICTURES:
         print(chosen)
-        draw(chosen, PICTURES[chosen])
+        PICTURES[chosen]()

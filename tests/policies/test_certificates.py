@@ -23,7 +23,7 @@ def play(policy, setup, table, seeds, reward_rng, reward_words, rng, control):
     run = start(setup, table, seeds, reward_rng, reward_words, control)
     state = opening(policy, verbs.init(policy, table.kinds.size), run, rng)
     challengers, position = new_challengers(table.kinds.size), Position(0, 0, True)
-    while not ended(run.marks):
+    while not ended(run.progress):
         position, n_pulled = play_rounds(policy, state, run, challengers, position, rng)
         for arm in challengers.winners[:n_pulled]:
             state = reserve(state, arm, 1)
