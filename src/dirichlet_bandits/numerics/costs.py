@@ -86,6 +86,9 @@ FAR_MOST: Final = 0.6
 LEADER_LEAST: Final = 40
 """Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
 
+PLAIN_PULLS: Final = 25
+"""Pulls per arm for which NPTS draws all indices as the plain loop does."""
+
 CONTEST_STEPS_MOST: Final = 2048
 """Steps of contests at most between two tries of NPTS to wait by a clock."""
 

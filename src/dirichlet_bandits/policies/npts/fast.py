@@ -33,13 +33,14 @@ Why waiting by the clock has the law of the plain loop, whenever it ends:
 import numpy as np
 
 from dirichlet_bandits.compiler import shared
+from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.repeated_pulls import with_places
-from dirichlet_bandits.engine.run import Run, ended, left
+from dirichlet_bandits.engine.run import Run, ended, left, pull_alone
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.arrays import argmax_of
-from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST
+from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
+from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST, PLAIN_PULLS
 from dirichlet_bandits.policies.npts.challengers import Challengers, new_challengers
 from dirichlet_bandits.policies.npts.contest import contest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
@@ -49,7 +50,20 @@ from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 @shortcut(NPTSParams)
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play to the horizon."""
+    state = play_opening(policy, state, run, rng)
     play_by_clock(policy, state, run, new_challengers(state.pulls.size, policy.upper), rng)
+
+
+@shared
+def play_opening(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> History:
+    """Draw every index while the arms have few rewards, which then costs less than anything that could spare it."""
+    run, rng = borrowed(run), borrowed(rng)
+    for _ in range(int(sum_of(state.pulls)), PLAIN_PULLS * state.pulls.size):
+        if ended(run.progress):
+            break
+        arm = verbs.select(policy, state, rng)
+        state = verbs.update(policy, state, arm, pull_alone(run, arm), rng)
+    return state
 
 
 @shared
