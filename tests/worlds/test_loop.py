@@ -8,6 +8,8 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
+from dirichlet_bandits.simulation.plan import make_plan
+from dirichlet_bandits.simulation.units import units_of
 from tests.naive import worlds as naive
 
 HORIZON, REPLICATIONS, SEED = 120, 3, 7
@@ -169,3 +171,25 @@ def test_python_policies_play_the_same_worlds():
     assert regret[:, -1] == pytest.approx(np.full(REPLICATIONS, (0.3 + 0.1) * 40), abs=2.0)
     late = simulated(db.Bandit(ARMS), Greedy(), delay=HORIZON)
     assert (late[0] == 40).all()  # nothing is ever known, so the arms are tried in turn
+
+
+class Impatient(RoundRobin):
+    """Asks its unit to stop in the middle of a replication."""
+
+    def select(self, rng):
+        UNITS[0].cancel()
+        return super().select(rng)
+
+
+UNITS = []
+
+
+def test_an_interrupted_replication_leaves_nothing():
+    plan = make_plan(
+        db.Bandit(ARMS), Impatient(), horizon=HORIZON, replications=1, seed=0, record=HORIZON, fast=True, delay=1
+    )
+    UNITS[:] = units_of(plan, None, 1)
+    chunk = UNITS[0].run()
+    assert np.isnan(chunk.regret).all()
+    assert np.isnan(chunk.reward).all()
+    assert not chunk.pulls.any()

@@ -20,6 +20,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, RUNNING, Outcome, Setup
 from dirichlet_bandits.engine.tally import shuffle
+from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 
@@ -193,7 +194,7 @@ def play_script(
     single = np.empty(1, np.int64)
     clock, segment, batch, slot, received = 0, 0, 0, 0, 0
     total, regret = 0.0, 0.0
-    pulls = np.zeros(n_arms, np.int64)
+    pulls, recorded = np.zeros(n_arms, np.int64), np.empty(setup.times.size)
     while clock < horizon:
         if control[CANCEL]:
             return CANCELLED
@@ -242,9 +243,10 @@ def play_script(
             regret += script.gaps[clock, arm]
             clock += 1
             if clock == setup.times[slot]:
-                outcome.regret[0, slot] = regret
+                recorded[slot] = regret
                 slot = min(slot + 1, setup.times.size - 1)
-    outcome.pulls[0, :] = pulls
+    copy_into(outcome.regret[0], recorded)
+    copy_into(outcome.pulls[0], pulls)
     outcome.reward[0] = total
     control[DONE] += 1
     return RUNNING

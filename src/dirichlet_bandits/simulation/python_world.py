@@ -60,7 +60,7 @@ def play_python_script(
     due: list[list[tuple[int, float]]] = [[] for _ in range(2 * horizon + 2)]
     batches, starts, times = set(script.batches.tolist()), script.starts.tolist(), setup.times.tolist()
     clock, received, first, regret, total = 0, 0, 0, 0.0, 0.0
-    pulls, used = np.zeros(n_arms, np.int64), [0] * n_arms
+    pulls, used, recorded = np.zeros(n_arms, np.int64), [0] * n_arms, np.empty(len(times))
     batch_due = True
     while clock < horizon:
         if control[CANCEL]:
@@ -96,7 +96,7 @@ def play_python_script(
             clock += 1
             batch_due = batch_due or clock in batches
             if clock in times:
-                outcome.regret[0, times.index(clock)] = regret
-    outcome.pulls[0], outcome.reward[0] = pulls, total
+                recorded[times.index(clock)] = regret
+    outcome.regret[0], outcome.pulls[0], outcome.reward[0] = recorded, pulls, total
     control[DONE] += 1
     return RUNNING

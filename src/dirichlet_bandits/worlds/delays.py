@@ -49,7 +49,7 @@ class Pareto:
     >>> Pareto(3.0).mean()
     1.5
 
-    Reference: Gael et al., Stochastic bandits with arm-dependent delays (ICML 2020).
+    Reference: Manegueu et al., Stochastic bandits with arm-dependent delays (ICML 2020).
     """
 
     def __init__(self, alpha: float) -> None:

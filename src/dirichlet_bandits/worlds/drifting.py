@@ -11,7 +11,7 @@ from dirichlet_bandits.arms.laws import Gaussian
 from dirichlet_bandits.arms.tapes import draw_tape, law_identity
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Words
-from dirichlet_bandits.worlds.world import Rewards, World, checked_names
+from dirichlet_bandits.worlds.world import Rewards, World
 
 _CENTRED = 1e-9  # how far from 0 the mean of the noise may be, for rounding
 
@@ -42,9 +42,9 @@ class Drifting(World):
         self.noise: RewardLaw = Gaussian(0.0, 1.0) if noise is None else noise
         if not isinstance(self.noise, RewardLaw) or not abs(float(self.noise.mean())) <= _CENTRED:
             raise ArgumentError("noise", "a law with rvs(size, random_state) and mean() equal to 0", noise)
-        self.names = checked_names(names, n_arms)
         self._known: dict[int, Floats] = {}
-        self._bandit = Bandit([self.noise] * n_arms, self.names)
+        self._bandit = Bandit([self.noise] * n_arms, names)
+        self.names = self._bandit.names
 
     def rewards(self, seeds: Words, horizon: int) -> Rewards:
         return Rewards(draw_tape(self._bandit, seeds, horizon), self.values(horizon))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms.objective import Mean, Objective
-from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Words
 
 
@@ -62,14 +61,3 @@ class World(ABC):
         """Shortfall of each arm's value from the best one of its time."""
         values = self.values(horizon)
         return np.ascontiguousarray(values.max(axis=1, keepdims=True) - values)
-
-
-def checked_names(names: Any, n_arms: int) -> tuple[str, ...]:
-    """Return the names of the arms, by default ``arm 0`` and so on."""
-    found = tuple(f"arm {k}" for k in range(n_arms)) if names is None else names
-    if isinstance(found, str) or len(found) != n_arms or len(set(found)) != n_arms:
-        raise ArgumentError("names", f"{n_arms} different names", names)
-    for k, name in enumerate(found):
-        if not isinstance(name, str):
-            raise ArgumentError(f"names[{k}]", "a text", name)
-    return tuple(found)
