@@ -42,11 +42,17 @@ def duel_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
         if state.pulls[arm] < state.pulls[leader] and verbs.duel(policy, state, arm, leader, rng):
             winners[n_winners] = arm
             n_winners += 1
+    return winners[: complete_round(winners, n_winners, leader, rng)]
+
+
+@jit
+def complete_round(winners: Ints, n_winners: int, leader: int, rng: np.random.Generator) -> int:
+    """Put the winners of a round in random order, or the leader if there are none, and return how many arms to pull."""
     if n_winners == 0:
         winners[0] = leader
-        n_winners = 1
+        return 1
     shuffle(winners[:n_winners], rng)
-    return winners[:n_winners]
+    return n_winners
 
 
 @verb

@@ -10,9 +10,8 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import shortcut, update
-from dirichlet_bandits.policies.rounds import leader_of
+from dirichlet_bandits.policies.rounds import complete_round, leader_of
 from dirichlet_bandits.policies.subsampling.forced import exploration_level, round_number
 from dirichlet_bandits.policies.subsampling.rule import SubsetParams
 from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, sample_of, tournament, wins_by
@@ -54,8 +53,4 @@ def choose_arms(
             if wins:
                 arms[n_winners] = arm
                 n_winners += 1
-    if n_winners == 0:
-        arms[0] = leader
-        return 1
-    shuffle(arms[:n_winners], rng)
-    return n_winners
+    return complete_round(arms, n_winners, leader, rng)
