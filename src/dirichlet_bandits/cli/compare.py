@@ -30,7 +30,7 @@ def compare(
     replications: Annotated[int, typer.Option(help="How often each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Draw the regret of the best six: .png, .pdf, .svg.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw the ranking: .png, .pdf, .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
@@ -46,7 +46,7 @@ def compare(
     \b
       dirichlet-bandits compare past.csv --horizon 1000
       dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
-        --reward yield --lower 0 --upper 9 --out regret.png
+        --reward yield --lower 0 --upper 9 --out ranking.png
       dirichlet-bandits compare past.csv --horizon 1000 \\
         --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
@@ -73,7 +73,7 @@ def compare(
         typer.echo("interrupted before two replications were done: nothing to rank", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
-        ranking.plot(out, title=f"{file.stem}: the best policies", most=6)
+        ranking.plot(out, title=file.stem)
     if form == "json":
         tables.show_json(ranking.as_json())
     elif form == "csv":
