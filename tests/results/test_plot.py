@@ -171,7 +171,8 @@ def test_more_than_eight_policies_have_a_panel_each():
 def test_a_policy_keeps_its_color_whichever_others_are_drawn():
     result = db.simulate(
         BANDIT,
-        {"b": db.UCB1(sigma=0.3), "UCB1": db.UCB1(sigma=0.5), "a": db.UCB1(sigma=1)}, horizon=40, replications=3, seed=0,
+        {"b": db.UCB1(sigma=0.3), "UCB1": db.UCB1(sigma=0.5), "a": db.UCB1(sigma=1)},
+        horizon=40, replications=3, seed=0,
     )  # fmt: skip
 
     def color(policies):

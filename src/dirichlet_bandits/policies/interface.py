@@ -45,6 +45,13 @@ class Policy:
         raise NotImplementedError
 
     @property
+    def bibtex(self) -> str:
+        """The papers to cite for this policy, as BibTeX entries."""
+        from dirichlet_bandits.policies.bibliography import bibtex
+
+        return bibtex(self.reference)
+
+    @property
     def reward_bounds(self) -> tuple[float, float]:
         """The interval in which this policy expects every reward."""
         return -math.inf, math.inf
