@@ -1,5 +1,6 @@
 """``dirichlet-bandits compare``: which policy does best on past rewards?"""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 
 
 def compare(
@@ -17,6 +18,9 @@ def compare(
     arm: Annotated[str | None, typer.Option(help="Column of the options: by default 'arm', 'option', the 1st.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of the rewards: by default 'reward', the 2nd.")] = None,
     wide: Annotated[bool, typer.Option("--wide", help="The file has a column of rewards for each option.")] = False,
+    forgiving: Annotated[
+        bool, typer.Option("--forgiving", help="Skip blanks; read 1,5 and $1,234.50 and yes/no; report what was done.")
+    ] = False,
     lower: Annotated[float | None, typer.Option(help="No reward will ever be below.")] = None,
     upper: Annotated[float | None, typer.Option(help="No reward will ever be above.")] = None,
     sigma: Annotated[float | None, typer.Option(help="No option's standard deviation is larger.")] = None,
@@ -54,7 +58,7 @@ def compare(
     form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    bandit = _bandit(file, arm, reward, wide, cvar)
+    bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
     ranking = db.compare_policies(
         bandit,
         horizon=horizon,
@@ -88,7 +92,9 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: float | None) -> "db.Bandit":
+def _bandit(
+    file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
+) -> "db.Bandit":
     """The arms of the file, with the objective of the option ``--cvar``."""
     objective = None
     if cvar is not None:
@@ -96,8 +102,18 @@ def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: f
 
         objective = db.CVaR(level_of("--cvar", cvar))
     if file.suffix.lower() != ".toml":
-        return db.read_rewards(file, arm=arm, reward=reward, wide=wide, objective=objective)
-    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
+        with warnings.catch_warnings(record=True) as reports:
+            warnings.simplefilter("always")
+            found = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
+        for report in reports:
+            typer.echo(str(report.message), err=True)
+        return found
+    for option, value in (
+        ("--arm", arm),
+        ("--reward", reward),
+        ("--wide", wide or None),
+        ("--forgiving", forgiving or None),
+    ):
         if value is not None:
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
@@ -113,7 +129,7 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
 
     for text in texts:
         if "(" not in text and text not in POLICIES:
-            raise ArgumentError("--policy", one_of(POLICIES), text)
+            raise ArgumentError("--policy", name_of("a policy", POLICIES, text), text)
     return [parse_policy(text) if "(" in text else text for text in texts]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
@@ -259,6 +259,6 @@ def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[
     classes = list(dict.fromkeys(policy for policy in policies if isinstance(policy, str)))
     for name in classes:
         if name not in POLICIES:
-            raise ArgumentError("policies", "made of " + one_of(POLICIES).removeprefix("one of "), name)
+            raise ArgumentError("policies", name_of("a policy", POLICIES, name), name)
     own = [policy for policy in policies if not isinstance(policy, str)]
     return classes, dict(zip(short_names(own, taken=classes), own, strict=True))
