@@ -154,8 +154,8 @@ def test_late_answers(run):
     assert run("settle", "page") == "0 late\n"
     assert "1 late" in run("show", "page")
     assert json.loads(run("show", "page", "--json"))["arms"][0]["late"] == 1
-    assert "is late" in run("tell", "page", 0, 1, code=1)
-    assert "'late' must be" in run("create", "other", "--arm", "a", "--window", "24h", code=2)
+    assert "is late" in run("tell", "page", 0, 1, code=2)
+    assert "'--late' must be" in run("create", "other", "--arm", "a", "--window", "24h", code=2)
 
 
 def test_replay_finds_a_forged_record(run):
