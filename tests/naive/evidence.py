@@ -21,7 +21,7 @@ def evidence(best: Sequence[float], rival: Sequence[float], margin: float) -> mp
     ratio = (5.0**0.5 - 1.0) / 2.0
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = total(left), total(right)
-    for _ in range(55):
+    for _ in range(45):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - ratio * (high - low)

@@ -30,7 +30,7 @@ def two_arms(shape: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
 @pytest.mark.parametrize("shape", ["coins", "edges", "constant", "smooth"])
 def test_evidence_agrees_with_a_direct_search_in_sixty_digits(shape: str) -> None:
     rng = np.random.default_rng([ord(letter) for letter in shape])
-    for n, margins in ((1, (0.1,)), (5, (0.0, -0.05))):
+    for n, margins in ((1, (0.1,)), (3, (0.0,))):
         best, rival = two_arms(shape, rng, n)
         for margin in margins:
             want = float(naive.evidence(best.tolist(), rival.tolist(), margin))

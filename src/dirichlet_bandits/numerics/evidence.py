@@ -169,7 +169,8 @@ def grouped(z: Floats, points: int = EVIDENCE_POINTS) -> tuple[Floats, Floats]:
         return values, counts.astype(np.float64)
     place = np.minimum(np.floor(z * points), points - 1.0)
     share, below = z * points - place, place.astype(np.int64)
-    weights = np.bincount(below, 1.0 - share, points + 1) + np.bincount(below + 1, share, points + 1)
+    weights = np.zeros(points + 1)
+    weights += np.bincount(below, 1.0 - share, points + 1) + np.bincount(below + 1, share, points + 1)
     used = np.flatnonzero(weights > 0.0)
     return used / points, weights[used]
 
