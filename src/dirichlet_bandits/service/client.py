@@ -80,18 +80,19 @@ class Service:
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """A new study; with ``load_if_exists`` the one of this name, if there is one."""
-        lateness = checked_lateness(window, late, as_policy(policy).check_reward)
-        body = {
+        body: dict[str, Any] = {
             "name": checked_name("name", name),
             "arms": checked_arms(arms),
             "policy": _written(as_policy(policy)),
             "seed": None if seed is None else whole_number("seed", seed, 0),
             "direction": direction_for(as_policy(policy), direction).name,
             "control": control,
-            **({} if lateness is None else {"window": lateness.window, "late": lateness.as_given}),
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
+        lateness = checked_lateness(window, late, as_policy(policy).check_reward)
+        if lateness is not None:
+            body |= {"window": lateness.window, "late": lateness.as_given}
         return RemoteStudy(self._line, self._line.post("studies", body))
 
     def load_study(self, name: str) -> "RemoteStudy":
