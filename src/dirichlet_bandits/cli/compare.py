@@ -108,13 +108,9 @@ def _bandit(
         for report in reports:
             typer.echo(str(report.message), err=True)
         return found
-    for option, value in (
-        ("--arm", arm),
-        ("--reward", reward),
-        ("--wide", wide or None),
-        ("--forgiving", forgiving or None),
-    ):
-        if value is not None:
+    given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
+    for option, value in given.items():
+        if value not in (None, False):
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     return found if objective is None else db.Bandit(found.arms, found.names, objective=objective)

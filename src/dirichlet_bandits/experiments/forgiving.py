@@ -22,8 +22,8 @@ def is_blank(cell: str) -> bool:
 def cleaned_numbers(cells: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """Return the cells of one column as Python writes numbers, and one line of a report for each kind of change.
 
-    The whole column decides what a comma means. If no cell decides it, cells such as ``1,234`` stay as they are, so that
-    the caller refuses them.
+    The whole column decides what a comma means. If no cell decides it, cells such as ``1,234`` stay as they are, so
+    that the caller refuses them.
 
     >>> cleaned_numbers(["$1,234.50", "7", "yes"])[0]
     {'$1,234.50': '1234.50', '7': '7', 'yes': '1'}

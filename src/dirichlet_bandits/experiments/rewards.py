@@ -40,9 +40,9 @@ def read_rewards(
     of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward", or
     else the first two. With ``wide`` there is a column for each option instead, and empty cells are left out.
 
-    With ``forgiving``, blank rewards are left out, decimal commas, ``1,234.50``, ``$`` and yes or no are understood, and
-    options whose names differ only in case or spaces are merged. A warning reports everything that was done, such as
-    "24 of 1200 rows: blank".
+    With ``forgiving``, blank rewards are left out, decimal commas, ``1,234.50``, ``$`` and yes or no are understood,
+    and options whose names differ only in case or spaces are merged. A warning reports everything that was done, such
+    as "24 of 1200 rows: blank".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

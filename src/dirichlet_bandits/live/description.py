@@ -102,9 +102,9 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("SlidingWindow(NPTS(upper=1), window=100)")
     SlidingWindow(policy=NPTS(upper=1), window=100)
-    >>> parse_policy("NTPS(upper=1)")
+    >>> parse_policy("NTPS")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be the name of a policy; did you mean 'NPTS'? (got 'NTPS(upper=1)')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be the name of a policy; did you mean 'NPTS'? (got 'NTPS')
     >>> parse_policy("NPTS")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
