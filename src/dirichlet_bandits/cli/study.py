@@ -46,6 +46,9 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
     control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
+    floor: Annotated[
+        list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or ARM=0.2, once for each.")
+    ] = None,
 ) -> None:
     """Begin a study.
 
@@ -54,11 +57,18 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db \\
         --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db \\
-        --arm red --arm blue --policy "NPTS(upper=1)"
+        --arm red --arm blue --policy "NPTS(upper=1)" --floor 0.1
     """
     direction = "minimize" if minimize else "maximize"
     study = db.create_study(
-        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+        name,
+        arms=arm,
+        policy=policy,
+        storage=storage,
+        seed=seed,
+        direction=direction,
+        control=control,
+        floor=_floor(floor),
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -219,6 +229,25 @@ def retire_arm_command(
     typer.echo(f"arm {arm!r}: retired")
 
 
+@app.command("floor")
+def floor_command(
+    name: Name,
+    floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 ...; 0 for none.")],
+    storage: Url,
+    token: Token = None,
+) -> None:
+    """Change how often each arm is tried at least, whatever the policy would do.
+
+    \b
+    Examples:
+      dirichlet-bandits study floor page 0.1 --storage sqlite:///page.db
+      dirichlet-bandits study floor page red=0.2 --storage sqlite:///page.db
+    """
+    study = db.load_study(name, storage)
+    study.set_floor(_floor(floor), token=token)
+    typer.echo(f"floor: {study_tables.floor_words(study.floor)}")
+
+
 @app.command("show")
 def show_command(
     storage: Url,
@@ -351,6 +380,22 @@ def _table(path: Path) -> "pd.DataFrame":
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
+
+
+def _floor(given: list[str] | None) -> float | dict[str, float] | None:
+    """A number, or numbers by ARM=NUMBER.
+
+    >>> _floor(["0.1"]), _floor(["a=0.1", "b=c=0.2"])
+    (0.1, {'a': 0.1, 'b=c': 0.2})
+    """
+    if not given:
+        return None
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return float(given[0])
+        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
+    except ValueError:
+        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
 
 
 def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:

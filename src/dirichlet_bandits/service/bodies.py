@@ -21,6 +21,13 @@ Value = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Note | None
 Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
+Floor = (
+    Annotated[float, Field(strict=True, ge=0.0, le=1.0, examples=[0.1])]
+    | Annotated[
+        dict[Name, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]],
+        Field(max_length=MOST_ARMS, examples=[{"control": 0.2}]),
+    ]
+)
 
 
 class _Body(BaseModel):
@@ -44,6 +51,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    floor: Floor | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -122,6 +130,12 @@ class Arm(_Change):
     arm: Name
 
 
+class SetFloor(_Change):
+    """How often each arm is tried at least: one number for all, numbers by name, or null for no floor."""
+
+    floor: Floor | None
+
+
 class Rename(_Change):
     """Another name for a study."""
 
@@ -178,6 +192,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str
 

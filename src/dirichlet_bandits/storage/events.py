@@ -18,7 +18,8 @@ CORRECT: Final = 6
 NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done")
+FLOOR: Final = 10
+KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor")
 
 Settings = dict[str, Any]
 
@@ -39,6 +40,7 @@ class Event(NamedTuple):
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
+    FLOOR     -       -                    -               -                   the new floor, as JSON
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
@@ -46,8 +48,8 @@ class Event(NamedTuple):
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
     an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
     DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
-    changed nothing. ``decider`` is the version of the rules by which a round was decided, on its first trial; None
-    where none was written yet.
+    changed nothing. A floor is one number for all arms, or a number for each arm that has one, by name. ``decider`` is
+    the version of the rules by which a round was decided, on its first trial; None where none was written yet.
     """
 
     number: int
