@@ -1,18 +1,15 @@
 """The arms of a study: they come and go, and a floor says how often each of them is tried at least."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.changing import Change, step
+from dirichlet_bandits.live.changing import step
 from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.filing import FiledStudy
 from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.storage.events import ARM, FLOOR, RETIRE
 
 
-class StudyOfArms(ReadableStudy):
+class StudyOfArms(FiledStudy):
     """The part of a :class:`Study` that changes its arms."""
 
     def add_arm(self, name: str, *, token: str | None = None) -> None:
@@ -72,18 +69,6 @@ class StudyOfArms(ReadableStudy):
             if change.is_new(changed) and kept != journal.floor:
                 check_sum(kept, journal.active_names())
                 change.add(changed)
-
-    # Shared with Study
-
-    @contextmanager
-    def _changing(self, token: str | None) -> Iterator[Change]:
-        """A call with its token, to be stored at the end, all or nothing."""
-        if token is not None:
-            checked_name("token", token)
-        with self._writing() as (state, draft, events):
-            change = Change(state, draft, events, token)
-            yield change
-            change.end()
 
     def _arm(self, journal: Journal, name: str) -> int:
         if name not in journal.names:

@@ -9,12 +9,13 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, 
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
+from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, FLOOR
+from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
 
 
 def create_study(
@@ -27,6 +28,8 @@ def create_study(
     direction: str = MAXIMIZE,
     control: str | None = None,
     floor: Floor | None = None,
+    window: str | float | None = None,
+    late: float | str | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -43,6 +46,10 @@ def create_study(
 
     ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
     become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
+
+    A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds; ``late``
+    states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
+    trial, and other rewards do not count before their windows close, either (``docs/live.md`` explains why).
 
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
@@ -66,6 +73,9 @@ def create_study(
         check_sum(kept, settings["arms"])
         settings["floor"] = kept
         first.append(Event(len(first), FLOOR, note=written_floor(kept), at=time.time()))
+    lateness = checked_lateness(window, late, policy.check_reward)
+    if lateness is not None:
+        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
     policy.check_arms(len(settings["arms"]))
     if token is not None:
         settings["token"] = checked_name("token", token)
@@ -80,7 +90,12 @@ def create_study(
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
-    return _study(place, name, policy, stored)
+    study = _study(place, name, policy, stored)
+    both = study._read().lateness, lateness
+    if both[0] != both[1]:
+        there, here = (None if one is None else (shown(one.window), one.as_given) for one in both)
+        raise ConflictError(f"the study {name!r} was created with window and late {there} (got {here})")
+    return study
 
 
 def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:
