@@ -78,7 +78,7 @@ def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Poli
     fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]
     if kind.wraps:
         wrapped = sound_example(getattr(db, inner or kind.wraps[0]))
-        given = {"policy": wrapped, "window": 100, "gamma": 0.9}
+        given = {"policy": wrapped, "window": 100, "gamma": 0.9, "floor": 0.1}
         return kind(**{field.name: given[field.name] for field in fields if field.default is dataclasses.MISSING})
     known = [field for field in fields if field.name in _ANY]
     needed = {

@@ -70,6 +70,9 @@ class Policy:
         """What makes an arm good in the eyes of this policy; a live study names its best arm by it."""
         return Mean()
 
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse a number of arms for which the parameters make no sense; most policies take any."""
+
     def init(self, n_arms: int) -> Any:
         """State before the first reward."""
         return specialised(_init, self.params)(self.params, n_arms)
