@@ -29,7 +29,6 @@ PAGES = (
     "docs/tutorial_policy.md",
     "docs/tutorial_risk.md",
     "docs/tutorial_service.md",
-    "docs/worlds.md",
 )
 """Pages that show the output of their code."""
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
