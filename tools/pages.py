@@ -3,8 +3,8 @@
     python -m tools.pages                        # every page: a few minutes
     python -m tools.pages docs/gallery.md        # some of them
 
-Below each Python block that prints something, the page shows its output in a ``text`` block. The same seeds give the same
-output and the same figures; tests/test_docs.py runs the same code and compares.
+Below each Python block that prints something, the page shows its output in a ``text`` block. The same seeds give the
+same output and the same figures; tests/test_docs.py runs the same code and compares.
 """
 
 import contextlib
