@@ -9,9 +9,10 @@ import random
 import tempfile
 from pathlib import Path
 
-import dirichlet_bandits as db
 from tests.service.browser import browser
 from tests.service.running import Running
+
+import dirichlet_bandits as db
 
 FIGURES = Path(__file__).parents[1] / "docs/figures"
 CLICKS = {"green": 0.10, "blue": 0.13, "red": 0.08}
@@ -34,7 +35,7 @@ def main() -> None:
         try:
             for name, (width, height) in SIZES.items():
                 page = browser(f"{folder}/{name}", width, height)
-                page.get(f"{service.url}/study?study=buttons")
+                page.get(f"{service.url}/study?name=buttons")
                 page.save_screenshot(str(FIGURES / f"{name}.png"))
                 page.quit()
         finally:
