@@ -10,7 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
-from dirichlet_bandits.storage.events import ARM, ASK, RETIRE, Event
+from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Event
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -23,7 +23,7 @@ def naive_segment(events, log, segment):
     ids = {int(trial): k for k, trial in enumerate(log.index[log["segment"] == segment])}
     kept = []
     for event in events:
-        if event.kind in (ARM, RETIRE):
+        if event.kind in (ARM, RETIRE, FLOOR):
             kept.append(event)
         elif event.trial in ids:
             rest = None
@@ -53,6 +53,7 @@ def test_each_segment_decides_as_a_study_of_its_own(url, policy):  # noqa: F811
     study.correct(8, 0.25)
     study.add_arm("d")
     study.retire_arm("c")
+    study.set_floor({"a": 0.1})
     study.tell_many([trial.id for trial in study.ask(4, segment="sand")], [0.1, 0.2, 0.3, 0.4])
     log, events = study.trials_dataframe(), study._events()
     for segment in SEGMENTS:

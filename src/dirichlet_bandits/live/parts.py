@@ -4,12 +4,12 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from dirichlet_bandits.live.asked import Asked, written_ask
-from dirichlet_bandits.storage.events import ABANDON, ARM, CORRECT, LATE, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, CORRECT, FLOOR, LATE, RETIRE, TELL, VOID, Event
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
 
-_OF_ALL = (ARM, RETIRE)
+_OF_ALL = (ARM, RETIRE, FLOOR)
 _OF_TRIALS = (TELL, ABANDON, VOID, CORRECT)
 
 
@@ -31,7 +31,7 @@ class Parts:
         part = type(whole)(is_part=True)
         for arm, name in enumerate(whole.names):
             part.apply([Event(0, ARM, arm=arm, note=name)])
-        part.active, part.lateness = list(whole.active), whole.lateness
+        part.active, part.floor, part.lateness = list(whole.active), whole.floor, whole.lateness
         return part
 
     def ask(self, event: Event, asked: Asked) -> int:
