@@ -105,3 +105,6 @@ its smallest value; at a mode, where half a panel is 1.4 widths, errors cancel i
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
+
+EVIDENCE_ERROR: Final = 1e-12
+"""Error, relative to 1 + Z, asked of the evidence Z that one arm is better than another: a last step of a secant."""
