@@ -128,7 +128,7 @@ class Study(FiledStudy):
             if not ids:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(lambda: [draft(_next(state, trial)._replace(token=token)) for trial in ids])
+                self._derive(lambda: [draft(_next(state, trial, token)) for trial in ids])
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -421,12 +421,12 @@ def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
     return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
 
 
-def _next(state: StudyState, trial: int) -> Event:
+def _next(state: StudyState, trial: int, token: str | None) -> Event:
     """The ask that hands out the next arm of the round, or the first one of a new round."""
     journal, decider = state
     if journal.rest:
         arm, chance = journal.rest[0]
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance)
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, token=token)
     arms, chances = decider.decide(journal, trial)
     return new_event(
         journal,
@@ -436,5 +436,6 @@ def _next(state: StudyState, trial: int) -> Event:
         value=float(chances[arms[0]]),
         data=chances.astype("<f8").tobytes(),
         note=json.dumps([(arm, chances[arm]) for arm in arms[1:]]) if len(arms) > 1 else None,
+        token=token,
         decider=VERSION,
     )

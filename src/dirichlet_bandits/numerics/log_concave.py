@@ -30,7 +30,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.tolerances import FALL, PANEL_LOG_RANGE, PANEL_NEGLIGIBLE, UNDERFLOW
+from dirichlet_bandits.numerics.tolerances import PANEL_NEGLIGIBLE
 from dirichlet_bandits.types import Floats
 
 NORMAL: Final = 0
@@ -41,6 +41,16 @@ LOG_GAMMA: Final = 2
 """The logarithm of a Gamma variable, with its shape and rate."""
 LOG_INVERSE_GAMMA: Final = 3
 """The logarithm of total / G, where G is a Gamma variable: total and shape."""
+
+FALL: Final = 42.0
+"""Where the logarithm of a log-concave integrand is so far below its maximum, the rest is below the last bit."""
+
+UNDERFLOW: Final = 700.0
+"""Logarithms below minus this are those of 0: double precision ends at exp(-745)."""
+
+PANEL_LOG_RANGE: Final = 2.0
+"""Change of a density's logarithm over half a panel. The polynomial through 16 values of exp(2 t) is right to 1e-12 of
+its smallest value; at a mode, where half a panel is 1.4 widths, errors cancel in the integral."""
 
 _NODES: Final = 16
 _LARGEST: Final = 300.0  # exp of half a panel, and of twice as much, does not overflow

@@ -93,16 +93,6 @@ PANEL_LIMIT: Final = 500
 """Panels beyond which none is halved: the sum is taken as it is, and its defect tells. Of 480 random
 histories one got there, with rewards that agree to six digits; no defect was above 6e-11."""
 
-FALL: Final = 42.0
-"""Where the logarithm of a log-concave integrand is so far below its maximum, the rest is below the last bit."""
-
-UNDERFLOW: Final = 700.0
-"""Logarithms below minus this are those of 0: double precision ends at exp(-745)."""
-
-PANEL_LOG_RANGE: Final = 2.0
-"""Change of a density's logarithm over half a panel. The polynomial through 16 values of exp(2 t) is right to 1e-12 of
-its smallest value; at a mode, where half a panel is 1.4 widths, errors cancel in the integral."""
-
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
 
