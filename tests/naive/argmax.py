@@ -1,4 +1,4 @@
-"""Which of several independent variables is the largest: a sum over a fine grid, from SciPy's distribution functions."""
+"""Which of several independent variables is the largest: a sum over a fine grid."""
 
 import numpy as np
 from scipy import special

@@ -2,8 +2,8 @@
 
 An exception that a signal handler raises may come up between any two steps of the main thread, also inside Python's own
 ``Thread.start`` or ``Future.result``, and leave their locks behind. So the main thread does nothing here but calls that
-cannot be broken in two: it takes an idle thread from a list, or starts a bare one, and uses bare locks. A thread that is
-taken and then not given its work, because an exception came in between, waits for ever and does no harm.
+cannot be broken in two: it takes an idle thread from a list, or starts a bare one, and uses bare locks. A thread that
+is taken and then given no work, because an exception came in between, waits forever and does no harm.
 """
 
 import atexit

@@ -172,13 +172,14 @@ def _summit(kind: int, first: Floats, second: Floats, modes: Floats, k: int) -> 
             if j != k and at < modes[j]:
                 height -= fall(kind, first[j], second[j], at - modes[j])
                 rise += slope(kind, first[j], second[j], at - modes[j])
-        if abs(rise) * (high - low) < 1.0 or not low < at < high and at > low:
-            return at, height
         if rise > 0.0:
             low = at
         else:
             high = at
-        at = 0.5 * (low + high)
+        middle = 0.5 * (low + high)
+        if abs(rise) * (high - low) < 1.0 or not low < middle < high:
+            return at, height
+        at = middle
 
 
 @jit
