@@ -110,6 +110,8 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "MUCB",
     "Restarting",
     "Discounted",
+    "CountPending",
+    "Queued",
     "UCB1",
     "WRSDA",
     "BinarizedTS",

@@ -220,7 +220,7 @@ def test_exp3s_computes_its_parameters():
     ("make", "message"),
     [
         (lambda: db.Restarting("UCB1"), "'policy' must be a policy with compiled verbs"),
-        (lambda: db.Restarting(db.SlidingWindow(db.UCB1(1.0), 10)), "'policy' must be one that does not itself forget"),
+        (lambda: db.Restarting(db.SlidingWindow(db.UCB1(1.0), 10)), "'policy' must be one that neither forgets"),
         (lambda: db.Restarting(db.NPTS(upper=-1.0)), r"'policy' must be one for rewards in \[0, 1\]"),
         (lambda: db.Restarting(db.UCB1(0.5), detector="GLR"), "'detector' must be a detector such as GLR"),
         (lambda: db.Restarting(db.UCB1(0.5), exploration=1.0), "'exploration' must be None, or a number of at least 0"),

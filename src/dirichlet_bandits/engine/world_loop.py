@@ -5,8 +5,9 @@ when its reward becomes known. Whatever is special about a world is in its scrip
 policy.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
-their due times, then of their pulls. An arm that was never tried comes first; as soon as every arm was tried and two
-have a reward (all, for a policy that waits for all arms), the policy chooses among the arms with a reward.
+their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
+comes first; as soon as every arm was tried and two have a reward (all, for a policy that waits for all arms), the
+policy chooses among the arms with a reward.
 """
 
 import math
@@ -22,7 +23,7 @@ from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, RU
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
-from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.types import Flags, Floats, Ints, Words
 
 
 class Script(NamedTuple):
@@ -65,6 +66,47 @@ class Reports(NamedTuple):
     received: Ints  # per arm
     outstanding: Ints  # per arm
     places: Ints  # the number under which the policy knows an arm; -1 for one without a reward
+    earliest: Ints  # per arm: the first pull whose reward is outstanding, NEVER if there is none
+    latest: Ints  # per arm: the last pull
+    later: Ints  # the next pull of the same arm, NEVER if there is none
+    answered: Flags  # whether the reward of a pull was reported or given up
+
+
+@jit
+def new_reports(n_arms: int, horizon: int) -> Reports:
+    """Nothing has been pulled."""
+    return Reports(
+        np.empty(horizon, np.int64),
+        np.empty(horizon),
+        np.empty(horizon, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.full(n_arms, -1),
+        np.full(n_arms, verbs.NEVER),
+        np.full(n_arms, -1),
+        np.full(horizon, verbs.NEVER),
+        np.zeros(horizon, np.bool_),
+    )
+
+
+@jit
+def wait_for(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is outstanding."""
+    reports.outstanding[arm] += 1
+    if reports.latest[arm] >= 0:
+        reports.later[reports.latest[arm]] = pull
+    reports.latest[arm] = pull
+    reports.earliest[arm] = min(reports.earliest[arm], pull)
+
+
+@jit
+def answer(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is no longer outstanding."""
+    reports.outstanding[arm] -= 1
+    reports.answered[pull] = True
+    while reports.earliest[arm] < verbs.NEVER and reports.answered[reports.earliest[arm]]:
+        reports.earliest[arm] = reports.later[reports.earliest[arm]]
 
 
 @jit
@@ -98,7 +140,7 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
     pull = mail.first[due]
     while pull >= 0:
         arm = mail.arms[pull]
-        reports.outstanding[arm] -= 1
+        answer(reports, pull, arm)
         if not math.isnan(mail.values[pull]):
             n = reports.number[0]
             reports.arms[n], reports.rewards[n], reports.pulls[n] = arm, mail.values[pull], pull
@@ -159,6 +201,19 @@ def arm_at(reports: Reports, place: int) -> int:
 
 
 @jit
+def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
+    """The number of outstanding rewards and the first pull among them, for each arm that the policy knows."""
+    if n_known == reports.places.size:
+        return reports.outstanding, reports.earliest
+    waiting, earliest = np.empty(n_known, np.int64), np.empty(n_known, np.int64)
+    for arm in range(reports.places.size):
+        place = reports.places[arm]
+        if place >= 0:
+            waiting[place], earliest[place] = reports.outstanding[arm], reports.earliest[arm]
+    return waiting, earliest
+
+
+@jit
 def delay_of(script: Script, arm: int, entry: int) -> int:
     """How many pulls later than at once the reward is reported."""
     return script.delays[arm, entry] if script.delays.shape[1] > 0 else 0
@@ -179,16 +234,7 @@ def play_script(
     start_stream(rng, words, seed)
     n_arms, horizon = script.rewards.shape
     mail = new_mail(horizon)
-    counts = np.zeros((2, n_arms), np.int64)
-    reports = Reports(
-        np.empty(horizon, np.int64),
-        np.empty(horizon),
-        np.empty(horizon, np.int64),
-        np.zeros(1, np.int64),
-        counts[0],
-        counts[1],
-        np.full(n_arms, -1),
-    )
+    reports = new_reports(n_arms, horizon)
     used = np.zeros(n_arms, np.int64)  # pulls of each arm in this segment
     state, n_known, read = verbs.init(policy, n_arms), 0, 0
     single = np.empty(1, np.int64)
@@ -218,6 +264,8 @@ def play_script(
                 state = verbs.update(policy, state, reports.places[reports.arms[read]], reports.rewards[read], rng)
                 read += 1
             verbs.note(policy, state, clock, clock)
+            waiting, earliest = outstanding(reports, n_known)
+            state = verbs.prepare(policy, state, waiting, earliest, rng)
             chosen = as_round(verbs.select(policy, state, rng), single)
         for member in chosen:
             if clock == horizon:
@@ -235,7 +283,7 @@ def play_script(
                 return BAD_REWARD
             used[arm] += 1
             pulls[arm] += 1
-            reports.outstanding[arm] += 1
+            wait_for(reports, clock, arm)
             delay = delay_of(script, arm, entry)
             value = reward if delay <= script.window else script.late
             post(mail, clock, clock + 1 + min(delay, script.window), arm, value)

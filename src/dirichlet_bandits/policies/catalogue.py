@@ -8,6 +8,7 @@ from dirichlet_bandits.policies import (
     dmed,
     forgetting,
     imed,
+    late,
     med,
     npts,
     perturbed,
@@ -33,6 +34,7 @@ _FAMILIES: Final = (
     ucb,
     forgetting,
     restarting,
+    late,
     cvar,
 )
 
