@@ -39,6 +39,11 @@ EXAMPLES |= {
         partial(naive.discounted_klucb, gamma=0.5, family="bernoulli"),
     ),
     "Discounted TS": (db.Discounted(TS, 0.2), partial(naive.discounted_ts, gamma=0.2)),
+    "Discounted NPTS": (
+        db.Discounted(db.NPTS(upper=1.0), 0.8),
+        partial(naive.discounted_npts, gamma=0.8, upper=1.0),
+    ),
+    "Discounted RDS": (db.Discounted(db.RDS(), 0.7), partial(naive.discounted_rds, gamma=0.7)),
     "SWLBSDA": (db.SWLBSDA(SHORT), naive.SWLBSDA(SHORT)),
     "SWLBSDA 12": (db.SWLBSDA(12), naive.SWLBSDA(12)),
 }
@@ -124,6 +129,40 @@ def test_a_discounted_state_is_that_of_its_definition():
     means = [math.fsum(0.8 ** (59 - s) * x for s, arm, x, _ in reports if arm == k) / counts[k] for k in range(2)]
     indices = [means[k] + 0.5 * math.sqrt(2 * math.log(sum(counts)) / counts[k]) for k in range(2)]
     assert db.state_propensities(policy, state).tolist() == [float(i == max(indices)) for i in indices]
+
+
+def test_discounted_npts_where_the_answer_is_known():
+    """Two arms with one reward x each: P(upper - index <= s) = (s / (upper - x))^w, so the older arm wins with
+    probability w_new / (w_old + w_new), however small the weights are."""
+    for gamma, now in ((0.5, 2), (0.5, 15), (0.2, 2), (0.999, 2), (0.9, 100)):
+        policy = db.Discounted(db.NPTS(upper=2.0), gamma)
+        state = reported(policy, 2, [(0, 0, 0.25, 1), (1, 1, 0.25, 2)], now)
+        expected = np.array([1.0, gamma]) / (1.0 + gamma)
+        np.testing.assert_allclose(db.state_propensities(policy, state), expected, rtol=1e-11)
+    best = reported(policy, 3, [(0, 0, 2.0, 1), (1, 1, 2.0, 2), (2, 2, 1.5, 3)], 3)
+    assert db.state_propensities(policy, best).tolist() == [0.5, 0.5, 0.0]
+    assert {policy.select(best, np.random.default_rng(seed))[0] for seed in range(20)} == {0, 1}
+
+
+def test_discounted_rds_where_the_answer_is_known():
+    """A challenger with one reward of weight w, below the leader's mean: it wins if G_w <= rho E, with probability
+    (1 + 1/rho)^-w, rho = sqrt(log(1 + w))."""
+    for gamma, now in ((0.5, 3), (0.5, 15), (0.9, 60)):
+        policy = db.Discounted(db.RDS(), gamma)
+        state = reported(policy, 2, [(0, 0, 0.25, 1), (1, 1, 0.5, 2), (2, 1, 0.75, 3)], now)
+        w = gamma ** (now - 1)
+        wins = (1.0 + 1.0 / math.sqrt(math.log1p(w))) ** -w
+        np.testing.assert_allclose(db.state_propensities(policy, state), [wins, 1.0 - wins], rtol=1e-9)
+
+
+def test_hardly_discounted_rewards_are_those_of_the_plain_policy():
+    rewards = [(0, 0.2), (1, 0.7), (0, 0.6), (2, 0.4), (1, 0.1), (0, 0.9), (1, 0.8), (1, 0.3)]
+    histories = [[x for arm, x in rewards if arm == k] for k in range(3)]
+    for inner in (db.NPTS(upper=1.0), db.RDS()):
+        policy = db.Discounted(inner, 1.0 - 1e-4)
+        state = reported(policy, 3, [(s, arm, x, s + 1) for s, (arm, x) in enumerate(rewards)], len(rewards))
+        found = db.state_propensities(policy, state)
+        np.testing.assert_allclose(found, db.propensities(inner, histories), atol=2e-3)
 
 
 def test_a_discounted_total_below_one_explores_nothing():
@@ -266,10 +305,8 @@ def test_in_experiment_files():
         (lambda: db.SlidingWindow("RDS", 10), r"'policy' must be a policy of the class .* \(got 'RDS'\)"),
         (lambda: db.SlidingWindow(db.RDS, 10), r"'policy' must be a policy of the class"),
         (lambda: db.SlidingWindow(db.SlidingWindow(TS, 5), 10), "'policy' must be a policy of the class"),
-        (
-            lambda: db.Discounted(db.NPTS(upper=1), 0.9),
-            "'policy' must be a policy of the class UCB1, KLUCB or Thompson",
-        ),
+        (lambda: db.Discounted(db.BDS(upper=1), 0.9), "'policy' must be a policy of the class UCB1, KLUCB, Thompson"),
+        (lambda: db.Discounted(db.RDS(level=0.5), 0.9), "'policy' must be an RDS without a level"),
         (lambda: db.Discounted(TS, 0), r"'gamma' must be between 0 and 1, .* \(got 0\)"),
         (lambda: db.Discounted(TS, 1), r"'gamma' must be between 0 and 1, .* \(got 1\)"),
         (lambda: db.Discounted(TS, 1 - 1e-9), "'gamma' must be between 0 and 1, and at most 1 - 1.4e-06"),
