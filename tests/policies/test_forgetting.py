@@ -14,6 +14,8 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.live.description import described, parse_policy, restore
+from dirichlet_bandits.policies.forgetting.reweighting import samples_of
+from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
 from tests.naive import policies as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.test_propensity import counted, frequencies_agree
@@ -110,14 +112,42 @@ def test_only_the_decisions_count_not_when_rewards_arrive(policy):
         assert state.pulls.tolist() == [sum(arm == k for arm, _ in recent.values()) for k in range(3)]
 
 
-@pytest.mark.parametrize("policy", [db.SlidingWindow(db.RDS(), 10), db.Discounted(TS, 0.5), db.SWLBSDA(10)], ids=repr)
-def test_memory_does_not_grow(policy):
+@pytest.mark.parametrize(
+    "policy",
+    [
+        db.SlidingWindow(db.RDS(), 10),
+        db.Discounted(TS, 0.5),
+        db.Discounted(db.NPTS(upper=1.0), 0.5),
+        db.Discounted(db.RDS(), 0.5),
+        db.SWLBSDA(10),
+    ],
+    ids=repr,
+)
+def test_memory_and_the_rewards_of_a_decision_do_not_grow(policy):
     state, rng = policy.init(3), np.random.default_rng(0)
     before = [part.shape for part in state]
     for step in range(300):
         state = policy.update(state, step % 3, float(rng.random()), rng)
     assert [part.shape for part in state] == before
+    # Decisions and propensities are made from these arrays alone: their cost is that of the window.
     assert state.pulls.sum() == state.arms.size == policy.params.window
+    if isinstance(policy.params, DiscountedNPTSParams | DiscountedRDSParams):
+        used = specialised(samples_of, policy.params)(policy.params, state)
+        assert used.values.size == policy.params.window
+        assert used.weights.min() >= 1e-6 > used.weights.min() * policy.gamma
+
+
+@pytest.mark.parametrize("policy", [db.SlidingWindow(TS, 15), db.Discounted(TS, 0.5), db.SWLBSDA(15)], ids=repr)
+def test_a_study_remembers_no_more_than_the_window(policy):
+    """The state of a study has the same size after 40 and after 160 trials."""
+    study, sizes = db.create_study("s", arms=["a", "b", "c"], policy=policy, seed=1), []
+    for step in range(160):
+        study.tell(study.ask().id, float(step % 3 == 0))
+        if step + 1 in (40, 160):
+            study.propensities()
+            sizes.append([part.size for part in study._state.decider._state])
+    assert sizes[0] == sizes[1]
+    assert max(sizes[0]) == policy.params.window
 
 
 def test_a_discounted_state_is_that_of_its_definition():
