@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
+from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
@@ -18,6 +19,7 @@ from dirichlet_bandits.storage.events import (
     ASK,
     CORRECT,
     DONE,
+    FLOOR,
     LATE,
     NOTE,
     PAST,
@@ -26,6 +28,7 @@ from dirichlet_bandits.storage.events import (
     VOID,
     Event,
 )
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 PENDING: Final = "pending"
@@ -66,6 +69,7 @@ class Journal:
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
+        self.floor: float | dict[str, float] = 0.0  # see floors.py
         self.since: list[int] = []  # number of trials before the arm was added
         self.n_told: list[int] = []
         self.n_pending: list[int] = []
@@ -154,6 +158,14 @@ class Journal:
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
         return [arm for arm, active in enumerate(self.active) if active]
+
+    def active_names(self) -> list[str]:
+        """The names of the arms that may be handed out."""
+        return [name for name, active in zip(self.names, self.active, strict=True) if active]
+
+    def floors(self) -> Floats | None:
+        """The floor of every arm, 0 for retired ones; None if no arm has one."""
+        return all_floors(self.floor, self.names, self.active)
 
     def known_arms(self) -> list[int]:
         """The active arms with a reward: those that the policy chooses from."""
@@ -244,6 +256,8 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
+            elif kind == FLOOR:
+                self.floor = read_floor(number, note, self.names, self.active_names())
             elif kind == LATE:
                 self._close(number, trial, value, at, note)
             elif kind != DONE:

@@ -64,7 +64,7 @@ class CountPending(Policy):
     policy: Policy
     assumes: ClassVar[str] = "what the inner policy assumes; rewards may be late or arrive in batches"
     guarantee: ClassVar[str] = "none known"
-    reference: ClassVar[str] = "after Desautels et al. (2014)"
+    reference: ClassVar[str] = "Desautels et al. (2014)"
     wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "KLUCBPlusPlus", "IMED")
 
     def __post_init__(self) -> None:
@@ -72,6 +72,10 @@ class CountPending(Policy):
         if name not in self.wraps or type(self.policy) is not policy_class(name):
             expected = f"a policy of the class {', '.join(self.wraps[:-1])} or {self.wraps[-1]}"
             raise ArgumentError("policy", expected, self.policy)
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse what the inner policy refuses."""
+        self.policy.check_arms(n_arms)
 
     @property
     def params(self) -> CountPendingParams:

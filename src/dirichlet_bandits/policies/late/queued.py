@@ -90,6 +90,10 @@ class Queued(Policy):
             raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
         choice("order", self.order, ORDERS)
 
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse what the inner policy refuses."""
+        self.policy.check_arms(n_arms)
+
     @property
     def params(self) -> QueuedParams:
         return QueuedParams(self.policy.params, self.order == "pulls")
