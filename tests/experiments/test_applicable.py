@@ -54,6 +54,7 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     assert all("which no reward tells" in reason for reason in forgetting.values())  # a window, a discount
     for name, reason in {
         "Restarting": "a value of 'policy'",
+        "Floored": "a value of 'policy'",
         "Queued": "a value of 'policy'",
         "CountPending": "a value of 'policy'",
         "MUCB": "a value of 'window'",
