@@ -34,6 +34,7 @@ NAMES = {
     "load",
     "simulate",
     "compare_policies",
+    "read_periods",
     "read_rewards",
     "crops",
     "experiments",
@@ -166,6 +167,7 @@ def test_rooms_pin_their_names():
         "parse",
         "read",
         "read_bandit",
+        "read_feedback",
         "shipped",
         "shipped_text",
     }

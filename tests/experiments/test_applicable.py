@@ -55,7 +55,7 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     for name, reason in {
         "Restarting": "a value of 'policy'",
         "MUCB": "a value of 'window'",
-        "CUSUMUCB": "a value of 'changes'",
+        "CUSUMUCB": "the number of changes",
         "GLRKLUCB": "expects rewards in [0, 1]",
         "EXP3S": "expects rewards in [0, 1]",
     }.items():

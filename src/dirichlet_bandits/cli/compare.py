@@ -8,6 +8,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
+from dirichlet_bandits.cli.feedback import given_feedback, in_words
 from dirichlet_bandits.errors import ArgumentError, one_of
 
 
@@ -24,6 +25,17 @@ def compare(
         bool, typer.Option("--ordered", help="Along the options, in their order, means rise and then fall.")
     ] = False,
     cvar: Annotated[float | None, typer.Option(help="Judge by the mean of this share of worst rewards.")] = None,
+    period: Annotated[
+        str | None, typer.Option(help="Column of periods, such as a year: the arms change from one to the next.")
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Pulls until a reward is known: 20, 'Geometric(0.1)' or 'Pareto(1.5)'.")
+    ] = None,
+    window: Annotated[int | None, typer.Option(help="A reward that takes more pulls than this is lost.")] = None,
+    late: Annotated[str | None, typer.Option(help="What such a reward counts instead: 'lost', or a number.")] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="Decisions made at once: a size, 'geometric', 'minimax', or sizes 10,20,70.")
+    ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this one; may be repeated: RDS, or 'QDS(rho=8, alpha=0.1)'.")
     ] = None,
@@ -50,11 +62,17 @@ def compare(
       dirichlet-bandits compare past.csv --horizon 1000 \\
         --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
+      dirichlet-bandits compare past.csv --horizon 1000 --period year \\
+        --delay 'Geometric(0.05)' --policy RDS --policy 'SlidingWindow(RDS, 200)'
     """
     form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    bandit = _bandit(file, arm, reward, wide, cvar)
+    if period is None:
+        bandit = _bandit(file, arm, reward, wide, cvar)
+    else:
+        bandit = _periods(file, period, horizon, arm, reward, wide, cvar)
+    feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
         bandit,
         horizon=horizon,
@@ -67,6 +85,7 @@ def compare(
         seed=seed,
         workers=workers,
         progress=False if quiet else None,
+        **feedback,
     )
     undone = ranking.result.undone
     if not ranking.places:
@@ -75,11 +94,13 @@ def compare(
     if out is not None:
         ranking.plot(out, title=f"{file.stem}: the best policies", most=6)
     if form == "json":
-        tables.show_json(ranking.as_json())
+        tables.show_json({**ranking.as_json(), "feedback": {key: in_words(value) for key, value in feedback.items()}})
     elif form == "csv":
         tables.show(_places(ranking, file.stem), form)
     else:
         tables.note(_said_of(bandit))
+        for key, value in feedback.items():
+            tables.note(f"{key}: {in_words(value)}")
         _show(ranking, file.stem)
         if out is not None:
             typer.echo(f"saved: {out}")
@@ -88,20 +109,40 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: float | None) -> "db.Bandit":
-    """The arms of the file, with the objective of the option ``--cvar``."""
-    objective = None
-    if cvar is not None:
-        from dirichlet_bandits.numerics.cvar import level_of
+def _objective(cvar: float | None) -> "db.CVaR | None":
+    """The objective of the option ``--cvar``."""
+    if cvar is None:
+        return None
+    from dirichlet_bandits.numerics.cvar import level_of
 
-        objective = db.CVaR(level_of("--cvar", cvar))
+    return db.CVaR(level_of("--cvar", cvar))
+
+
+def _periods(
+    file: Path, period: str, horizon: int, arm: str | None, reward: str | None, wide: bool, cvar: float | None
+) -> "db.Piecewise":
+    """The world of a .csv file with a column of periods."""
+    if file.suffix.lower() == ".toml":
+        raise ArgumentError("--period", "left out: it is for .csv files, and a .toml file has [[segments]]", period)
+    if wide:
+        raise ArgumentError("--wide", "left out where a column has periods", wide)
+    return db.read_periods(file, period=period, horizon=horizon, arm=arm, reward=reward, objective=_objective(cvar))
+
+
+def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: float | None) -> "db.Bandit | db.World":
+    """The arms of the file, with the objective of the option ``--cvar``."""
+    objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
         return db.read_rewards(file, arm=arm, reward=reward, wide=wide, objective=objective)
     for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
         if value is not None:
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
-    return found if objective is None else db.Bandit(found.arms, found.names, objective=objective)
+    if objective is None:
+        return found
+    if not isinstance(found, db.Bandit):
+        raise ArgumentError("--cvar", "left out where arms change: write [objective] in the file", cvar)
+    return db.Bandit(found.arms, found.names, objective=objective)
 
 
 def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
@@ -117,8 +158,12 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
     return [parse_policy(text) if "(" in text else text for text in texts]
 
 
-def _said_of(bandit: "db.Bandit") -> str:
-    """The options in a line: how many rewards each has, and its value."""
+def _said_of(bandit: "db.Bandit | db.World") -> str:
+    """The options in a line: how many rewards each has, and its value; of a world, its breakpoints."""
+    if not isinstance(bandit, db.Bandit):
+        changes = getattr(bandit, "breakpoints", ())
+        when = f", which change at the pulls {', '.join(map(str, changes))}" if changes else ""
+        return f"{len(bandit)} options: {', '.join(bandit.names)}{when}"
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
