@@ -1,4 +1,4 @@
-"""Published regrets of policies in changing worlds: each within four standard errors, or 3% where it was read off a plot.
+"""Published regrets in changing worlds: each within four standard errors, or 3% where it was read off a plot.
 
 References are of three kinds, and a row may have several of them:
 
