@@ -1,11 +1,14 @@
 """The code in README.md, CONTRIBUTING.md and on the pages of docs/ runs as it stands."""
 
 import importlib.util
+import json
+import math
 import re
 from pathlib import Path
 
 import pytest
-from tools.page_pictures import PAGES, run_page, shown
+from tools.page_pictures import DRAWN_ELSEWHERE, PAGES, run_page, shown
+from tools.world_pictures import COINS_HORIZON, NUMBERS, with_tables
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,7 +67,14 @@ def test_the_page_of_policies_names_each_and_shows_every_picture():
     assert sorted(pictures) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
 
 
+def test_tables_of_the_page_on_worlds_have_the_numbers_of_its_pictures():
+    text = (ROOT / "docs/worlds.md").read_text(encoding="utf-8")
+    assert with_tables(text) == text
+    assert set(json.loads(NUMBERS.read_text(encoding="utf-8"))) == set(re.findall(r"<!-- table (\w+):", text))
+    assert f"is {int(2 * math.sqrt(COINS_HORIZON * math.log(COINS_HORIZON) / 4))} pulls here" in text
+
+
 def test_pictures_are_there_and_small():
-    drawn = [ROOT / "docs/figures" / name for page in PAGES for name in shown(page)]
+    drawn = [ROOT / "docs/figures" / name for page in PAGES for name in [*shown(page), *DRAWN_ELSEWHERE]]
     others = [ROOT / "docs/figures/regret.png", *(ROOT / "docs/figures/policies").iterdir()]
     assert [path.name for path in [*drawn, *others] if not 0 < path.stat().st_size < 200_000] == []

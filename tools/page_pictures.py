@@ -24,7 +24,7 @@ PAGES = (
 )
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SHOWN = re.compile(r"\]\(figures/(\w+\.png)\)")
-DRAWN_ELSEWHERE = {"worlds_delay.png", "worlds_batch.png", "worlds_forgetting.png"}  # by world_pictures.py
+DRAWN_ELSEWHERE = {f"worlds_{name}.png" for name in ("delay", "batch", "windows", "detectors")}  # by world_pictures.py
 
 
 def run_page(page: str) -> None:
