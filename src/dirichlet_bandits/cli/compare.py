@@ -1,5 +1,6 @@
 """``dirichlet-bandits compare``: which policy does best on past rewards?"""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.feedback import given_feedback, in_words
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 
 
 def compare(
@@ -18,6 +19,9 @@ def compare(
     arm: Annotated[str | None, typer.Option(help="Column of the options: by default 'arm', 'option', the 1st.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of the rewards: by default 'reward', the 2nd.")] = None,
     wide: Annotated[bool, typer.Option("--wide", help="The file has a column of rewards for each option.")] = False,
+    forgiving: Annotated[
+        bool, typer.Option("--forgiving", help="Skip blanks; read 1,5 and $1,234.50 and yes/no; report what was done.")
+    ] = False,
     lower: Annotated[float | None, typer.Option(help="No reward will ever be below.")] = None,
     upper: Annotated[float | None, typer.Option(help="No reward will ever be above.")] = None,
     sigma: Annotated[float | None, typer.Option(help="No option's standard deviation is larger.")] = None,
@@ -42,7 +46,7 @@ def compare(
     replications: Annotated[int, typer.Option(help="How often each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Draw the regret of the best six: .png, .pdf, .svg.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw the ranking: .png, .pdf, .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
@@ -58,7 +62,7 @@ def compare(
     \b
       dirichlet-bandits compare past.csv --horizon 1000
       dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
-        --reward yield --lower 0 --upper 9 --out regret.png
+        --reward yield --lower 0 --upper 9 --out ranking.png
       dirichlet-bandits compare past.csv --horizon 1000 \\
         --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
@@ -69,9 +73,12 @@ def compare(
     if out is not None:
         outputs.check_picture("--out", out)
     if period is None:
-        bandit = _bandit(file, arm, reward, wide, cvar)
+        bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
     else:
-        bandit = _periods(file, period, horizon, arm, reward, wide, cvar)
+        if wide or forgiving:
+            option = "--wide" if wide else "--forgiving"
+            raise ArgumentError(option, "left out where a column has periods", True)
+        bandit = _periods(file, period, horizon, arm, reward, cvar)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
         bandit,
@@ -92,7 +99,7 @@ def compare(
         typer.echo("interrupted before two replications were done: nothing to rank", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
-        ranking.plot(out, title=f"{file.stem}: the best policies", most=6)
+        ranking.plot(out, title=file.stem)
     if form == "json":
         tables.show_json({**ranking.as_json(), "feedback": {key: in_words(value) for key, value in feedback.items()}})
     elif form == "csv":
@@ -119,23 +126,29 @@ def _objective(cvar: float | None) -> "db.CVaR | None":
 
 
 def _periods(
-    file: Path, period: str, horizon: int, arm: str | None, reward: str | None, wide: bool, cvar: float | None
+    file: Path, period: str, horizon: int, arm: str | None, reward: str | None, cvar: float | None
 ) -> "db.Piecewise":
     """The world of a .csv file with a column of periods."""
     if file.suffix.lower() == ".toml":
         raise ArgumentError("--period", "left out: it is for .csv files, and a .toml file has [[segments]]", period)
-    if wide:
-        raise ArgumentError("--wide", "left out where a column has periods", wide)
     return db.read_periods(file, period=period, horizon=horizon, arm=arm, reward=reward, objective=_objective(cvar))
 
 
-def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: float | None) -> "db.Bandit | db.World":
+def _bandit(
+    file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
+) -> "db.Bandit | db.World":
     """The arms of the file, with the objective of the option ``--cvar``."""
     objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
-        return db.read_rewards(file, arm=arm, reward=reward, wide=wide, objective=objective)
-    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
-        if value is not None:
+        with warnings.catch_warnings(record=True) as reports:
+            warnings.simplefilter("always")
+            past = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
+        for report in reports:
+            typer.echo(str(report.message), err=True)
+        return past
+    given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
+    for option, value in given.items():
+        if value not in (None, False):
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     if objective is None:
@@ -154,7 +167,7 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
 
     for text in texts:
         if "(" not in text and text not in POLICIES:
-            raise ArgumentError("--policy", one_of(POLICIES), text)
+            raise ArgumentError("--policy", name_of("a policy", POLICIES, text), text)
     return [parse_policy(text) if "(" in text else text for text in texts]
 
 
