@@ -21,13 +21,17 @@ Cao et al. (2019) | inproceedings | Cao, Yang and Wen, Zheng and Kveton, Branisl
 Cappé et al. (2013) | article | Capp{\\'e}, Olivier and Garivier, Aur{\\'e}lien and Maillard, Odalric-Ambrym and Munos, R{\\'e}mi and Stoltz, Gilles | {K}ullback--{L}eibler upper confidence bounds for optimal sequential allocation | The Annals of Statistics | volume=41 | pages=1516--1541 | doi=10.1214/13-AOS1119
 Cassel, Mannor and Zeevi (2018) | inproceedings | Cassel, Asaf and Mannor, Shie and Zeevi, Assaf | A general approach to multi-armed bandits under risk criteria | Conference on Learning Theory
 Chan (2020) | article | Chan, Hock Peng | The multi-armed bandit problem: an efficient nonparametric solution | The Annals of Statistics | volume=48 | pages=346--373 | doi=10.1214/19-AOS1809
+Degenne et al. (2019) | inproceedings | Degenne, R{\\'e}my and Nedelec, Thomas and Calauz{\\`e}nes, Cl{\\'e}ment and Perchet, Vianney | Bridging the gap between regret minimization and best arm identification, with application to {A/B} tests | Artificial Intelligence and Statistics
 Eckles and Kaptein (2014) | misc | Eckles, Dean and Kaptein, Maurits | Thompson sampling with the online bootstrap | arXiv:1410.4009
+Fisher (1935) | book | Fisher, Ronald A. | The design of experiments | Oliver and Boyd
 Garivier and Moulines (2011) | inproceedings | Garivier, Aur{\\'e}lien and Moulines, Eric | On upper-confidence bound policies for switching bandit problems | Algorithmic Learning Theory
 Garivier et al. (2022) | article | Garivier, Aur{\\'e}lien and Hadiji, H{\\'e}di and M{\\'e}nard, Pierre and Stoltz, Gilles | {KL-UCB}-switch: optimal regret bounds for stochastic bandits from both a distribution-dependent and a distribution-free viewpoints | Journal of Machine Learning Research | volume=23
 Gerogiannis et al. (2025) | misc | Gerogiannis, Argyrios and Huang, Yu-Han and Bose, Subhonmesh and Veeravalli, Venugopal V. | Detection augmented bandit procedures for piecewise stationary {MAB}s | arXiv:2501.19401
 Honda and Takemura (2010) | inproceedings | Honda, Junya and Takemura, Akimichi | An asymptotically optimal bandit algorithm for bounded support models | Conference on Learning Theory
 Honda and Takemura (2011) | article | Honda, Junya and Takemura, Akimichi | An asymptotically optimal policy for finite support models in the multiarmed bandit problem | Machine Learning | volume=85 | pages=361--391 | doi=10.1007/s10994-011-5257-4
 Honda and Takemura (2015) | article | Honda, Junya and Takemura, Akimichi | Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards | Journal of Machine Learning Research | volume=16 | pages=3721--3756
+Joulani, György and Szepesvári (2013) | inproceedings | Joulani, Pooria and Gy{\\"o}rgy, Andr{\\'a}s and Szepesv{\\'a}ri, Csaba | Online learning under delayed feedback | International Conference on Machine Learning
+Jourdan et al. (2022) | inproceedings | Jourdan, Marc and Degenne, R{\\'e}my and Baudry, Dorian and de Heide, Rianne and Kaufmann, Emilie | Top two algorithms revisited | Advances in Neural Information Processing Systems
 Korda, Kaufmann and Munos (2013) | inproceedings | Korda, Nathaniel and Kaufmann, Emilie and Munos, R{\\'e}mi | Thompson sampling for 1-dimensional exponential family bandits | Advances in Neural Information Processing Systems
 Kveton, Szepesvari, Ghavamzadeh et al. (2019) | inproceedings | Kveton, Branislav and Szepesv{\\'a}ri, Csaba and Ghavamzadeh, Mohammad and Boutilier, Craig | Perturbed-history exploration in stochastic multi-armed bandits | International Joint Conference on Artificial Intelligence
 Kveton, Szepesvari, Vaswani et al. (2019) | inproceedings | Kveton, Branislav and Szepesv{\\'a}ri, Csaba and Vaswani, Sharan and Wen, Zheng and Lattimore, Tor and Ghavamzadeh, Mohammad | Garbage in, reward out: bootstrapping exploration in multi-armed bandits | International Conference on Machine Learning
@@ -39,13 +43,20 @@ Qin, Jun and Zhang (2023) | inproceedings | Qin, Hao and Jun, Kwang-Sung and Zha
 Raj and Kalyani (2017) | misc | Raj, Vishnu and Kalyani, Sheetal | Taming non-stationary bandits: a {B}ayesian approach | arXiv:1707.09727
 Riou and Honda (2020) | inproceedings | Riou, Charles and Honda, Junya | Bandit algorithms based on {T}hompson sampling for bounded reward distributions | Algorithmic Learning Theory
 Saber, Menard and Maillard (2021) | inproceedings | Saber, Hassan and M{\\'e}nard, Pierre and Maillard, Odalric-Ambrym | Indexed minimum empirical divergence for unimodal bandits | Advances in Neural Information Processing Systems
+Sutton and Barto (2018) | book | Sutton, Richard S. and Barto, Andrew G. | Reinforcement learning: an introduction | MIT Press
 Tamkin et al. (2019) | inproceedings | Tamkin, Alex and Keramati, Ramtin and Dann, Christoph and Brunskill, Emma | Distributionally-aware exploration for {CVaR} bandits | {NeurIPS} Workshop on Safety and Robustness in Decision Making
 Thompson (1933) | article | Thompson, William R. | On the likelihood that one unknown probability exceeds another in view of the evidence of two samples | Biometrika | volume=25 | pages=285--294 | doi=10.1093/biomet/25.3-4.285
 Trovò et al. (2020) | article | Trov{\\`o}, Francesco and Paladino, Stefano and Restelli, Marcello and Gatti, Nicola | Sliding-window {T}hompson sampling for non-stationary settings | Journal of Artificial Intelligence Research | volume=68 | pages=311--364 | doi=10.1613/jair.1.11407
 Wan et al. (2023) | inproceedings | Wan, Runzhe and Wei, Haoyu and Kveton, Branislav and Song, Rui | Multiplier bootstrap-based exploration | International Conference on Machine Learning
 Wang et al. (2020) | misc | Wang, Chi-Hua and Yu, Yang and Hao, Botao and Cheng, Guang | Residual bootstrap exploration for bandit algorithms | arXiv:2002.08436
 """  # noqa: E501
-_VENUE: Final = {"article": "journal", "inproceedings": "booktitle", "misc": "howpublished", "phdthesis": "school"}
+_VENUE: Final = {
+    "article": "journal",
+    "book": "publisher",
+    "inproceedings": "booktitle",
+    "misc": "howpublished",
+    "phdthesis": "school",
+}
 
 
 def bibtex(reference: str) -> str:

@@ -41,7 +41,7 @@ class EqualSplit(Policy):
 
     assumes: ClassVar[str] = "nothing"
     guarantee: ClassVar[str] = "linear"
-    reference: ClassVar[str] = "Fisher (1935), The design of experiments"
+    reference: ClassVar[str] = "Fisher (1935)"
 
     @property
     def params(self) -> EqualSplitParams:
