@@ -1,14 +1,11 @@
 """The code in README.md, CONTRIBUTING.md and on the pages of docs/ runs, and prints what the pages show."""
 
 import importlib.util
-import json
-import math
 import re
 from pathlib import Path
 
 import pytest
 from tools.pages import BLOCK, PAGES, figures, read, run, shown_outputs
-from tools.world_pictures import COINS_HORIZON, NUMBERS, with_tables
 
 ROOT = Path(__file__).parents[1]
 PRINTED = {
@@ -75,13 +72,6 @@ def test_the_page_of_policies_names_each_and_shows_every_picture():
     assert [name for name in POLICIES if f"`{name}" not in text] == []
     pictures = re.findall(r"\]\(figures/policies/(\w+\.png)\)", text)
     assert sorted(pictures) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
-
-
-def test_tables_of_the_page_on_worlds_have_the_numbers_of_its_pictures():
-    text = (ROOT / "docs/worlds.md").read_text(encoding="utf-8")
-    assert with_tables(text) == text
-    assert set(json.loads(NUMBERS.read_text(encoding="utf-8"))) == set(re.findall(r"<!-- table (\w+):", text))
-    assert f"is {int(2 * math.sqrt(COINS_HORIZON * math.log(COINS_HORIZON) / 4))} pulls here" in text
 
 
 def test_pictures_are_there_and_small():
