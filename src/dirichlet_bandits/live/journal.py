@@ -8,10 +8,26 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, DONE, NOTE, PAST, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import (
+    ABANDON,
+    ARM,
+    ASK,
+    CORRECT,
+    DONE,
+    NOTE,
+    PAST,
+    RETIRE,
+    TELL,
+    VOID,
+    WINNER,
+    Event,
+)
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 PENDING: Final = "pending"
@@ -26,6 +42,17 @@ class Revision(NamedTuple):
 
     reward: float | None
     reason: str | None
+
+
+class Established(NamedTuple):
+    """A winner that was named: the arm, the question that it answers, and the number of trials at that time."""
+
+    arm: int
+    delta: float
+    margin: float
+    trials: int
+    proved: bool
+    at: float
 
 
 class Told(NamedTuple):
@@ -75,6 +102,7 @@ class Journal:
         ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
+        self.winners: list[Established] = []
 
     def status(self, trial: int) -> str:
         """Whether a trial waits, was told, was abandoned, or was told something that was taken back."""
@@ -215,6 +243,8 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
+            elif kind == WINNER:
+                self._name_winner(number, arm, value, note, at)
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             if token is not None and kind != ASK and kind != PAST:
@@ -276,6 +306,14 @@ class Journal:
             raise FormatError(f"event {number} notes {note!r} of trial {trial!r}: the storage is damaged")
         self.annotation_of[trial] = merged(self.annotation_of.get(trial, {}), said)
 
+    def _name_winner(self, number: int, arm: Any, delta: Any, note: Any, at: float) -> None:
+        said = json.loads(note)
+        good = type(delta) is float and 0.0 < delta < 1.0 and type(arm) is int and 0 <= arm < len(self.names)
+        if not good or not isinstance(said, dict) or type(said["trials"]) is not int:
+            raise FormatError(f"event {number} names the winner {arm!r} with {note!r}: the storage is damaged")
+        found = Established(arm, delta, float(said["margin"]), said["trials"], bool(said["proved"]), at)
+        self.winners.append(found)
+
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
         self.rest = []  # the round ends: what was not handed out of it never will be
         if not 0 <= arm < len(self.names) + (kind == ARM):
@@ -292,6 +330,12 @@ class Journal:
             self.since.append(len(self.arm_of))
             self.n_told.append(0)
             self.n_pending.append(0)
+
+
+def rewards_by_arm(journal: Journal) -> list[Floats]:
+    """The rewards that count, in the order in which they were told, of each arm."""
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards, np.float64)
+    return [rewards[arms == arm] for arm in range(len(journal.names))]
 
 
 def _rest_of_round(number: int, note: str, n_arms: int) -> list[tuple[int, float]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.live.bounds import declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.study import Study
@@ -25,6 +26,7 @@ def create_study(
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
+    bounds: tuple[float, float] | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -32,12 +34,15 @@ def create_study(
 
     ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
     study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
-    A study that exists must have been created with the same arms, policy, direction and control, and the same seed if
-    one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
+    A study that exists must have been created with the same arms, policy, direction, control and bounds, and the same
+    seed if one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
 
     With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
     bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
     :meth:`Study.summary` compares the others with.
+
+    ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
+    are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
 
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
@@ -55,6 +60,9 @@ def create_study(
         if control not in settings["arms"]:
             raise ArgumentError("control", "one of the arms, or None", control)
         settings["control"] = control
+    limits = declared_bounds(bounds, policy)
+    if limits is not None:
+        settings["bounds"] = list(limits)
     if token is not None:
         settings["token"] = checked_name("token", token)
     settings["identity"] = secrets.token_hex(16)
@@ -65,7 +73,7 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in ("arms", "policy", "direction", "control", *([] if seed is None else ["seed"])):
+    for field in ("arms", "policy", "direction", "control", "bounds", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -131,8 +139,16 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
     if control is not None and control not in settings["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    identity = settings.get("identity", "")  # studies of before have none
-    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control, identity=identity)
+    return Study(
+        storage,
+        name,
+        policy,
+        int(settings["seed"]),
+        direction=direction,
+        control=control,
+        bounds=declared_bounds(settings.get("bounds"), policy),
+        identity=settings.get("identity", ""),  # studies of before have none
+    )
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:

@@ -28,7 +28,11 @@
         frames.py           summaries, trials and exports as tables
         html.py             the summary in a notebook
         best.py             the best arm so far
+        bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
+        pairs.py            the same for the difference of two means
+        winner.py           the winner, with a bound on the probability of error
+        outlook.py          how many more trials it takes to name one
         risk.py             the same for CVaR
         estimates.py        what another choice of arms would have earned
         logged_rounds.py    the rounds of the log, from which it is estimated
@@ -54,6 +58,7 @@ from dirichlet_bandits.live.following import StudyState, new_event
 from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.past import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
+from dirichlet_bandits.live.winner import DELTA, Winner, winner
 from dirichlet_bandits.storage.events import (
     ABANDON,
     ARM,
@@ -65,6 +70,7 @@ from dirichlet_bandits.storage.events import (
     RETIRE,
     TELL,
     VOID,
+    WINNER,
     Event,
     Transaction,
 )
@@ -323,6 +329,24 @@ class Study(ReadableStudy):
                     raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
                 change.add(step(RETIRE, arm=arm))
 
+    # The winner
+
+    def winner(self, delta: float = DELTA, margin: float = 0.0) -> Winner:
+        found = super().winner(delta, margin)
+        if found.arm is None or found.established_at is not None:
+            return found
+        with self._changing(None) as change:
+            journal = change.journal
+            found = winner(journal, self.policy, self._limits, self.direction, delta, margin)
+            if found.arm is not None and found.established_at is None:  # as of the transaction
+                said = {"margin": found.margin, "trials": found.trials, "proved": found.proved}
+                named = step(WINNER, arm=journal.names.index(found.arm), value=found.delta, note=json.dumps(said))
+                change.add(named)
+                found = winner(journal, self.policy, self._limits, self.direction, delta, margin)
+        return found
+
+    winner.__doc__ = ReadableStudy.winner.__doc__
+
     # The study itself
 
     def rename(self, name: str, *, token: str | None = None) -> None:
@@ -395,6 +419,9 @@ class Study(ReadableStudy):
         if abs(value) > LARGEST_SCALE:
             raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)
+        low, high = self._limits
+        if not low <= value <= high:
+            raise ArgumentError(field, f"between {low:g} and {high:g}, the bounds of the study", reward)
         return value
 
     def _revisable(self, journal: Journal, trial: int) -> str:

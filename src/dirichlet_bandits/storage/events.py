@@ -18,7 +18,7 @@ CORRECT: Final = 6
 NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done")
+WINNER: Final = 11
 
 Settings = dict[str, Any]
 
@@ -39,6 +39,7 @@ class Event(NamedTuple):
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
+    WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
