@@ -7,6 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.frames import best
+from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
 from dirichlet_bandits.live.pairs import lead, sample
 
 ARMS = ["a", "b", "c"]
@@ -94,7 +95,9 @@ def test_lift_covers():
         missed = 0
         for _ in range(300):
             one, two = ((rng.random(200) < p).astype(float) for p in (0.4, 0.5))
-            seen = [lead(sample(one[:n], bounds), sample(two[:n], bounds), math.log(2 / 0.1)) for n in (10, 30, 90, 200)]
+            seen = [
+                lead(sample(one[:n], bounds), sample(two[:n], bounds), math.log(2 / 0.1)) for n in (10, 30, 90, 200)
+            ]
             missed += not all(low <= -0.1 <= high for low, high in seen)
         assert missed / 300 < 0.17
 

@@ -46,6 +46,8 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
     control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
+    window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
+    late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -54,11 +56,19 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db \\
         --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db \\
-        --arm red --arm blue --policy "NPTS(upper=1)"
+        --arm red --arm blue --policy "NPTS(upper=1)" --window 24h --late 0
     """
     direction = "minimize" if minimize else "maximize"
     study = db.create_study(
-        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+        name,
+        arms=arm,
+        policy=policy,
+        storage=storage,
+        seed=seed,
+        direction=direction,
+        control=control,
+        window=None if window is None else _number_or_text(window),
+        late=None if late is None else _number_or_text(late),
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -95,6 +105,18 @@ def tell_command(
     """
     db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute), token=token)
     typer.echo(f"trial {id}: {reward!r}")
+
+
+@app.command("settle")
+def settle_command(name: Name, storage: Url) -> None:
+    """Close the windows that are over. Commands that change a study do this first.
+
+    \b
+    Example:
+      dirichlet-bandits study settle page --storage sqlite:///page.db
+    """
+    late = db.load_study(name, storage).settle()
+    typer.echo(f"{len(late)} late" + (f": {', '.join(map(str, late))}" if late else ""))
 
 
 @app.command("abandon")
@@ -362,6 +384,13 @@ def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool |
             raise db.ArgumentError("attribute", "written NAME=VALUE", text)
         found[key] = _as_given(value)
     return found or None
+
+
+def _number_or_text(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _as_given(text: str) -> str | int | float:

@@ -33,7 +33,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
         typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
 
 
-_COUNTS = ("told", "pending", "abandoned", "voided")
+_COUNTS = ("told", "pending", "abandoned", "voided", "late")
 _LIFT = ("lift", "lift_low", "lift_high")
 _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 

@@ -46,6 +46,17 @@ def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
     return lower, upper
 
 
+def within(field: str, reward: float, bounds: Bounds | None) -> None:
+    """Refuse a reward outside of the bounds that a study declares.
+
+    >>> within("reward", 1.5, (0.0, 1.0))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be between 0 and 1, the bounds of the study (got 1.5)
+    """
+    if bounds is not None and not bounds[0] <= reward <= bounds[1]:
+        raise ArgumentError(field, f"between {bounds[0]:g} and {bounds[1]:g}, the bounds of the study", reward)
+
+
 def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> Bounds:
     """The interval in which all rewards lie: as given, or as the study knows it; it may be infinite then.
 

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live.bounds import declared_bounds
+from dirichlet_bandits.live.bounds import declared_bounds, within
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM
+from dirichlet_bandits.storage.events import ARM, LATE
 
 
 def create_study(
@@ -27,6 +28,8 @@ def create_study(
     direction: str = MAXIMIZE,
     control: str | None = None,
     bounds: tuple[float, float] | None = None,
+    window: str | float | None = None,
+    late: float | str | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -43,6 +46,10 @@ def create_study(
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
+
+    A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds; ``late``
+    states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
+    trial, and other rewards do not count before their windows close, either (``docs/live.md`` explains why).
 
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
@@ -63,11 +70,19 @@ def create_study(
     limits = declared_bounds(bounds, policy)
     if limits is not None:
         settings["bounds"] = list(limits)
+
+    def check(value: float) -> None:
+        policy.check_reward(value)
+        within("late", value, limits)
+
+    lateness = checked_lateness(window, late, check)
     if token is not None:
         settings["token"] = checked_name("token", token)
     settings["identity"] = secrets.token_hex(16)
     place = open_storage(storage, create=True)
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
+    if lateness is not None:
+        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
     if place.create(name, settings, first):
         return _study(place, name, policy, settings)
     stored = _settings(place, name)
@@ -77,7 +92,12 @@ def create_study(
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
-    return _study(place, name, policy, stored)
+    study = _study(place, name, policy, stored)
+    both = study._read().lateness, lateness
+    if both[0] != both[1]:
+        there, here = (None if one is None else (shown(one.window), one.as_given) for one in both)
+        raise ConflictError(f"the study {name!r} was created with window and late {there} (got {here})")
+    return study
 
 
 def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:

@@ -84,6 +84,8 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         seed=body.seed,
         direction=body.direction,
         control=body.control,
+        window=body.window,
+        late=body.late,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -123,6 +125,12 @@ def tell_many(name: Name, body: bodies.TellMany, studies: Studies) -> bodies.Don
     """The rewards of several trials: all are stored, or none."""
     studies.study(name).tell_many(body.ids, body.rewards, token=body.token)
     return bodies.Done()
+
+
+@writing.post("/settle")
+def settle(name: Name, body: bodies.Settle, studies: Studies) -> bodies.Ids:
+    """Close the windows that are over: the trials that are late. Every change does this first."""
+    return bodies.Ids(ids=studies.study(name).settle())
 
 
 @writing.post("/abandon")
@@ -305,6 +313,8 @@ def _info(study: Study) -> bodies.StudyInfo:
         control=study.control,
         archived=study.archived,
         identity=study.identity,
+        window=study.window,
+        late=study.late,
     )
 
 

@@ -20,6 +20,8 @@ Note = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, examples=["ha
 Value = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Note | None
 Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
+Window = Annotated[str | float, Field(description="Seconds, or a text such as 24h, 30min, 7d.", examples=["24h"])]
+Late = Annotated[Literal["abandon"] | float, Field(description="What a missing reward means then.", examples=[0])]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -44,6 +46,8 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    window: Window | None = None
+    late: Late | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -93,6 +97,10 @@ class TellMany(_Change):
 
     ids: Annotated[list[Id], Field(max_length=MOST_REWARDS)]
     rewards: Annotated[list[Reward], Field(max_length=MOST_REWARDS)]
+
+
+class Settle(_Body):
+    """Close the windows that are over; twice is once."""
 
 
 class Abandon(_Change):
@@ -180,6 +188,8 @@ class StudyInfo(BaseModel):
     control: str | None
     archived: bool
     identity: str
+    window: float | None = None
+    late: Late | None = None
 
 
 class Identity(BaseModel):
@@ -214,7 +224,7 @@ class Told(BaseModel):
     arm: str
     propensity: float | None
     round: int
-    status: Literal["pending", "told", "abandoned", "voided"]
+    status: Literal["pending", "told", "abandoned", "voided", "held"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
@@ -223,6 +233,7 @@ class Told(BaseModel):
     history: Annotated[str | None, Field(description="As JSON.")] = None
     note: str | None = None
     attributes: Annotated[str | None, Field(description="As JSON.")] = None
+    late: bool = False
 
 
 class Ids(BaseModel):
@@ -250,6 +261,7 @@ class ArmSummary(BaseModel):
     pending: int
     abandoned: int
     voided: int
+    late: int | None = None
     mean: float | None
     std: float | None
     low: float | None

@@ -26,6 +26,7 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
     "POST /api/correct": """\
 call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
+    "POST /api/settle": """call "$URL/api/settle?study=maize" -d '{}'""",
     "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
     "POST /api/annotate": """\
 call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
@@ -55,6 +56,7 @@ PYTHON: Final = {
     "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
     "POST /api/abandon": "study.abandon(trials[2].id)",
     "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
+    "POST /api/settle": "study.settle()",
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
     "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
     "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
