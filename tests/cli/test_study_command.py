@@ -177,7 +177,7 @@ def test_replay_finds_a_forged_record(run):
     ("words", "message"),
     [
         (["ask", "none"], "no storage at"),
-        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be one of 'BDS'"),
+        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be the name of a policy (got 'Magic')"),
         (
             ["create", "s", "--arm", "a", "--policy", "NPTS"],
             "'--policy' must be given with upper: NPTS(upper=...) (got 'NPTS')",

@@ -46,6 +46,9 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
     control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
+    floor: Annotated[
+        list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or ARM=0.2, once for each.")
+    ] = None,
     window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
     late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
 ) -> None:
@@ -67,6 +70,7 @@ def create_command(
         seed=seed,
         direction=direction,
         control=control,
+        floor=_floor(floor),
         window=None if window is None else _number_or_text(window),
         late=None if late is None else _number_or_text(late),
     )
@@ -241,6 +245,25 @@ def retire_arm_command(
     typer.echo(f"arm {arm!r}: retired")
 
 
+@app.command("floor")
+def floor_command(
+    name: Name,
+    floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 ...; 0 for none.")],
+    storage: Url,
+    token: Token = None,
+) -> None:
+    """Change how often each arm is tried at least, whatever the policy would do.
+
+    \b
+    Examples:
+      dirichlet-bandits study floor page 0.1 --storage sqlite:///page.db
+      dirichlet-bandits study floor page red=0.2 --storage sqlite:///page.db
+    """
+    study = db.load_study(name, storage)
+    study.set_floor(_floor(floor), token=token)
+    typer.echo(f"floor: {study_tables.floor_words(study.floor)}")
+
+
 @app.command("show")
 def show_command(
     storage: Url,
@@ -373,6 +396,22 @@ def _table(path: Path) -> "pd.DataFrame":
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
+
+
+def _floor(given: list[str] | None) -> float | dict[str, float] | None:
+    """A number, or numbers by ARM=NUMBER.
+
+    >>> _floor(["0.1"]), _floor(["a=0.1", "b=c=0.2"])
+    (0.1, {'a': 0.1, 'b=c': 0.2})
+    """
+    if not given:
+        return None
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return float(given[0])
+        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
+    except ValueError:
+        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
 
 
 def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
+from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
@@ -20,6 +21,7 @@ from dirichlet_bandits.storage.events import (
     ASK,
     CORRECT,
     DONE,
+    FLOOR,
     LATE,
     NOTE,
     PAST,
@@ -81,6 +83,7 @@ class Journal:
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
+        self.floor: float | dict[str, float] = 0.0  # see floors.py
         self.since: list[int] = []  # number of trials before the arm was added
         self.n_told: list[int] = []
         self.n_pending: list[int] = []
@@ -170,6 +173,14 @@ class Journal:
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
         return [arm for arm, active in enumerate(self.active) if active]
+
+    def active_names(self) -> list[str]:
+        """The names of the arms that may be handed out."""
+        return [name for name, active in zip(self.names, self.active, strict=True) if active]
+
+    def floors(self) -> Floats | None:
+        """The floor of every arm, 0 for retired ones; None if no arm has one."""
+        return all_floors(self.floor, self.names, self.active)
 
     def known_arms(self) -> list[int]:
         """The active arms with a reward: those that the policy chooses from."""
@@ -262,6 +273,8 @@ class Journal:
                     self.trials_of.setdefault(token, []).append(trial)
             elif kind == WINNER:
                 self._name_winner(number, arm, value, note, at)
+            elif kind == FLOOR:
+                self.floor = read_floor(number, note, self.names, self.active_names())
             elif kind == LATE:
                 self._close(number, trial, value, at, note)
             elif kind != DONE:

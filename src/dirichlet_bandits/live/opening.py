@@ -9,13 +9,14 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, 
 from dirichlet_bandits.live.bounds import declared_bounds, within
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, LATE
+from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
 
 
 def create_study(
@@ -28,6 +29,7 @@ def create_study(
     direction: str = MAXIMIZE,
     control: str | None = None,
     bounds: tuple[float, float] | None = None,
+    floor: Floor | None = None,
     window: str | float | None = None,
     late: float | str | None = None,
     load_if_exists: bool = False,
@@ -35,10 +37,10 @@ def create_study(
 ) -> Study:
     """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
 
-    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
-    study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
-    A study that exists must have been created with the same arms, policy, direction, control and bounds, and the same
-    seed if one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
+    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the study in
+    memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn. A study that
+    exists must have been created with the same arms, policy, direction, control, bounds and floor, and the same seed if
+    one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
 
     With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
     bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
@@ -46,6 +48,9 @@ def create_study(
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
+
+    ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
+    become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
 
     A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds; ``late``
     states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
@@ -75,20 +80,26 @@ def create_study(
         policy.check_reward(value)
         within("late", value, limits)
 
+    first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
+    kept = checked_floor(floor, settings["arms"])
+    if kept:
+        check_sum(kept, settings["arms"])
+        settings["floor"] = kept
+        first.append(Event(len(first), FLOOR, note=written_floor(kept), at=time.time()))
     lateness = checked_lateness(window, late, check)
+    if lateness is not None:
+        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
+    policy.check_arms(len(settings["arms"]))
     if token is not None:
         settings["token"] = checked_name("token", token)
     settings["identity"] = secrets.token_hex(16)
     place = open_storage(storage, create=True)
-    first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
-    if lateness is not None:
-        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
     if place.create(name, settings, first):
         return _study(place, name, policy, settings)
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in ("arms", "policy", "direction", "control", "bounds", *([] if seed is None else ["seed"])):
+    for field in ("arms", "policy", "direction", "control", "bounds", "floor", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")

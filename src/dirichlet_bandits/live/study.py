@@ -18,6 +18,8 @@
         direction.py        whether rewards should be large or costs small
         lateness.py         windows, and what a missing reward means after them
         changing.py         ``Change``, a call with a token: made once, however often it is sent
+        arms.py             ``StudyOfArms``, the base of ``Study``: arms that come and go, and floors
+        floors.py           how often each arm is tried at least
         together.py         threads that share one commit
         interrupts.py       work that Ctrl-C cannot interrupt
 
@@ -51,11 +53,11 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
+from dirichlet_bandits.live.arms import StudyOfArms
 from dirichlet_bandits.live.bounds import within
 from dirichlet_bandits.live.changing import Step, step
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.filing import FiledStudy
 from dirichlet_bandits.live.following import StudyState, new_event
 from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.lateness import shown
@@ -64,12 +66,10 @@ from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.live.winner import DELTA, Winner, winner
 from dirichlet_bandits.storage.events import (
     ABANDON,
-    ARM,
     ASK,
     CORRECT,
     NOTE,
     PAST,
-    RETIRE,
     TELL,
     VOID,
     WINNER,
@@ -84,7 +84,7 @@ MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
 
 
-class Study(FiledStudy):
+class Study(StudyOfArms):
     """Decisions one at a time, with rewards that come later; made by :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first takes note of what
@@ -323,28 +323,6 @@ class Study(FiledStudy):
             ):
                 change.add(corrected)
 
-    # Arms
-
-    def add_arm(self, name: str, *, token: str | None = None) -> None:
-        """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
-        checked_name("name", name)
-        with self._changing(token) as change:
-            names = change.journal.names
-            added = step(ARM, arm=names.index(name) if name in names else len(names), note=name)
-            if change.is_new(added):
-                if name in names and change.journal.active[names.index(name)]:
-                    raise ConflictError(f"the study has an arm {name!r}")
-                change.add(added)
-
-    def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
-        with self._changing(token) as change:
-            arm = self._arm(change.journal, name)
-            if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
-                if len(change.journal.active_arms()) == 1:
-                    raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-                change.add(step(RETIRE, arm=arm))
-
     # The winner
 
     def winner(self, delta: float = DELTA, margin: float = 0.0) -> Winner:
@@ -361,7 +339,7 @@ class Study(FiledStudy):
                 found = winner(journal, self.policy, self._limits, self.direction, delta, margin)
         return found
 
-    winner.__doc__ = FiledStudy.winner.__doc__
+    winner.__doc__ = StudyOfArms.winner.__doc__
 
     # Shared by the methods above
 
@@ -369,11 +347,6 @@ class Study(FiledStudy):
         if trial >= len(journal.arm_of):
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
         return journal.status(trial)
-
-    def _arm(self, journal: Journal, name: str) -> int:
-        if name not in journal.names:
-            raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
-        return journal.names.index(name)
 
     def _reward(self, reward: object, field: str = "reward") -> float:
         """A reward that the policy takes."""

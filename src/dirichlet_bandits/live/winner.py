@@ -235,8 +235,9 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
 
 
 def _recent_shares(journal: Journal, active: Sequence[int]) -> Floats:
-    """How often each active arm came in the later half of the trials."""
+    """How often each active arm came in the later half of the trials, or has to come by the floor of today."""
     recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
-    total = float(counts.sum())
-    return counts / total if total > 0.0 else np.full(len(active), 1.0 / len(active))
+    total, floors = float(counts.sum()), journal.floors()
+    shares = counts / total if total > 0.0 else np.full(len(active), 1.0 / len(active))
+    return shares if floors is None else np.maximum(shares, floors[list(active)])

@@ -84,6 +84,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         seed=body.seed,
         direction=body.direction,
         control=body.control,
+        floor=body.floor,
         window=body.window,
         late=body.late,
         load_if_exists=body.load_if_exists,
@@ -179,6 +180,13 @@ def add_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Never hand this arm out again. Twice is once."""
     studies.study(name).retire_arm(body.arm, token=body.token)
+    return bodies.Done()
+
+
+@writing.post("/set_floor")
+def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> bodies.Done:
+    """Change how often each arm is tried at least. Twice is once."""
+    studies.study(name).set_floor(body.floor, token=body.token)
     return bodies.Done()
 
 
@@ -311,6 +319,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
+        floor=study.floor,
         archived=study.archived,
         identity=study.identity,
         window=study.window,

@@ -23,6 +23,13 @@ Direction = Literal["maximize", "minimize"]
 Window = Annotated[str | float, Field(description="Seconds, or a text such as 24h, 30min, 7d.", examples=["24h"])]
 Late = Annotated[Literal["abandon"] | float, Field(description="What a missing reward means then.", examples=[0])]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
+Floor = (
+    Annotated[float, Field(strict=True, ge=0.0, le=1.0, examples=[0.1])]
+    | Annotated[
+        dict[Name, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]],
+        Field(max_length=MOST_ARMS, examples=[{"control": 0.2}]),
+    ]
+)
 
 
 class _Body(BaseModel):
@@ -46,6 +53,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    floor: Floor | None = None
     window: Window | None = None
     late: Late | None = None
     load_if_exists: bool = False
@@ -130,6 +138,12 @@ class Arm(_Change):
     arm: Name
 
 
+class SetFloor(_Change):
+    """How often each arm is tried at least: one number for all, numbers by name, or null for no floor."""
+
+    floor: Floor | None
+
+
 class Rename(_Change):
     """Another name for a study."""
 
@@ -186,6 +200,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str
     window: float | None = None

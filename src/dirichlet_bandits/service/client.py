@@ -18,6 +18,7 @@ from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
+from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import checked_lateness
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
@@ -75,6 +76,7 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        floor: Floor | None = None,
         window: str | float | None = None,
         late: float | str | None = None,
         load_if_exists: bool = False,
@@ -87,6 +89,7 @@ class Service:
             "seed": None if seed is None else whole_number("seed", seed, 0),
             "direction": direction_for(as_policy(policy), direction).name,
             "control": control,
+            **({} if floor is None else {"floor": checked_floor(floor, arms)}),
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
@@ -212,6 +215,17 @@ class RemoteStudy(Named, Estimating):
     def retire_arm(self, name: str, *, token: str | None = None) -> None:
         """Never hand this arm out again. See :meth:`Study.retire_arm`."""
         self._change("retire_arm", token, arm=name)
+
+    def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
+        """Change how often each arm is tried at least. See :meth:`Study.set_floor`."""
+        given = floor if isinstance(floor, Mapping) else None
+        self._change("set_floor", token, floor=checked_floor(floor, [] if given is None else list(given)))
+
+    @property
+    def floor(self) -> float | dict[str, float]:
+        """How often each arm is tried at least; 0 if there is no floor. See :attr:`Study.floor`."""
+        floor: float | dict[str, float] = self._get("study").get("floor", 0.0)
+        return floor
 
     @property
     def arms(self) -> list[str]:

@@ -18,6 +18,7 @@ CORRECT: Final = 6
 NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
+FLOOR: Final = 10
 WINNER: Final = 11
 LATE: Final = 12
 KINDS: Final = (
@@ -43,6 +44,7 @@ class Event(NamedTuple):
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
+    FLOOR     -       -                    -               -                   the new floor, as JSON
     WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
     LATE      its id  -                    the reward**    -                   -
     LATE      -       -                    the reward**    -                   the window, in seconds
@@ -53,10 +55,10 @@ class Event(NamedTuple):
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
     an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
     DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
-    changed nothing. LATE without a trial states the study's window; with one, the windows of that trial and of all
-    before it have closed. ``**``: the reward that a missing answer counts as, None if its trial is abandoned.
-    ``decider`` is the version of the rules by which a round was decided, on its first trial; None
-    where none was written yet.
+    changed nothing. A floor is one number for all arms, or a number for each arm that has one, by name. LATE without a
+    trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
+    reward that a missing answer counts as, None if its trial is abandoned. ``decider`` is the version of the rules by
+    which a round was decided, on its first trial; None where none was written yet.
     """
 
     number: int
