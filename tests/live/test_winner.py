@@ -212,3 +212,22 @@ def test_the_outlook_says_how_many_more_trials_it_takes() -> None:
     assert never.floor == 0.1
     assert never.with_floor is not None
     assert "no winner is in sight at the present rate; about" in str(never)
+
+
+def test_winners_of_segments() -> None:
+    study = db.create_study("field", arms=["a", "b"], bounds=(0, 1), segments=["clay", "sand"], policy="RDS", seed=1)
+    rng = np.random.default_rng(4)
+    for segment, means in (("clay", (0.1, 0.9)), ("sand", (0.9, 0.1))):
+        for trial in study.ask(120, segment=segment):
+            study.tell(trial, float(rng.random() < means[trial.arm == "b"]))
+    with pytest.raises(db.ArgumentError, match="'segment' must be one of 'clay', 'sand'"):
+        study.winner()
+    clay, sand = (study.winner(0.2, 0.3, segment=segment) for segment in ("clay", "sand"))
+    assert (clay.leader, sand.leader) == ("b", "a")
+    assert [(one.arm, one.segment) for one in study._read().winners] == [
+        (names.index(found.arm), segment)
+        for found, segment in ((clay, "clay"), (sand, "sand"))
+        if found.arm is not None
+        for names in (study.arms,)
+    ]
+    assert study.winner(0.2, 0.3, segment="clay") == clay

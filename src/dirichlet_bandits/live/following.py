@@ -57,6 +57,7 @@ class Following(Named):
         direction: str = MAXIMIZE,
         control: str | None = None,
         bounds: Bounds | None = None,
+        segments: Sequence[str] = (),
         identity: str = "",
     ) -> None:
         super().__init__(name, identity)
@@ -66,6 +67,7 @@ class Following(Named):
         self.direction = direction
         self.control = control
         self._declared = bounds
+        self.segments = tuple(segments)
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []

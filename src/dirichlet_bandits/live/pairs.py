@@ -29,6 +29,7 @@ import numpy as np
 
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.intervals import Interval, why_none
+from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.numerics.costs import EVIDENCE_POINTS
 from dirichlet_bandits.numerics.evidence import evidence, grouped, portfolio_regret
 from dirichlet_bandits.types import Floats
@@ -76,6 +77,12 @@ def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
         return Sample(float(x.size), mean, variance, unit, why_none(x) is None, none, none)
     values, weights = grouped(np.clip((x - bounds[0]) / unit, 0.0, 1.0), points)
     return Sample(float(x.size), mean, variance, unit, True, values, weights)
+
+
+def rewards_by_arm(journal: Journal) -> list[Floats]:
+    """The rewards of each arm that count, in the order in which they were reported."""
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards, np.float64)
+    return [rewards[arms == arm] for arm in range(len(journal.names))]
 
 
 def costs(best: Sample, rival: Sample) -> float:

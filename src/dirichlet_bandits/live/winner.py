@@ -29,7 +29,7 @@ establish it any more, ``note`` says so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,10 @@ from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.journal import Established, Journal, rewards_by_arm
+from dirichlet_bandits.live.established import Established
+from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.outlook import Outlook, Rule, outlook
-from dirichlet_bandits.live.pairs import ASYMPTOTIC, PROVED, Sample, costs, lead, sample, statistic
+from dirichlet_bandits.live.pairs import ASYMPTOTIC, PROVED, Sample, costs, lead, rewards_by_arm, sample, statistic
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, number_between
@@ -127,13 +128,19 @@ def _line(rival: Rival, leader: str) -> str:
     return f"  {leader} over {rival.arm}: {ends}; evidence {rival.statistic:.2f} {verb} {rival.threshold:.2f}"
 
 
-def winner(
-    journal: Journal, policy: Policy, bounds: Bounds, direction: str, delta: float = DELTA, margin: float = 0.0
-) -> Winner:
+class Question(NamedTuple):
+    """The probability of error, the margin, and the segment in which arms are compared."""
+
+    delta: float = DELTA
+    margin: float = 0.0
+    segment: str | None = None
+
+
+def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """The winner of a study, as it was established or as its rewards establish it now."""
-    check_question(policy, delta, margin)
-    found = _judged(journal, bounds, direction, float(delta), float(margin))
-    before = established(journal, found.delta, found.margin)
+    check_question(policy, asked)
+    found = _judged(journal.of(asked.segment), bounds, direction, float(asked.delta), float(asked.margin))
+    before = established(journal, asked)
     if before is None:
         return found
     name, note = journal.names[before.arm], None
@@ -145,18 +152,19 @@ def winner(
     return Winner(**{**vars(found), "arm": name, "established_at": before.trials, "reason": words, "note": note})
 
 
-def check_question(policy: Policy, delta: float, margin: float) -> None:
+def check_question(policy: Policy, asked: Question) -> None:
     """Refuse what no winner can be named for."""
-    number_between("delta", delta, 0, 1)
-    finite_number("margin", margin)
+    number_between("delta", asked.delta, 0, 1)
+    finite_number("margin", asked.margin)
     if not isinstance(policy.objective, Mean):
         expected = f"one that judges arms by their means: no winner is named by {policy.objective.name}"
         raise ArgumentError("policy", expected, policy)
 
 
-def established(journal: Journal, delta: float, margin: float) -> Established | None:
+def established(journal: Journal, asked: Question) -> Established | None:
     """The winner that was stored first for a question as strict as this one, or stricter."""
-    return next((one for one in journal.winners if one.delta <= delta and one.margin <= margin), None)
+    fits = (one for one in journal.winners if one.segment == asked.segment)
+    return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
 
 
 def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
