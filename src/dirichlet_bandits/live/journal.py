@@ -129,29 +129,31 @@ class Journal:
     @property
     def told_arms(self) -> list[int]:
         """The arms of the rewards that count."""
-        return self._listed().arms
+        return self.told.arms
 
     @property
     def told_rewards(self) -> list[float]:
         """The rewards that count."""
-        return self._listed().rewards
+        return self.told.rewards
 
     @property
     def told_numbers(self) -> list[int]:
         """The numbers of the events that reported these rewards."""
-        return self._listed().numbers
+        return self.told.numbers
 
     @property
     def told_trials(self) -> list[int]:
         """The trials of the rewards that count."""
-        return self._listed().trials
+        return self.told.trials
 
     @property
     def told_asked(self) -> list[int]:
         """How many trials there were when each of these rewards was reported."""
-        return self._listed().asked
+        return self.told.asked
 
-    def _listed(self) -> Told:
+    @property
+    def told(self) -> Told:
+        """The rewards that count."""
         # Listed when somebody looks, not at each revision: opening a study with many revisions takes linear time.
         if self._told is None:
             self._told = Told(
