@@ -192,15 +192,9 @@ TABLES = {
 }
 ROWS = {f"{table} {name}": row for table, rows in TABLES.items() for name, row in rows.items()}
 FEW = {
-    "thesis SW-klUCB": 60,
     "thesis GLR local": 40,
-    "thesis GLR global": 40,
-    "Bernoulli SW-LB-SDA": 40,
     "Bernoulli SW-TS": 20,
     "Bernoulli D-TS": 10,
-    "Bernoulli D-klUCB": 10,
-    "Bernoulli M-UCB": 40,
-    "Bernoulli CUSUM": 40,
     "Bernoulli EXP3.S": 40,
     "Gaussian SW-LB-SDA": 30,
 }
