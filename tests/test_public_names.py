@@ -8,6 +8,7 @@ NAMES = {
     "MeanShift",
     "Policy",
     "Bandit",
+    "Winner",
     "Drifting",
     "Geometric",
     "Pareto",
@@ -34,6 +35,7 @@ NAMES = {
     "load",
     "simulate",
     "compare_policies",
+    "read_periods",
     "read_rewards",
     "crops",
     "experiments",
@@ -171,6 +173,7 @@ def test_rooms_pin_their_names():
         "parse",
         "read",
         "read_bandit",
+        "read_feedback",
         "shipped",
         "shipped_text",
     }

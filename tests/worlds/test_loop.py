@@ -94,6 +94,21 @@ def test_nothing_to_wait_for_is_the_plain_simulation(policy):
     assert (one_segment[1] == fast[1]).all()
 
 
+def test_shortcuts_are_used_where_nothing_changes_and_nothing_waits_and_nowhere_else():
+    settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": 1, "fast": True}
+    one, two = db.Piecewise({1: ARMS, HORIZON + 1: ARMS[::-1]}), db.Piecewise({1: ARMS, HORIZON: ARMS[::-1]})
+    for world, feedback, holds in (
+        (db.Bandit(ARMS), {"delay": 0, "batch": 1}, True),
+        (one, {"delay": 0, "batch": 1}, True),
+        (one, {"delay": 0, "window": 5, "batch": 1}, True),
+        (two, {}, False),
+        (one, {"delay": 1}, False),
+        (one, {"batch": 2}, False),
+    ):
+        for policy in POLICIES:
+            assert make_plan(world, policy, **settings, **feedback).takes_shortcut(policy) == holds
+
+
 @pytest.mark.parametrize("policy", POLICIES[:3], ids=repr)
 def test_segments(policy):
     world = db.Piecewise({1: ARMS, 41: ARMS[::-1], 81: ARMS[1:] + ARMS[:1]})
