@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask
+from dirichlet_bandits.live.established import Established, read_winner
 from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.parts import Parts
@@ -28,6 +29,7 @@ from dirichlet_bandits.storage.events import (
     RETIRE,
     TELL,
     VOID,
+    WINNER,
     Event,
 )
 from dirichlet_bandits.types import Floats
@@ -98,6 +100,7 @@ class Journal:
         ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
+        self.winners: list[Established] = []
         self.parts = Parts(self)
         self.segment_of: dict[int, str] = {}
         self.unit_of: dict[int, str] = {}
@@ -273,6 +276,8 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
+            elif kind == WINNER:
+                self.winners.append(read_winner(number, arm, value, note, len(self.names)))
             elif kind == FLOOR:
                 self.floor = read_floor(number, note, self.names, self.active_names())
             elif kind == LATE:
