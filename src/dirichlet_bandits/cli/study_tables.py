@@ -1,4 +1,4 @@
-"""What ``study list`` and ``study show`` print."""
+"""Print the tables of ``study list`` and ``study show``."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
-    """All studies, or those that are archived, a row each."""
+    """Print all studies, or the archived ones, one row per study."""
     from dirichlet_bandits.live.listing import list_studies
 
     rows = list_studies(storage, archived=archived)
@@ -30,7 +30,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     if rows or form != "text":
         tables.show(tables.Table("Studies", columns, rows), form)
     else:
-        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
+        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' creates one")
 
 
 _COUNTS = ("told", "pending", "abandoned", "voided", "late")
@@ -39,7 +39,7 @@ _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 
 def show_study(study: "db.Study", form: tables.Form, segment: str | None = None) -> None:
-    """Arms with their means, intervals and propensities, which a study has by segment; pending trials."""
+    """Print the arms with their means, intervals and propensities (by segment if there are any), and pending trials."""
     summary = study.summary(segment=segment)
     pooled = bool(study.segments) and segment is None
     chances = dict.fromkeys(map(str, summary.index), math.nan) if pooled else study.propensities(segment=segment)
@@ -49,11 +49,11 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         tables.show(_for_people(study, summary, chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
-        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
+        tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         if pooled:
-            tables.note(f"over the segments {', '.join(study.segments)}: --segment shows one")
+            tables.note(f"over the segments {', '.join(study.segments)}; --segment shows one")
         else:
             tables.note("next: propensity of the next decision")
         if study.floor:
@@ -86,7 +86,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
 
 
 def floor_words(floor: float | dict[str, float]) -> str:
-    """Say which floor a study has.
+    """Describe the floor of a study in words.
 
     >>> floor_words(0.1), floor_words({"red": 0.2}), floor_words(0.0)
     ('0.1 for every arm', '0.2 for red', 'none')
@@ -97,7 +97,7 @@ def floor_words(floor: float | dict[str, float]) -> str:
 
 
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
-    """What fits a terminal: columns of nothing are left out, and trials that were not told share one."""
+    """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
     numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
     keys = [key for key in numbers if key == "mean" or known[key].fillna(0.0).any()]
@@ -106,8 +106,8 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     besides = bool(summary[others].to_numpy().any())
     columns = [
         tables.Column("arm", "arm"),
-        tables.Column("told", "told"),
-        *([tables.Column("besides", "besides", prose=True)] if besides else []),
+        tables.Column("told", "rewards"),
+        *([tables.Column("besides", "no reward", prose=True)] if besides else []),
         *(tables.Column(key, headers.get(key, key)) for key in keys),
         tables.Column("propensity", "next"),
     ]
@@ -127,8 +127,8 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
 
 
 def _show_lift(summary: "pd.DataFrame") -> None:
-    """By how much the mean of each arm exceeds that of the control."""
+    """Print by how much the mean of each arm exceeds that of the control."""
     columns = [tables.Column("arm", "arm"), *map(tables.Column, _LIFT, ("lift", "from", "to"))]
     rows = [(str(arm), *(float(row[key]) for key in _LIFT)) for arm, row in summary.iterrows()]
     typer.echo()
-    tables.show(tables.Table(f"Lift: mean less that of {summary.attrs['control']}", columns, rows))
+    tables.show(tables.Table(f"Lift: mean minus that of {summary.attrs['control']}", columns, rows))
