@@ -105,6 +105,7 @@ POLICIES = {  # a new policy is one more name, and the registry knows it
     "EpsilonGreedy",
     "EqualSplit",
     "Floored",
+    "TopTwo",
     "SWLBSDA",
     "SlidingWindow",
     "CUSUMUCB",
