@@ -1,11 +1,10 @@
 """Rewards in [0, 1] counted on a grid: what the evidence between arms costs does not grow with their number.
 
 A reward between two points of the grid counts as both, in the proportion that keeps its mean, as in
-``numerics/evidence.py``: the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm. Rewards of 0 and
-1, and all multiples of 1 / POINTS, are counted exactly.
+``numerics/evidence.py``: the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm. Rewards of 0
+and 1, and all multiples of 1 / POINTS, are counted exactly.
 """
 
-import math
 from typing import Final
 
 import numpy as np
@@ -37,6 +36,7 @@ def count_on_grid(weights: Floats, reward: float) -> None:
 def grid_evidence(best: Floats, n_best: float, rival: Floats, n_rival: float, margin: float) -> float:
     """Return Z (``numerics/evidence.py``) for the weights of two arms.
 
+    >>> import math
     >>> weights = np.zeros((2, POINTS + 1))
     >>> weights[0, -1], weights[1, 0] = 3.0, 3.0
     >>> round(grid_evidence.py_func(weights[0], 3.0, weights[1], 3.0, 0.0), 12) == round(6.0 * math.log(2.0), 12)
