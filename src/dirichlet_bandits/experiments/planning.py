@@ -18,6 +18,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, play_games
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
+from dirichlet_bandits.live.winner import error_shares
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
@@ -26,7 +27,6 @@ from dirichlet_bandits.validation import finite_number, number_between, whole_nu
 
 _CHUNK: Final = 10  # games between two looks at the keyboard
 _SPLIT: Final = EqualSplit()
-_FROM_START: Final = 0.9  # share of the error probability for arms that are there from the start
 _HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "of the split's")
 
 
@@ -160,7 +160,7 @@ def plan(
     cases = [(name, policy, share) for name, policy in named.items() for share in _floors(floors, policy, len(made))]
     trials = whole_number("trials", trials, at_least=len(made))
     replications = whole_number("replications", replications, at_least=2)
-    odds = log_odds(number_between("delta", delta, 0, 1), _FROM_START / len(made))
+    odds = log_odds(number_between("delta", delta, 0, 1), float(error_shares([0] * len(made), 0, True)[1]))
     rule = Rule(low, high, odds, finite_number("margin", margin), whole_number("every", every, at_least=1))
     totals = {_title(name, share): replications for name, _, share in cases}
     found: dict[str, list[Ints]] = {title: [] for title in totals}
