@@ -1,7 +1,10 @@
 """What the guides say of the code's structure is true: lists of files are complete."""
 
+import ast
 import re
 from pathlib import Path
+
+import dirichlet_bandits as db
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dirichlet_bandits"
@@ -13,6 +16,14 @@ NOT_FOR_NEW_POLICIES = {
     "docs/howto_compile.md": "a table that `python -m benchmarks.compiling --write` makes",
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
     "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
+}
+MOST_PARAMETERS = 8
+LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
+    "compare_policies": db,
+    "create_study": db,
+    "plot": db.Result,
+    "reproduce": db.report,
+    "simulate": db,
 }
 NOT_FOR_THE_EXAMPLE = {"tests/policies/test_propensity.py": "WRSDA"}  # propensities are not known of this one
 
@@ -52,3 +63,20 @@ def test_the_guide_names_every_package():
     named = set(re.findall(r"`(\w+)/`", guide[: guide.index("## Add a policy")]))
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert sorted(packages - named) == []
+
+
+def is_command(function):
+    """Whether a function is a command of the command line: its parameters are the command's options."""
+    return "typer." in ast.unparse(function.args)
+
+
+def test_no_function_inside_the_package_has_many_parameters():
+    found = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_command(node):
+                arguments = node.args
+                if len(arguments.posonlyargs + arguments.args + arguments.kwonlyargs) > MOST_PARAMETERS:
+                    found.add(node.name)
+    assert found == set(LONG_AND_PUBLIC)
+    assert all(hasattr(place, name) for name, place in LONG_AND_PUBLIC.items())

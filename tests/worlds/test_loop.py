@@ -10,6 +10,7 @@ from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
 from dirichlet_bandits.simulation.plan import make_plan
 from dirichlet_bandits.simulation.units import units_of
+from dirichlet_bandits.worlds.feedback import AT_ONCE
 from tests.naive import worlds as naive
 
 HORIZON, REPLICATIONS, SEED = 120, 3, 7
@@ -185,9 +186,8 @@ UNITS = []
 
 
 def test_an_interrupted_replication_leaves_nothing():
-    plan = make_plan(
-        db.Bandit(ARMS), Impatient(), horizon=HORIZON, replications=1, seed=0, record=HORIZON, fast=True, delay=1
-    )
+    settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": HORIZON, "fast": True}
+    plan = make_plan(db.Bandit(ARMS), Impatient(), answers={**AT_ONCE, "delay": 1}, **settings)
     UNITS[:] = units_of(plan, None, 1)
     chunk = UNITS[0].run()
     assert np.isnan(chunk.regret).all()

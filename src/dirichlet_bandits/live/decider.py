@@ -16,7 +16,14 @@ from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered, start_numbered_entry, study_words
+from dirichlet_bandits.seeding import (
+    Stream,
+    new_stream,
+    root_sequence,
+    start_numbered,
+    start_numbered_entry,
+    study_words,
+)
 from dirichlet_bandits.types import Floats, Ints, Words
 
 VERSION: Final = 2
@@ -123,17 +130,8 @@ class Decider:
         counted = arms >= 0
         if counted.any():
             tell = specialised(_update_study, self.policy.params)
-            self._state = tell(
-                self.policy.params,
-                self._state,
-                arms[counted],
-                rewards[counted],
-                numbers[counted],
-                trials[counted],
-                asked[counted],
-                self._root,
-                *self._stream,
-            )
+            told = _Told(arms[counted], rewards[counted], numbers[counted], trials[counted], asked[counted])
+            self._state = tell(self.policy.params, self._state, told, self._root, self._stream)
             self._chances = None
         self._told = last
 
@@ -145,24 +143,23 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
     return every
 
 
-def _update_study(
-    policy: Any,
-    state: Any,
-    arms: Ints,
-    rewards: Floats,
-    numbers: Ints,
-    trials: Ints,
-    asked: Ints,
-    root: Words,
-    rng: Any,
-    words: Words,
-) -> Any:
-    """The state after many rewards, each with its trial, the number of trials when it was reported, and the random
-    numbers of its event; an entry point."""
+class _Told(NamedTuple):
+    """Rewards in the order of their reports."""
+
+    arms: Ints
+    rewards: Floats
+    numbers: Ints  # of their events
+    trials: Ints
+    asked: Ints  # trials at the time of the report
+
+
+def _update_study(policy: Any, state: Any, told: _Told, root: Words, stream: Stream) -> Any:
+    """Return the state after many rewards, each with the random numbers of its event; an entry point."""
+    arms, rewards, numbers, trials, asked = told
     for i in range(arms.size):
-        start_numbered(rng, words, root, _REWARD, numbers[i])
+        start_numbered(stream.rng, stream.words, root, _REWARD, numbers[i])
         verbs.note(policy, state, trials[i], asked[i])
-        state = verbs.update(policy, state, arms[i], rewards[i], rng)
+        state = verbs.update(policy, state, arms[i], rewards[i], stream.rng)
     return state
 
 

@@ -37,14 +37,13 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.repeated_pulls import with_places
-from dirichlet_bandits.engine.run import Run, ended, left, pull_alone
+from dirichlet_bandits.engine.run import Run, ended, pull_alone
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
-from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST, PLAIN_PULLS
+from dirichlet_bandits.numerics.costs import PLAIN_PULLS
 from dirichlet_bandits.policies.npts.challengers import Challengers, new_challengers
 from dirichlet_bandits.policies.npts.contest import contest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
-from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 
 
 @shortcut(NPTSParams)
@@ -70,17 +69,10 @@ def play_opening(policy: NPTSParams, state: History, run: Run, rng: np.random.Ge
 def play_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
 ) -> None:
-    """Wait by the clock where that is worth while, with contests of a given number of steps in between."""
+    """Play to the horizon by contests."""
     run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
-    order, patience, steps = np.empty(state.pulls.size, np.int64), CONTEST_STEPS_MOST, 0
+    order = np.empty(state.pulls.size, np.int64)
     while not ended(run.progress):
-        leader, before = argmax_of(state.means), left(run.progress)
+        leader = argmax_of(state.means)
         state = with_places(state, leader)
-        if steps == 0 and state.pulls[leader] >= LEADER_LEAST:
-            wait_by_clock(policy, state, run, challengers, leader, rng)
-            # Step 5: how long the next contest lasts depends on the number of steps waited.
-            patience = 0 if left(run.progress) < before - 8 else min(2 * patience + 1, CONTEST_STEPS_MOST)
-            steps = patience
-        else:
-            contest(policy, state, run, challengers, order, leader, steps if steps > 0 else 16, rng)
-            steps = max(steps - (before - left(run.progress)), 0)
+        contest(policy, state, run, challengers, order, leader, rng)
