@@ -17,6 +17,7 @@ TOLD = {
     "docs/howto_experiments.md": ["'arms[1].p'"],
     "docs/howto_results.md": ["UCB1"],
     "docs/index.md": ["paired replications"],
+    "docs/live.md": ["['held', 'pending', 'pending', 'pending']", "late: [1, 2, 3]"],
     "docs/tutorial_compare.md": ["NPTS"],
     "docs/tutorial_crops.md": ["on average: 28 Mar - in bad years: 12 Apr"],
     "docs/tutorial_live.md": ["every decision and every propensity came out again"],

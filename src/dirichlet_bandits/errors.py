@@ -14,6 +14,7 @@ DirichletBanditsError
 └── MissingExtraError (ImportError)  an optional dependency is not installed
 """
 
+import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -102,3 +103,18 @@ class MissingExtraError(DirichletBanditsError, ImportError):
 def one_of(choices: Iterable[str]) -> str:
     """Phrase for an :class:`ArgumentError`: ``one of 'a', 'b'``."""
     return "one of " + ", ".join(f"'{choice}'" for choice in choices)
+
+
+def name_of(what: str, choices: Iterable[str], got: object) -> str:
+    """Return a phrase for an :class:`ArgumentError` about an unknown name, with the names that are most like it.
+
+    >>> name_of("a policy", ["RDS", "NPTS", "UCB1"], "npt")
+    "the name of a policy; did you mean 'NPTS'?"
+    >>> name_of("a policy", ["RDS", "NPTS", "UCB1"], "magic")
+    'the name of a policy'
+    """
+    known = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(str(got).lower(), known, n=2, cutoff=0.55)
+    return f"the name of {what}" + (
+        f"; did you mean {' or '.join(repr(known[name]) for name in near)}?" if near else ""
+    )

@@ -82,3 +82,17 @@ def test_policies_without_a_name_get_a_short_one():
     coins = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
     with pytest.raises(db.ArgumentError, match="'policies' must be different from each other, or named by a dict"):
         db.simulate(coins, [db.RDS(), db.RDS()], horizon=10, replications=2, seed=0)
+
+
+def test_past_rewards_in_a_dict_of_lists_or_a_frame():
+    bandit = db.Bandit({"May": [4.1, 3.9], "June": (5.0, 2.5)})
+    assert bandit.names == ("May", "June")
+    np.testing.assert_allclose(bandit.means, [4.0, 3.75])
+    long = pd.DataFrame({"arm": ["a", "b", "a", "b"], "reward": [1.0, 2.0, 3.0, 4.0]})
+    np.testing.assert_allclose(db.Bandit(long).means, [2.0, 3.0])
+    wide = pd.DataFrame({"a": [1.0, 3.0, None], "b": [2.0, 4.0, 6.0]})
+    np.testing.assert_allclose(db.Bandit(wide).means, [2.0, 4.0])
+    with pytest.raises(db.ArgumentError, match=r"'arms\['June'\]' must be at least two rewards"):
+        db.Bandit({"May": [4.1, 3.9], "June": [5.0]})
+    with pytest.raises(db.ArgumentError, match=r"'arms\['June'\]' must be"):
+        db.Bandit({"May": [4.1, 3.9], "June": [5.0, float("nan")]})

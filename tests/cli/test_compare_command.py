@@ -82,7 +82,7 @@ def test_policies_may_have_parameters(folder):
         (["past.csv", *FEW, "--cvar", "2"], "'--cvar' must be a number above 0, at most 1 (got 2.0)"),
         (["past.csv", *FEW, "--out", "a.doc"], "'--out' must be a file that ends in .png, .pdf"),
         (["past.csv", "--horizon", "1"], "'--horizon' must be an integer of at least 2 (got 1)"),
-        (["past.csv", "--horizon", "9", "--policy", "Magic"], "'--policy' must be one of "),
+        (["past.csv", "--horizon", "9", "--policy", "Magic"], "'--policy' must be the name of a policy (got 'Magic')"),
         (["past.csv", "--horizon", "9", "--policy", "UCB1(width=1)"], "'--policy' must be a policy such as RDS"),
         (["arms.toml", *FEW, "--wide"], "'--wide' must be left out"),
     ],

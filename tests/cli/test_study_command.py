@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 
 import pandas as pd
 import pytest
@@ -145,6 +146,18 @@ def test_costs_and_a_control(run):
     study.storage.close()
 
 
+def test_late_answers(run):
+    run("create", "page", "--arm", "red", "--arm", "blue", "--window", "0.01s", "--late", 0, "--seed", 1)
+    run("ask", "page", "-n", 2)
+    time.sleep(0.02)
+    assert run("settle", "page") == "2 late: 0, 1\n"
+    assert run("settle", "page") == "0 late\n"
+    assert "1 late" in run("show", "page")
+    assert json.loads(run("show", "page", "--json"))["arms"][0]["late"] == 1
+    assert "is late" in run("tell", "page", 0, 1, code=2)
+    assert "'--late' must be" in run("create", "other", "--arm", "a", "--window", "24h", code=2)
+
+
 def test_replay_finds_a_forged_record(run):
     run("create", "s", "--arm", "a", "--arm", "b", "--seed", 1)
     study = db.load_study("s", "sqlite:///s.db")
@@ -164,7 +177,7 @@ def test_replay_finds_a_forged_record(run):
     ("words", "message"),
     [
         (["ask", "none"], "no storage at"),
-        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be one of 'BDS'"),
+        (["create", "s", "--arm", "a", "--policy", "Magic"], "'--policy' must be the name of a policy (got 'Magic')"),
         (
             ["create", "s", "--arm", "a", "--policy", "NPTS"],
             "'--policy' must be given with upper: NPTS(upper=...) (got 'NPTS')",

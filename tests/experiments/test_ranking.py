@@ -48,9 +48,11 @@ def test_summary_json_and_picture(ranking, tmp_path):
     shown = ranking._repr_html_()
     assert shown.count("<tr>") == 1 + len(ranking.places)
     assert "left out: NPTS" in shown
-    figure = ranking.plot(tmp_path / "regret.png", most=2)
-    assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [p.policy for p in ranking.places[1::-1]]
+    figure = ranking.plot(tmp_path / "ranking.png", most=2)
+    assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == [f"{k}. {place.policy}" for k, place in enumerate(ranking.places[:2], start=1)]
+    assert ranking.to_latex().count("[") == len(ranking.places) - 1
 
 
 def test_same_policy_twice_is_a_tie():

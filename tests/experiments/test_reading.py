@@ -78,7 +78,11 @@ def test_policies_of_one_class_are_told_apart():
         ("std = 1.0", "sdt = 1.0", "'arms[1].sdt' is not a parameter of Gaussian (its parameters: mean, std)"),
         ('name = "bell"', "name = 3", "'arms[1].name' must be a text that is not empty (got 3)"),
         ('name = "bell"', 'name = "arm 0"', "'arms[1].name' must be different from the names before it (got 'arm 0')"),
-        ('policy = "UCB1"', 'policy = "UCB9"', "'policies[0].policy' must be one of 'BDS', 'RDS', "),
+        (
+            'policy = "UCB1"',
+            'policy = "UCB9"',
+            "'policies[0].policy' must be the name of a policy; did you mean 'UUCB'",
+        ),
         ("sigma = 0.5", "sigma = 0", "'policies[0].sigma' must be a positive number (got 0)"),
         ("sigma = 0.5", "rho = 1", "'policies[0].rho' is not a parameter of UCB1 (its parameters: sigma)"),
         ("sigma = 0.5", "", "'policies[0].sigma' is missing: UCB1 needs it"),

@@ -96,7 +96,7 @@ def test_random_arms_are_read():
         ("problems = 2", "", "'problems' is missing"),
         ("problems = 2", "problems = 0", "'problems' must be an integer of at least 1"),
         ("seed = 1", "seed = 1\nreplications = 3", "'replications' is not a key"),
-        ('policy = "RDS"', 'policy = "Magic"', "'policies[0].policy' must be one of"),
+        ('policy = "RDS"', 'policy = "Magic"', "'policies[0].policy' must be the name of a policy"),
         (
             'law = "multinomial"\narms = 2\nvalues = [0.0, 1.0]',
             'law = "clipped-mixture"\narms = 2\nmodes = 2\nmeans = [1.0, 0.0]\nstds = [0.0, 0.1]',

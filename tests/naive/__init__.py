@@ -7,6 +7,7 @@ from tests.naive.crossing import (
     crossing_integral,
 )
 from tests.naive.cvar import cvar, cvar_crossing, cvar_crossing_draws
+from tests.naive.evidence import evidence
 from tests.naive.kinf import kinf
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "cvar",
     "cvar_crossing",
     "cvar_crossing_draws",
+    "evidence",
     "kinf",
 ]

@@ -474,6 +474,21 @@ class Histories(list):
         self.order.append((arm, reward))
 
 
+def equal_split(histories, rng):
+    return [int(rng.integers(len(histories)))]
+
+
+def epsilon_greedy(histories, rng, epsilon):
+    if rng.random() < epsilon:
+        return equal_split(histories, rng)
+    return largest([average(h) for h in histories], rng)
+
+
+def floored(histories, rng, floor, inner):
+    k = int(rng.random() / floor)
+    return [k] if k < len(histories) else inner(histories, rng)
+
+
 def sliding_window(histories, rng, window, inner):
     seen = [[] for _ in histories]
     for arm, reward in histories.order[-window:]:

@@ -171,6 +171,15 @@ PAIRS |= {
     ),
 }
 PAIRS |= {
+    "EqualSplit": Example(lambda w: db.EqualSplit(), naive.equal_split),
+    "EpsilonGreedy": Example(lambda w: db.EpsilonGreedy(0.3), partial(naive.epsilon_greedy, epsilon=0.3)),
+    "Floored UCB1": Example(
+        lambda w: db.Floored(db.UCB1(sigma=0.5 * w.unit), 0.1),
+        partial(naive.floored, floor=0.1, inner=partial(naive.ucb1, sigma=0.5)),
+    ),
+    "Floored RDS": Example(lambda w: db.Floored(db.RDS(), 0.2), partial(naive.floored, floor=0.2, inner=naive.rds)),
+}
+PAIRS |= {
     "SlidingWindow UCB1": Example(
         lambda w: db.SlidingWindow(db.UCB1(sigma=0.5 * w.unit), 100),
         partial(naive.sliding_window, window=100, inner=partial(naive.ucb1, sigma=0.5)),

@@ -1,10 +1,13 @@
 """Pictures: what they show, at any size, and that no legend lies on the data."""
 
+import itertools
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import dirichlet_bandits as db
+from dirichlet_bandits.results.plot import PALETTE
 
 BANDIT = db.Bandit({"low": db.Gaussian(0.0, 1.0), "high": db.Gaussian(1.0, 1.0)})
 KINDS = ("regret", "pulls", "reward", "distribution", "sweep")
@@ -106,7 +109,7 @@ def test_bands(result):
     figure = result.plot(policies=["narrow"], band=False, lower_bound=False)
     assert len(figure.axes[0].lines) == 1
     assert figure.legends[0].get_title().get_text() == "mean"
-    assert result.plot(band=0.5).legends[0].get_title().get_text() == "mean, 25-75 % band"
+    assert result.plot(band=0.5).legends[0].get_title().get_text() == "mean, 25-75% band"
 
 
 def test_pulls_reward_and_sweep_show_the_means(result):
@@ -142,3 +145,50 @@ def test_mistakes_are_named(result, options, message):
 
 def test_a_notebook_shows_the_figure(result):
     assert result.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_many_policies_are_labeled_at_the_ends_of_their_lines(tmp_path):
+    policies = {f"UCB1, {k}": db.UCB1(sigma=0.2 + 0.2 * k) for k in range(4)}
+    result = db.simulate(BANDIT, policies, horizon=60, replications=5, seed=0)
+    figure = result.plot(tmp_path / "direct.pdf")
+    labels = [text for text in figure.axes[0].texts if text.get_text() in policies]
+    assert sorted(text.get_text() for text in labels) == sorted(policies)
+    heights = sorted(text.get_position()[1] for text in labels)
+    assert min(b - a for a, b in itertools.pairwise(heights)) > 0.02  # no two of them overlap
+    assert b"/Type3" not in (tmp_path / "direct.pdf").read_bytes()  # publishers want TrueType fonts
+    assert result.plot(legend="right").legends  # a legend on request
+
+
+def test_more_than_eight_policies_have_a_panel_each():
+    policies = {f"UCB1, {k}": db.UCB1(sigma=0.2 + 0.1 * k) for k in range(9)}
+    result = db.simulate(BANDIT, policies, horizon=40, replications=3, seed=0)
+    figure = result.plot(title="nine")
+    visible = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title() for axes in visible] == list(policies)
+    assert all(axes.get_visible() for axes in result.plot(policies=list(policies)[:2]).axes)
+
+
+def test_a_policy_keeps_its_color_whichever_others_are_drawn():
+    result = db.simulate(
+        BANDIT,
+        {"b": db.UCB1(sigma=0.3), "UCB1": db.UCB1(sigma=0.5), "a": db.UCB1(sigma=1)},
+        horizon=40, replications=3, seed=0,
+    )  # fmt: skip
+
+    def color(policies):
+        return result.plot(policies=policies).axes[0].lines[0].get_color()
+
+    assert color(["a"]) == color(["a", "b"]) != color(["b"])
+    assert color(["UCB1"]) == PALETTE[1]
+
+
+def test_latex_tables_escape_names():
+    result = db.simulate(
+        BANDIT,
+        {"5 % & more": db.UCB1(sigma=0.5)},
+        horizon=40,
+        replications=3,
+        seed=0,
+    )
+    assert r"5 \% \& more" in result.to_latex()
+    assert result.to_latex().count(r"\\") == 2

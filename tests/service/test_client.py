@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import socket
 import threading
+import time
 
 import pandas as pd
 import pytest
@@ -93,6 +94,26 @@ def test_costs_and_a_control_are_the_same_there(studies):
         studies.create_study("one bound", arms=ARMS, policy="NPTS(upper=1)", direction="minimize")
     with pytest.raises(db.ArgumentError, match="'control' must be one of the arms"):
         studies.create_study("no control", arms=ARMS, control="nobody")
+
+
+@pytest.mark.parametrize("late", [0.0, "abandon"])
+def test_late_answers_are_the_same_there(studies, late):
+    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "window": 0.3, "late": late}
+    here, there = db.create_study("late", **settings), studies.create_study(f"late {late}", **settings)
+    for study in (here, there):
+        study.ask(3)
+        study.tell(1, 1.0)
+        time.sleep(0.35)
+        assert study.settle() == [0, 2]
+        with pytest.raises(db.ConflictError, match=r"trial 2 is late: its window of 0\.3s has closed"):
+            study.tell(2, 1.0)
+    pd.testing.assert_frame_equal(here.summary(), there.summary())
+    times = ["asked_at", "ended_at"]
+    pd.testing.assert_frame_equal(*(study.trials_dataframe().drop(columns=times) for study in (here, there)))
+    again = studies.load_study(f"late {late}")
+    assert (again.window, again.late) == (here.window, here.late) == (0.3, late)
+    with pytest.raises(db.ArgumentError, match="'late' must be"):
+        studies.create_study("no late", arms=ARMS, window="24h")
 
 
 def test_same_answers_on_risk(studies):

@@ -23,13 +23,19 @@ RETRIES = {  # what a client does, and what others do between its two attempts
     "annotate": (lambda s: s.annotate(0, note="mine"), lambda s: s.annotate(0, note="theirs")),
     "add_arm": (lambda s: s.add_arm("d"), lambda s: s.retire_arm("d")),
     "retire_arm": (lambda s: s.retire_arm("b"), lambda s: s.add_arm("b")),
+    "set_floor": (lambda s: s.set_floor(0.1), lambda s: s.set_floor({"a": 0.2})),
     "archive": (lambda s: s.archive(), lambda s: s.unarchive()),
     "add_trials": (lambda s: s.add_trials({"arm": ["a"], "reward": [1.0]}), lambda s: s.correct(3, 5.0)),
 }
 
 
 def log(study):
-    return study.trials_dataframe().drop(columns=["asked_at", "ended_at"]).to_json(), study.arms, study.archived
+    return (
+        study.trials_dataframe().drop(columns=["asked_at", "ended_at"]).to_json(),
+        study.arms,
+        study.floor,
+        study.archived,
+    )
 
 
 @pytest.mark.parametrize("verb", RETRIES)

@@ -51,6 +51,7 @@ WRITES = {
     "delete": {"confirm": "nobody's"},
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
+    "set_floor": {"floor": 0.1},
 }
 
 

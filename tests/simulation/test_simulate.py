@@ -211,7 +211,13 @@ def test_ctrl_c_returns_what_is_done(monkeypatch):
         warnings.simplefilter("always")
         settings = {"horizon": 1000, "replications": 100_000, "seed": 5}  # the whole would take many minutes
         partial = db.simulate(db.Bandit([db.Uniform(0, 1)] * 2), db.NPTS(upper=1), fast=False, **settings)
+        with pytest.raises(KeyboardInterrupt):
+            db.simulate(
+                db.Bandit([db.Uniform(0, 1)] * 2), db.NPTS(upper=1), fast=False, **settings, on_interrupt="raise"
+            )
     monkeypatch.undo()
+    with pytest.raises(db.ArgumentError, match="'on_interrupt' must be one of 'return', 'raise'"):
+        run(on_interrupt="exit")
     assert any("interrupted" in str(warning.message) for warning in caught)
     done = ~np.isnan(partial.reward.values[0])
     assert 0 < done.sum() < 100_000

@@ -19,7 +19,7 @@ def study(storage):
 def log(study):
     """Everything that a call may change."""
     frame = study.trials_dataframe()[["status", "reward", "original", "reason", "history", "note", "attributes"]]
-    return frame.to_json(), study.arms, study.archived, study.propensities()
+    return frame.to_json(), study.arms, study.floor, study.archived, study.propensities()
 
 
 CALLS = {  # a call, and what somebody else does afterwards
@@ -35,6 +35,9 @@ CALLS = {  # a call, and what somebody else does afterwards
     "annotate": (lambda s, t: s.annotate(2, note="mine", token=t), lambda s: s.annotate(2, note="theirs")),
     "add_arm": (lambda s, t: s.add_arm("d", token=t), lambda s: s.retire_arm("d")),
     "retire_arm": (lambda s, t: s.retire_arm("b", token=t), lambda s: s.add_arm("b")),
+    "set_floor": (lambda s, t: s.set_floor(0.3, token=t), lambda s: s.set_floor({"a": 1.0})),
+    "set_floor, then an arm": (lambda s, t: s.set_floor(0.3, token=t), lambda s: (s.set_floor(0), s.add_arm("d"))),
+    "set_floor to what it is": (lambda s, t: s.set_floor(0, token=t), lambda s: s.set_floor(0.1)),
     "archive": (lambda s, t: s.archive(token=t), lambda s: s.unarchive()),
     "unarchive": (lambda s, t: s.unarchive(token=t), lambda s: s.archive()),
     "rename": (lambda s, t: s.rename("new", token=t), lambda s: s.rename("s")),
@@ -66,6 +69,7 @@ def test_a_call_that_is_made_again_undoes_nothing(study, name):
         lambda s: s.annotate(0, note="mine", token="mine"),
         lambda s: s.retire_arm("a", token="mine"),
         lambda s: s.add_arm("d", token="mine"),
+        lambda s: s.set_floor(0.1, token="mine"),
         lambda s: s.rename("t", token="mine"),
         lambda s: s.archive(token="mine"),
         lambda s: s.ask(token="mine"),

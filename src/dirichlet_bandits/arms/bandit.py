@@ -9,7 +9,7 @@ import numpy as np
 
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.frames import laws_of_frame
-from dirichlet_bandits.arms.laws import Law
+from dirichlet_bandits.arms.laws import Empirical, Law
 from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.arms.sampler import N_PARAMETERS, ArmTable, Kind
 from dirichlet_bandits.display import html_tables
@@ -41,20 +41,34 @@ class Bandit:
     >>> Bandit({"coin": Bernoulli(0.3), "bell": Gaussian(1.0, 2.0)}).names
     ('coin', 'bell')
 
+    Past rewards can stand for a distribution: give a dict of lists, or a pandas frame with the columns ``arm`` and
+    ``reward`` or with one column per arm.
+
+    >>> Bandit({"May": [4.1, 3.9], "June": [5.0, 2.5]})
+    Bandit(May: Empirical(values=[4.1, 3.9]), June: Empirical(values=[5.0, 2.5]))
+
     ``objective`` says what makes an arm good, the mean unless told otherwise: best arm, gaps and regret follow from it.
     """
 
     def __init__(
         self,
-        arms: Iterable[RewardLaw] | Mapping[str, RewardLaw],
+        arms: "Iterable[RewardLaw] | Mapping[str, RewardLaw | Sequence[float]] | pd.DataFrame",
         names: Sequence[str] | None = None,
         *,
         objective: Objective | None = None,
     ) -> None:
+        if hasattr(arms, "columns"):
+            frame: Any = arms
+            long = {"arm", "reward"} <= set(frame.columns)
+            arms = (
+                laws_of_frame(frame, "arm", "reward")
+                if long
+                else {str(column): frame[column].dropna().to_numpy() for column in frame.columns}
+            )
         if isinstance(arms, Mapping):
             if names is not None:
-                raise ArgumentError("names", "left out where the arms are named by a dict", names)
-            names, arms = list(arms), arms.values()
+                raise ArgumentError("names", "left out where the arms are named by a dict or a frame", names)
+            names, arms = list(arms), [_law(f"arms[{name!r}]", law) for name, law in arms.items()]
         elif not isinstance(arms, Iterable):
             raise ArgumentError("arms", "reward laws, in a list or in a dict by name", arms)
         self.arms = tuple(arms)
@@ -170,6 +184,18 @@ class Bandit:
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {arm!r}" for name, arm in zip(self.names, self.arms, strict=True))
         return f"Bandit({inside})"
+
+
+def _law(called: str, given: Any) -> Any:
+    """Return the distribution that draws from a list of past rewards; anything else as it is."""
+    if not isinstance(given, list | tuple | np.ndarray):
+        return given
+    if len(given) < 2:
+        raise ArgumentError(called, "at least two rewards", given)
+    try:
+        return Empirical(given)
+    except ArgumentError as error:
+        raise ArgumentError(called, *error.args[1:]) from error
 
 
 def _described(arm: Any) -> str:

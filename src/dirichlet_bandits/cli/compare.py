@@ -1,5 +1,6 @@
 """``dirichlet-bandits compare``: which policy does best on past rewards?"""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 
 
 def compare(
@@ -17,6 +18,9 @@ def compare(
     arm: Annotated[str | None, typer.Option(help="Column of the options: by default 'arm', 'option', the 1st.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of the rewards: by default 'reward', the 2nd.")] = None,
     wide: Annotated[bool, typer.Option("--wide", help="The file has a column of rewards for each option.")] = False,
+    forgiving: Annotated[
+        bool, typer.Option("--forgiving", help="Skip blanks; read 1,5 and $1,234.50 and yes/no; report what was done.")
+    ] = False,
     lower: Annotated[float | None, typer.Option(help="No reward will ever be below.")] = None,
     upper: Annotated[float | None, typer.Option(help="No reward will ever be above.")] = None,
     sigma: Annotated[float | None, typer.Option(help="No option's standard deviation is larger.")] = None,
@@ -30,7 +34,7 @@ def compare(
     replications: Annotated[int, typer.Option(help="How often each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Draw the regret of the best six: .png, .pdf, .svg.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw the ranking: .png, .pdf, .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
@@ -46,7 +50,7 @@ def compare(
     \b
       dirichlet-bandits compare past.csv --horizon 1000
       dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
-        --reward yield --lower 0 --upper 9 --out regret.png
+        --reward yield --lower 0 --upper 9 --out ranking.png
       dirichlet-bandits compare past.csv --horizon 1000 \\
         --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
@@ -54,7 +58,7 @@ def compare(
     form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    bandit = _bandit(file, arm, reward, wide, cvar)
+    bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
     ranking = db.compare_policies(
         bandit,
         horizon=horizon,
@@ -73,7 +77,7 @@ def compare(
         typer.echo("interrupted before two replications were done: nothing to rank", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
-        ranking.plot(out, title=f"{file.stem}: the best policies", most=6)
+        ranking.plot(out, title=file.stem)
     if form == "json":
         tables.show_json(ranking.as_json())
     elif form == "csv":
@@ -88,7 +92,9 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: float | None) -> "db.Bandit":
+def _bandit(
+    file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
+) -> "db.Bandit":
     """The arms of the file, with the objective of the option ``--cvar``."""
     objective = None
     if cvar is not None:
@@ -96,9 +102,15 @@ def _bandit(file: Path, arm: str | None, reward: str | None, wide: bool, cvar: f
 
         objective = db.CVaR(level_of("--cvar", cvar))
     if file.suffix.lower() != ".toml":
-        return db.read_rewards(file, arm=arm, reward=reward, wide=wide, objective=objective)
-    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
-        if value is not None:
+        with warnings.catch_warnings(record=True) as reports:
+            warnings.simplefilter("always")
+            found = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
+        for report in reports:
+            typer.echo(str(report.message), err=True)
+        return found
+    given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
+    for option, value in given.items():
+        if value not in (None, False):
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     return found if objective is None else db.Bandit(found.arms, found.names, objective=objective)
@@ -113,7 +125,7 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
 
     for text in texts:
         if "(" not in text and text not in POLICIES:
-            raise ArgumentError("--policy", one_of(POLICIES), text)
+            raise ArgumentError("--policy", name_of("a policy", POLICIES, text), text)
     return [parse_policy(text) if "(" in text else text for text in texts]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 
 # Compiled code depends on a policy's type, not on its parameters: any that are sound will do.
 _ANY = {
@@ -55,7 +55,7 @@ def compile(
 
     for name in policies or ():
         if name not in POLICIES:
-            raise ArgumentError("POLICY", one_of(POLICIES), name)
+            raise ArgumentError("POLICY", name_of("a policy", POLICIES, name), name)
     chosen = list(dict.fromkeys(policies or POLICIES))
     bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
     jobs: list[partial[None]] = [partial(compile_samplers)]
@@ -78,7 +78,7 @@ def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Poli
     fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]
     if kind.wraps:
         wrapped = sound_example(getattr(db, inner or kind.wraps[0]))
-        given = {"policy": wrapped, "window": 100, "gamma": 0.9}
+        given = {"policy": wrapped, "window": 100, "gamma": 0.9, "floor": 0.1}
         return kind(**{field.name: given[field.name] for field in fields if field.default is dataclasses.MISSING})
     known = [field for field in fields if field.name in _ANY]
     needed = {

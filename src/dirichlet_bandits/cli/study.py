@@ -46,6 +46,11 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
     control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
+    floor: Annotated[
+        list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or ARM=0.2, once for each.")
+    ] = None,
+    window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
+    late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -54,11 +59,20 @@ def create_command(
       dirichlet-bandits study create maize --storage sqlite:///maize.db \\
         --arm "26 Feb" --arm "13 Mar"
       dirichlet-bandits study create page --storage sqlite:///page.db \\
-        --arm red --arm blue --policy "NPTS(upper=1)"
+        --arm red --arm blue --policy "NPTS(upper=1)" --window 24h --late 0
     """
     direction = "minimize" if minimize else "maximize"
     study = db.create_study(
-        name, arms=arm, policy=policy, storage=storage, seed=seed, direction=direction, control=control
+        name,
+        arms=arm,
+        policy=policy,
+        storage=storage,
+        seed=seed,
+        direction=direction,
+        control=control,
+        floor=_floor(floor),
+        window=None if window is None else _number_or_text(window),
+        late=None if late is None else _number_or_text(late),
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -95,6 +109,18 @@ def tell_command(
     """
     db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute), token=token)
     typer.echo(f"trial {id}: {reward!r}")
+
+
+@app.command("settle")
+def settle_command(name: Name, storage: Url) -> None:
+    """Close the windows that are over. Commands that change a study do this first.
+
+    \b
+    Example:
+      dirichlet-bandits study settle page --storage sqlite:///page.db
+    """
+    late = db.load_study(name, storage).settle()
+    typer.echo(f"{len(late)} late" + (f": {', '.join(map(str, late))}" if late else ""))
 
 
 @app.command("abandon")
@@ -217,6 +243,25 @@ def retire_arm_command(
     """
     db.load_study(name, storage).retire_arm(arm, token=token)
     typer.echo(f"arm {arm!r}: retired")
+
+
+@app.command("floor")
+def floor_command(
+    name: Name,
+    floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 ...; 0 for none.")],
+    storage: Url,
+    token: Token = None,
+) -> None:
+    """Change how often each arm is tried at least, whatever the policy would do.
+
+    \b
+    Examples:
+      dirichlet-bandits study floor page 0.1 --storage sqlite:///page.db
+      dirichlet-bandits study floor page red=0.2 --storage sqlite:///page.db
+    """
+    study = db.load_study(name, storage)
+    study.set_floor(_floor(floor), token=token)
+    typer.echo(f"floor: {study_tables.floor_words(study.floor)}")
 
 
 @app.command("show")
@@ -353,6 +398,22 @@ def _table(path: Path) -> "pd.DataFrame":
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
 
 
+def _floor(given: list[str] | None) -> float | dict[str, float] | None:
+    """A number, or numbers by ARM=NUMBER.
+
+    >>> _floor(["0.1"]), _floor(["a=0.1", "b=c=0.2"])
+    (0.1, {'a': 0.1, 'b=c': 0.2})
+    """
+    if not given:
+        return None
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return float(given[0])
+        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
+    except ValueError:
+        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
+
+
 def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
     """Values by name from NAME=VALUE."""
     found: dict[str, str | int | float | bool | None] = {}
@@ -362,6 +423,13 @@ def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool |
             raise db.ArgumentError("attribute", "written NAME=VALUE", text)
         found[key] = _as_given(value)
     return found or None
+
+
+def _number_or_text(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _as_given(text: str) -> str | int | float:

@@ -33,7 +33,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
         typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
 
 
-_COUNTS = ("told", "pending", "abandoned", "voided")
+_COUNTS = ("told", "pending", "abandoned", "voided", "late")
 _LIFT = ("lift", "lift_low", "lift_high")
 _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
@@ -50,6 +50,8 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         tables.note("next: propensity of the next decision")
+        if study.floor:
+            tables.note(f"floor: {floor_words(study.floor)}")
         if waiting:
             named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
             tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
@@ -67,6 +69,7 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         "policy": repr(study.policy),
         "direction": said["direction"],
         "control": said["control"],
+        "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
         "interval": said["interval"],
@@ -74,6 +77,17 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
     tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
+
+
+def floor_words(floor: float | dict[str, float]) -> str:
+    """Say which floor a study has.
+
+    >>> floor_words(0.1), floor_words({"red": 0.2}), floor_words(0.0)
+    ('0.1 for every arm', '0.2 for red', 'none')
+    """
+    if isinstance(floor, dict):
+        return ", ".join(f"{share:g} for {arm}" for arm, share in floor.items())
+    return f"{floor:g} for every arm" if floor else "none"
 
 
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:

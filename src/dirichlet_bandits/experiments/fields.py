@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of, one_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -71,12 +71,17 @@ def tables(content: Mapping[str, Any], key: str, kind: str) -> list[dict[str, An
     return found
 
 
+MANY = 16
+"""Of more names than this, an error suggests the most similar ones instead of listing all."""
+
+
 def choose(where: str, kind: str, known: Mapping[str, Callable[..., T]], table: Mapping[str, Any]) -> T:
     """What ``table[kind]`` names, made with the table's other keys as parameters; a key "name" is left out."""
     if kind not in table:
         raise FieldError(f"'{where}.{kind}' is missing: {one_of(known)}")
     if not isinstance(table[kind], str) or table[kind] not in known:
-        raise ArgumentError(f"{where}.{kind}", one_of(known), table[kind])
+        expected = one_of(known) if len(known) <= MANY else name_of(f"a {kind}", known, table[kind])
+        raise ArgumentError(f"{where}.{kind}", expected, table[kind])
     parameters = {key: value for key, value in table.items() if key not in ("name", kind)}
     return make(where, known[table[kind]], parameters, called=table[kind])
 

@@ -6,22 +6,26 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.results import Result
+from dirichlet_bandits.results import Result, latex
+from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import number_between, true_or_false, whole_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _INTERRUPTED = "was interrupted before enough of its replications were done"
 
@@ -75,10 +79,59 @@ class Ranking:
         caption = f"{self.result.regret_label} after {self.result.horizon} pulls"
         return html_tables.table(caption, headers, rows, marked=0, below=left_out)
 
-    def plot(self, path: str | PathLike[str] | None = None, *, most: int = 6, **options: Any) -> Any:
-        """Draw the regret of the first few; the options are those of :meth:`Result.plot`."""
-        shown = [place.policy for place in self.places[: whole_number("most", most, at_least=1)]]
-        return self.result.plot(path, policies=shown, **options)
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
+    ) -> "Figure":
+        """Draw the ranking: one dot per policy at its difference to the best, with the paired interval.
+
+        Dots whose interval contains 0 are hollow: the data do not separate these policies from the best. Use
+        ``ranking.result.plot()`` for the regret over time.
+
+        Parameters
+        ----------
+        path
+            A file to write: .png, .pdf, .svg...
+        most
+            How many policies to draw, from the best on; all by default.
+        title
+            What to write above the plot.
+        """
+        from dirichlet_bandits.results.figure import Picture  # matplotlib takes half a second to import
+
+        shown = list(self.places if most is None else self.places[: whole_number("most", most, at_least=1)])
+        looks = slots(self.result.policies)
+        figure = Picture(figsize=(7.0, 1.2 + 0.3 * len(shown)))
+        axes = figure.add_subplot()
+        axes.axvline(0.0, color="0.4", linewidth=0.8)
+        for row, place in enumerate(shown):
+            color = style(looks[place.policy])["color"]
+            axes.hlines(row, place.low, place.high, color=color, linewidth=2, alpha=0.7)
+            face = "white" if place.tied and row else color
+            axes.plot(place.difference, row, "o", color=color, markerfacecolor=face, markersize=6)
+        axes.set_yticks(range(len(shown)), [plain(f"{k + 1}. {place.policy}") for k, place in enumerate(shown)])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        best, level = plain(self.places[0].policy), f"{100 * self.confidence:g}%"
+        axes.set_xlabel(f"{plain(self.result.regret_label)} above that of {best}, paired {level} intervals")
+        axes.grid(axis="x", alpha=0.25, linewidth=0.5)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        if title:
+            axes.set_title(plain(title), fontsize=11)
+        if path is not None:
+            figure.savefig(path, dpi=150)
+        return figure
+
+    def to_latex(self) -> str:
+        """Return the ranking as a LaTeX table for the package ``booktabs``."""
+        rows = [
+            (
+                place.policy,
+                f"{place.mean:.4g}",
+                f"{place.difference:.4g} [{place.low:.4g}, {place.high:.4g}]" if k else "",
+            )
+            for k, place in enumerate(self.places)
+        ]
+        return latex.table(("policy", f"mean {self.result.regret_label}", "difference to the best"), rows)
 
     def as_json(self) -> dict[str, Any]:
         """The ranking in numbers and texts."""
@@ -206,6 +259,6 @@ def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[
     classes = list(dict.fromkeys(policy for policy in policies if isinstance(policy, str)))
     for name in classes:
         if name not in POLICIES:
-            raise ArgumentError("policies", "made of " + one_of(POLICIES).removeprefix("one of "), name)
+            raise ArgumentError("policies", name_of("a policy", POLICIES, name), name)
     own = [policy for policy in policies if not isinstance(policy, str)]
     return classes, dict(zip(short_names(own, taken=classes), own, strict=True))

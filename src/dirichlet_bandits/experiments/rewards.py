@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+from dirichlet_bandits.experiments import forgiving as cleaning
 
 ARM_COLUMNS = ("arm", "option")
 REWARD_COLUMNS = ("reward",)
@@ -29,13 +31,18 @@ def read_rewards(
     arm: str | None = None,
     reward: str | None = None,
     wide: bool = False,
+    forgiving: bool = False,
     objective: Objective | None = None,
 ) -> Bandit:
-    """A bandit whose arms draw, with replacement, from the past rewards of each option.
+    """Read past rewards from a CSV file into a bandit whose arms draw from them with replacement.
 
     The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an option and one
     of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward", or
     else the first two. With ``wide`` there is a column for each option instead, and empty cells are left out.
+
+    With ``forgiving``, blank rewards are left out, decimal commas, ``1,234.50``, ``$`` and yes or no are understood,
+    and options whose names differ only in case or spaces are merged. A warning reports everything that was done, such
+    as "24 of 1200 rows: blank".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -47,6 +54,8 @@ def read_rewards(
     if wide and (arm is not None or reward is not None):
         raise ArgumentError("wide", "left out where columns are named", wide)
     header, lines = _lines(path)
+    if forgiving:
+        lines = _forgiven(str(path), header, list(lines), arm, reward, wide)
     found = _by_column(header, lines) if wide else _by_line(str(path), header, lines, arm, reward)
     if len(found) < 2:
         raise FormatError(f"{path}: at least two options are needed (found {one_of(found) if found else 'none'})")
@@ -80,6 +89,33 @@ def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
     if header is None:
         raise FormatError(f"{path}: the file is empty")
     return header, lines
+
+
+def _forgiven(
+    path: str, header: _Line, lines: list[_Line], arm: str | None, reward: str | None, wide: bool
+) -> Iterator[_Line]:
+    """Return the lines with clean numbers and names, without blank ones, and warn about what was done."""
+    report: list[str] = []
+    for line in lines:
+        _check_length(line.where, line.cells, header)
+    name, value = _column(header, arm, ARM_COLUMNS, 0), _column(header, reward, REWARD_COLUMNS, 1)
+    for column in range(len(header.cells)) if wide else (value,):
+        numbers, changes = cleaning.cleaned_numbers(line.cells[column] for line in lines)
+        report += changes
+        for line in lines:
+            line.cells[column] = numbers.get(line.cells[column], "")
+    if not wide:
+        names, changes = cleaning.merged_names(line.cells[name] for line in lines)
+        report += changes
+        for line in lines:
+            line.cells[name] = names[line.cells[name]]
+        full = [line for line in lines if line.cells[value] and line.cells[name]]
+        if len(full) < len(lines):
+            report.insert(0, f"{len(lines) - len(full)} of {len(lines)} rows: blank")
+        lines = full
+    if report:
+        warnings.warn(f"{path}: {'; '.join(report)}", stacklevel=3)
+    return iter(lines)
 
 
 def read_values(path: str | PathLike[str], column: str | None = None) -> list[float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dirichlet_bandits.storage.events import CORRECT, NOTE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import CORRECT, LATE, NOTE, TELL, VOID, Event
 
 
 def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
@@ -18,6 +18,8 @@ def events_within_bounds(events: Sequence[Event], lower: float, upper: float) ->
         good = event.value is None or lower <= event.value <= upper
         if kind == TELL and not good:
             waiting.add(trial)
+            kind = NOTE
+        elif kind == LATE and trial in waiting:
             kind = NOTE
         elif kind == CORRECT and trial in waiting:
             kind = TELL if good else NOTE

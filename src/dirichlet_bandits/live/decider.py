@@ -15,6 +15,7 @@ from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
 from dirichlet_bandits.seeding import (
     Stream,
@@ -35,6 +36,7 @@ VERSION: Final = 2
 
 _DECISION: Final = 0
 _REWARD: Final = 1
+_FLOOR: Final = 2  # a stream of its own: the policy draws the same with a floor and without
 _AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
 
@@ -48,9 +50,12 @@ class Round(NamedTuple):
 class Decider:
     """A policy with the state that it has reached in one study, whose numbers it sees as the direction turns them."""
 
-    def __init__(self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE) -> None:
+    def __init__(
+        self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE, with_floors: bool = True
+    ) -> None:
         self.policy = policy
         self.direction = direction
+        self._with_floors = with_floors
         self._forgets = has_own(verbs.note, type(policy.params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
@@ -76,21 +81,32 @@ class Decider:
             order = self._stream.rng.permutation(opening).tolist()
             return Round(order, _spread(journal, opening, np.ones(len(opening))))
         chances = self._known_chances(journal)
+        every, floors = self._with_floor(journal, chances)
+        if floors is not None:
+            start_numbered_entry(*self._stream, self._root, _FLOOR, trial)
+            forced = int(forced_arm.py_func(floors, self._stream.rng.random()))  # type: ignore[attr-defined]
+            if forced >= 0:
+                return Round([forced], every)
         possible = np.flatnonzero(chances)
         if possible.size == 1:  # nothing is left to chance: `select` could only say the same, and may take long to
             arms = possible.tolist()
         else:
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)
             arms = self.policy.select(self._state, self._stream.rng)
-        return Round([self._arms[arm] for arm in arms], _spread(journal, self._arms, chances))
+        return Round([self._arms[arm] for arm in arms], every)
 
     def propensities(self, journal: Journal) -> Floats:
         """For every arm the probability that it is in the next round."""
         opening = journal.opening()
         if opening:
             return _spread(journal, opening, np.ones(len(opening)))
-        chances = self._known_chances(journal)
-        return _spread(journal, self._arms, chances)
+        every, _ = self._with_floor(journal, self._known_chances(journal))
+        return every
+
+    def _with_floor(self, journal: Journal, chances: Floats) -> tuple[Floats, Floats | None]:
+        """Propensities of all arms from those of the policy, and the floors; None if there are none."""
+        every, floors = _spread(journal, self._arms, chances), journal.floors() if self._with_floors else None
+        return (every, None) if floors is None else (mixed(every, floors), floors)
 
     def _known_chances(self, journal: Journal) -> Floats:
         """Propensities among the known arms, in the order of ``self._arms``."""

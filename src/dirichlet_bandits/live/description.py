@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+from dirichlet_bandits.errors import ArgumentError, FormatError, name_of
 from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
@@ -102,9 +102,9 @@ def parse_policy(text: str) -> Policy:
     QDS(rho=4, alpha=0.05)
     >>> parse_policy("SlidingWindow(NPTS(upper=1), window=100)")
     SlidingWindow(policy=NPTS(upper=1), window=100)
-    >>> parse_policy("Magic")  # doctest: +ELLIPSIS
+    >>> parse_policy("NTPS")
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'policy' must be one of 'BDS', 'RDS', ... (got 'Magic')
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be the name of a policy; did you mean 'NPTS'? (got 'NTPS')
     >>> parse_policy("NPTS")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
@@ -146,7 +146,7 @@ def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
     if found is None:
         from dirichlet_bandits.policies.catalogue import POLICIES
 
-        raise ArgumentError("policy", one_of(POLICIES), text)
+        raise ArgumentError("policy", name_of("a policy", POLICIES, name.id), text)
     signature = inspect.signature(found)
     given = (
         signature.bind_partial(*positional).arguments | named if len(positional) <= len(signature.parameters) else {}

@@ -66,7 +66,7 @@ def estimate(
     """
     rounds = read_rounds(events)
     if isinstance(choice, Policy):
-        decider = Decider(choice, seed, direction_for(choice, direction))
+        decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
         wanted = wanted_by_policy(events, decider, rounds)
     else:
         wanted = _wanted_by_weights(weights_of(choice, rounds.journal.names), rounds)

@@ -1,7 +1,6 @@
 """What a process knows of a study: derived from its events, following what others add, changed by transactions only."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -9,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
@@ -40,7 +40,7 @@ class Readable(Protocol):
 
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
     """The event that comes next, now."""
-    return Event(journal.last + 1, kind, at=time.time(), **fields)
+    return Event(journal.last + 1, kind, at=lateness.clock(), **fields)
 
 
 class Following(Named):
@@ -65,6 +65,7 @@ class Following(Named):
         self.control = control
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
+        self._newly_late: list[int] = []
         self._renew_lock()
         fresh_locks_in_children(self)
 
@@ -174,6 +175,7 @@ class Following(Named):
                 state.journal.apply([event])
 
             try:
+                self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
                 yield state, draft, group
             except Exception:  # what others have drafted is as good as before
                 self._pass_on(group)
@@ -222,6 +224,7 @@ class Following(Named):
                         drafted.append(event)
                         state.journal.apply([event])
 
+                    self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
                     yield state, draft, transaction
                     transaction.append(drafted)
             finally:

@@ -60,6 +60,9 @@ def summary(
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
     voided = np.bincount(taken_back, minlength=len(journal.names))
+    late = np.bincount(
+        np.array([journal.arm_of[trial] for trial in journal.late], np.int64), minlength=len(journal.names)
+    )
     of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
     levels = _levels(journal, level)
     intervals = [_interval(x, lower, upper, float(each)) for x, each in zip(of_arm, levels, strict=True)]
@@ -74,6 +77,7 @@ def summary(
                 "pending": pending,
                 "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
                 "voided": int(voided[arm]),
+                **({} if journal.lateness is None else {"late": int(late[arm])}),
                 "mean": x.mean() if x.size else math.nan,
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -165,7 +169,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "propensity": np.array(journal.propensity_of, np.float64),
             "round": np.array(journal.round_of, np.int64),
             "status": [journal.status(trial) for trial in ids],
-            "reward": np.array([journal.reward_of.get(trial, math.nan) for trial in ids], np.float64),
+            "reward": np.array([journal.answer(trial) for trial in ids], np.float64),
             "asked_at": pd.to_datetime(np.array(journal.asked_at, np.float64), unit="s", utc=True),
             "ended_at": pd.to_datetime(
                 np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
@@ -175,6 +179,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "history": pd.Series([_written_history(past) for past in history], dtype="str"),
             "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
             "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
+            "late": [trial in journal.late for trial in ids],
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )

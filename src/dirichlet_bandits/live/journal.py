@@ -10,14 +10,32 @@ from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
+from dirichlet_bandits.live.floors import all_floors, read_floor
+from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, DONE, NOTE, PAST, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import (
+    ABANDON,
+    ARM,
+    ASK,
+    CORRECT,
+    DONE,
+    FLOOR,
+    LATE,
+    NOTE,
+    PAST,
+    RETIRE,
+    TELL,
+    VOID,
+    Event,
+)
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
 VOIDED: Final = "voided"
+HELD: Final = "held"
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
@@ -51,6 +69,7 @@ class Journal:
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
         self.active: list[bool] = []
+        self.floor: float | dict[str, float] = 0.0  # see floors.py
         self.since: list[int] = []  # number of trials before the arm was added
         self.n_told: list[int] = []
         self.n_pending: list[int] = []
@@ -75,11 +94,18 @@ class Journal:
         ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
+        self.lateness: Lateness | None = None
+        self.late: set[int] = set()  # trials whose answers were missing when their windows closed
+        self.held: dict[int, tuple[int, float]] = {}  # rewards that count when windows close, and their events' numbers
+        self._n_closed = 0  # trials below have closed windows
+        self._first_open = 0  # trials below are neither pending nor held
 
     def status(self, trial: int) -> str:
-        """Whether a trial waits, was told, was abandoned, or was told something that was taken back."""
+        """Whether a trial waits, was told, was abandoned, or was told something that was taken back or is held."""
         if trial in self.reward_of:
             return TOLD
+        if trial in self.held:
+            return HELD
         if trial in self.pending:
             return PENDING
         return VOIDED if trial in self.voided else ABANDONED
@@ -121,6 +147,10 @@ class Journal:
             )
         return self._told
 
+    def answer(self, trial: int) -> float | None:
+        """The reward that a trial has now, whether it counts already or is held; None if there is none."""
+        return self.held[trial][1] if trial in self.held else self.reward_of.get(trial)
+
     def first_reward(self, trial: int) -> float | None:
         """The reward that was reported first, whatever became of it; None if there is none."""
         return self.history_of[trial][0].reward if trial in self.history_of else self.reward_of.get(trial)
@@ -128,6 +158,14 @@ class Journal:
     def active_arms(self) -> list[int]:
         """The arms that may be handed out."""
         return [arm for arm, active in enumerate(self.active) if active]
+
+    def active_names(self) -> list[str]:
+        """The names of the arms that may be handed out."""
+        return [name for name, active in zip(self.names, self.active, strict=True) if active]
+
+    def floors(self) -> Floats | None:
+        """The floor of every arm, 0 for retired ones; None if no arm has one."""
+        return all_floors(self.floor, self.names, self.active)
 
     def known_arms(self) -> list[int]:
         """The active arms with a reward: those that the policy chooses from."""
@@ -189,9 +227,12 @@ class Journal:
                     raise FormatError(f"event {number} tells {value!r}: the storage is damaged")
                 arm = self.arm_of[trial]
                 del self.pending[trial]
-                self.n_pending[arm] -= 1
                 self.ended_at[trial] = at
-                self._tell(number, trial, arm, value)
+                if self._is_open(trial):
+                    self.held[trial] = number, value
+                else:
+                    self.n_pending[arm] -= 1
+                    self._tell(number, trial, arm, value)
             elif kind == ABANDON:
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= 1
@@ -215,6 +256,10 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
+            elif kind == FLOOR:
+                self.floor = read_floor(number, note, self.names, self.active_names())
+            elif kind == LATE:
+                self._close(number, trial, value, at, note)
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             if token is not None and kind != ASK and kind != PAST:
@@ -239,26 +284,81 @@ class Journal:
 
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""
-        self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)]).append(Revision(None, reason))
-        del self.reward_of[trial], self._told_number_of[trial], self._asked_before[trial]
-        self._told = None
-        self.n_told[self.arm_of[trial]] -= 1
+        self.history_of.setdefault(trial, [Revision(self.answer(trial), None)]).append(Revision(None, reason))
+        if trial in self.held:
+            del self.held[trial]
+            self.n_pending[self.arm_of[trial]] -= 1
+        else:
+            del self.reward_of[trial], self._told_number_of[trial], self._asked_before[trial]
+            self._told = None
+            self.n_told[self.arm_of[trial]] -= 1
+            self.revision = number
         self.voided.add(trial)
         self.ended_at[trial] = at
-        self.revision = number
 
     def _correct(self, number: int, trial: int, value: float, at: float, reason: str | None) -> None:
         """Another reward in the place of the first; after those told before if that had been taken back."""
         if trial in self.voided:
             self.voided.remove(trial)
             self.ended_at[trial] = at
-            self._tell(number, trial, self.arm_of[trial], value)
+            if self._is_open(trial):
+                self.held[trial] = number, value
+                self.n_pending[self.arm_of[trial]] += 1
+                self._first_open = min(self._first_open, trial)
+            else:
+                self._tell(number, trial, self.arm_of[trial], value)
+        elif trial in self.held:
+            self.history_of.setdefault(trial, [Revision(self.answer(trial), None)])
+            self.held[trial] = self.held[trial][0], value
         else:
             self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
             self.reward_of[trial] = value
             self._told = None
             self.revision = number
         self.history_of[trial].append(Revision(value, reason))
+
+    def _is_open(self, trial: int) -> bool:
+        """Whether a reward of this trial waits for its window to close."""
+        return self.lateness is not None and self.lateness.holds and trial >= self._n_closed
+
+    def over(self, asked: float) -> list[int]:
+        """Trials that wait for their windows to close and were asked by this time, up to the first that was not."""
+        n = len(self.arm_of)
+        while self._first_open < n and not self._is_waiting(self._first_open):
+            self._first_open += 1
+        found: list[int] = []
+        for trial in range(self._first_open, n):
+            if self._is_waiting(trial):
+                if self.asked_at[trial] > asked:
+                    break
+                found.append(trial)
+        return found
+
+    def _is_waiting(self, trial: int) -> bool:
+        return trial in self.pending or trial in self.held
+
+    def _close(self, number: int, trial: int | None, value: Any, at: float, note: str | None) -> None:
+        """The windows up to that of a trial have closed: held rewards count, and a missing one is late."""
+        if value is not None and not (type(value) is float and abs(value) <= LARGEST_SCALE):
+            raise FormatError(f"event {number} counts a late answer as {value!r}: the storage is damaged")
+        if trial is None:
+            self.lateness = Lateness(float(note or ""), value)
+            return
+        if not 0 <= trial < len(self.arm_of):
+            raise FormatError(f"event {number} closes the window of trial {trial!r}: the storage is damaged")
+        for one in range(self._n_closed, trial + 1) if self.held else ():
+            if one in self.held:
+                told, reward = self.held.pop(one)
+                self.n_pending[self.arm_of[one]] -= 1
+                self._tell(told, one, self.arm_of[one], reward)
+        self._n_closed = max(self._n_closed, trial + 1)
+        if trial in self.pending:
+            del self.pending[trial]
+            self.n_pending[self.arm_of[trial]] -= 1
+            self.ended_at[trial] = at
+            self.late.add(trial)
+            if value is not None:
+                self._tell(number, trial, self.arm_of[trial], value)
 
     def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
         """A trial of its own round, told from the start; the current round goes on."""

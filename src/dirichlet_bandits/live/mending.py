@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, NOTE, PAST, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, FLOOR, LATE, NOTE, PAST, TELL, VOID, Event
 
 
 class Mended(NamedTuple):
@@ -40,9 +40,13 @@ def mend(events: Sequence[Event]) -> Mended:
         expected = event.number + 1
         if event.kind in (TELL, ABANDON, VOID, CORRECT, NOTE) and event.trial not in trials:
             continue
+        if event.kind == FLOOR:  # what was decided with it is recorded; its arms may be missing
+            continue
+        if event.kind == LATE and event.trial is not None and event.trial not in trials:
+            continue
         if event.kind in (VOID, CORRECT) and event.trial not in told:
             event = event._replace(kind=ABANDON if event.kind == VOID else TELL, note=None)
-        if event.kind in (TELL, PAST):
+        if event.kind in (TELL, PAST) or (event.kind == LATE and event.value is not None):
             told.add(event.trial)
         while event.arm is not None and n_arms < event.arm + (event.kind != ARM):
             add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
@@ -55,6 +55,18 @@ class ReadableStudy(Following, Estimating):
         return [journal.names[arm] for arm in journal.active_arms()]
 
     @property
+    def window(self) -> float | None:
+        """Seconds after which a missing reward is late; None if there is no such time."""
+        lateness = self._read().lateness
+        return None if lateness is None else lateness.window
+
+    @property
+    def late(self) -> float | Literal["abandon"] | None:
+        """The reward that a missing answer means after the window, or ``"abandon"``; None without a window."""
+        lateness = self._read().lateness
+        return None if lateness is None else lateness.as_given
+
+    @property
     def archived(self) -> bool:
         """Whether the study was archived."""
         name = self.name
@@ -100,6 +112,9 @@ class ReadableStudy(Following, Estimating):
         warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
         the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
+        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
+        counts rewards that were told, but do not count before their windows close.
+
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
         all arms hold together, too.
         """
@@ -107,7 +122,9 @@ class ReadableStudy(Following, Estimating):
             return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
 
     def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times.
+        """A row a trial: arm, propensity, round, status, reward, times, and whether its reward was late.
+
+        The status ``held`` means that the reward counts when the window of its trial closes.
 
         Of a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
         ``history`` all rewards and reasons in their order, as JSON: null is the reward of a voided trial. Trials of the

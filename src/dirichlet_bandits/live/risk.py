@@ -213,7 +213,8 @@ def _wanted(
     """What the choice would do in each round, which rounds count, and what of it the log cannot speak for."""
     possible, names = rounds.propensities > 0.0, rounds.journal.names
     if isinstance(choice, Policy):
-        wanted = wanted_by_policy(events, Decider(choice, seed, direction_for(choice, direction)), rounds)
+        decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
+        wanted = wanted_by_policy(events, decider, rounds)
         asked = np.where(rounds.complete[:, None], wanted, 0.0)
         lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
         return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}

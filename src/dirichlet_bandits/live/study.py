@@ -5,6 +5,7 @@
     Opening and reading
         opening.py          creates, loads, lists and deletes studies by name
         reading.py          ``ReadableStudy``, the base class: the methods that change nothing; ``Trial``
+        filing.py           ``FiledStudy``, on top of it: names, archive, calls with tokens
         estimating.py       ``estimate``, as a study and the client of a service both have it
         listing.py          all studies of a storage at a glance
         compile_live.py     compiles what the first decisions need ahead of time
@@ -15,7 +16,10 @@
         journal.py          ``Journal``, what the events say: arms, trials, rewards
         decider.py          ``Decider``, which arms come next and with which probabilities
         direction.py        whether rewards should be large or costs small
+        lateness.py         windows, and what a missing reward means after them
         changing.py         ``Change``, a call with a token: made once, however often it is sent
+        arms.py             ``StudyOfArms``, the base of ``Study``: arms that come and go, and floors
+        floors.py           how often each arm is tried at least
         together.py         threads that share one commit
         interrupts.py       work that Ctrl-C cannot interrupt
 
@@ -39,34 +43,30 @@
 
 import json
 import math
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
-from dirichlet_bandits.live.changing import Change, Step, step
+from dirichlet_bandits.live.arms import StudyOfArms
+from dirichlet_bandits.live.changing import Step, step
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.following import StudyState, new_event
-from dirichlet_bandits.live.journal import ABANDONED, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.past import Past, chances_of, read_past
-from dirichlet_bandits.live.reading import ReadableStudy, Trial, trial_of
+from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.storage.events import (
     ABANDON,
-    ARM,
     ASK,
     CORRECT,
-    DONE,
     NOTE,
     PAST,
-    RETIRE,
     TELL,
     VOID,
     Event,
-    Transaction,
 )
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
 
@@ -77,7 +77,7 @@ MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
 
 
-class Study(ReadableStudy):
+class Study(StudyOfArms):
     """Decisions one at a time, with rewards that come later; made by :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first takes note of what
@@ -249,6 +249,21 @@ class Study(ReadableStudy):
                 draft(event._replace(at=event.at if row.time is None else row.time, data=data, note=chance))
         return ids
 
+    def settle(self) -> list[int]:
+        """Close the windows that are over; the ids of the trials that are late: their rewards were missing.
+
+        Every method that changes the study does this first, so you need it only before you read one that is not
+        changed any more. In a study without a window it does nothing.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], window="24h", late=0, seed=1)
+        >>> study.tell(study.ask(), 1.0)
+        >>> study.settle(), study.trials_dataframe()["status"].tolist()
+        ([], ['held'])
+        """
+        with self._writing():
+            return self._newly_late
+
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """The reward of a trial will never come; it does not count. Twice is once."""
         trial = trial_id(id)
@@ -258,9 +273,9 @@ class Study(ReadableStudy):
                 return
             if status == VOIDED:
                 raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
-            if status == TOLD:
+            if status in (TOLD, HELD):
                 raise ConflictError(
-                    f"trial {trial} was told {change.journal.reward_of[trial]!r}: it cannot be abandoned, but voided"
+                    f"trial {trial} was told {change.journal.answer(trial)!r}: it cannot be abandoned, but voided"
                 )
             if status == PENDING:
                 change.add(step(ABANDON, trial=trial))
@@ -297,97 +312,16 @@ class Study(ReadableStudy):
         corrected = step(CORRECT, trial=trial, value=value, note=reason)
         with self._changing(token) as change:
             if change.is_new(corrected) and (
-                self._revisable(change.journal, trial) == VOIDED or change.journal.reward_of[trial] != value
+                self._revisable(change.journal, trial) == VOIDED or change.journal.answer(trial) != value
             ):
                 change.add(corrected)
 
-    # Arms
-
-    def add_arm(self, name: str, *, token: str | None = None) -> None:
-        """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
-        checked_name("name", name)
-        with self._changing(token) as change:
-            names = change.journal.names
-            added = step(ARM, arm=names.index(name) if name in names else len(names), note=name)
-            if change.is_new(added):
-                if name in names and change.journal.active[names.index(name)]:
-                    raise ConflictError(f"the study has an arm {name!r}")
-                change.add(added)
-
-    def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
-        with self._changing(token) as change:
-            arm = self._arm(change.journal, name)
-            if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
-                if len(change.journal.active_arms()) == 1:
-                    raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-                change.add(step(RETIRE, arm=arm))
-
-    # The study itself
-
-    def rename(self, name: str, *, token: str | None = None) -> None:
-        """Give the study another name. Whoever uses it by the old one does not find it any more."""
-        checked_name("name", name)
-        with self._lock:
-            with self._taking(token, f"rename {name}") as transaction:
-                changes = transaction is not None and name != self._name
-                if transaction is not None and changes:
-                    if not transaction.rename(name):
-                        raise ConflictError(f"there is a study {name!r}")
-                    self._new_name = name
-            if changes:
-                self._renamed(name)
-
-    def archive(self, *, token: str | None = None) -> None:
-        """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
-        self._archive(time.time(), token)
-
-    def unarchive(self, *, token: str | None = None) -> None:
-        """Put the study back into :func:`study_names`."""
-        self._archive(None, token)
-
-    def _archive(self, at: float | None, token: str | None) -> None:
-        with self._taking(token, "unarchive" if at is None else "archive") as transaction:
-            if transaction is not None:
-                transaction.archive(at)
-
     # Shared by the methods above
-
-    @contextmanager
-    def _changing(self, token: str | None) -> Iterator[Change]:
-        """A call with its token, to be stored at the end, all or nothing."""
-        if token is not None:
-            checked_name("token", token)
-        with self._writing() as (state, draft, events):
-            change = Change(state, draft, events, token)
-            yield change
-            change.end()
-
-    @contextmanager
-    def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
-        """The study itself to be changed, not its trials; None if the call was made before."""
-        if token is None:  # no event is read: a damaged study can be renamed and archived, too
-            with self._lock:
-                self._settle()
-                with self.storage.transaction(self.name) as transaction:
-                    self._check_settings(transaction.settings())
-                    yield transaction
-        else:
-            checked_name("token", token)
-            with self._writing_alone() as (state, draft, transaction):
-                change = Change(state, draft, transaction, token)
-                yield transaction if change.is_new(step(DONE, note=call)) else None
-                change.end()
 
     def _status(self, journal: Journal, trial: int) -> str:
         if trial >= len(journal.arm_of):
             raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
         return journal.status(trial)
-
-    def _arm(self, journal: Journal, name: str) -> int:
-        if name not in journal.names:
-            raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
-        return journal.names.index(name)
 
     def _reward(self, reward: object, field: str = "reward") -> float:
         """A reward that the policy takes."""
@@ -403,19 +337,31 @@ class Study(ReadableStudy):
         if status == PENDING:
             raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
         if status == ABANDONED:
-            raise ConflictError(f"trial {trial} was abandoned: it has no reward")
+            raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it has no reward")
         return status
 
     def _is_news(self, journal: Journal, trial: int, value: float) -> bool:
         status = self._status(journal, trial)
         if status == ABANDONED:
-            raise ConflictError(f"trial {trial} was abandoned: it takes no reward")
+            raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
         if status == VOIDED:
             raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
-        if status == TOLD and journal.reward_of[trial] != value:
+        if status in (TOLD, HELD) and journal.answer(trial) != value:
+            if trial in journal.late and trial not in journal.history_of:
+                counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
+                advice = "a reward from before then comes by correcting it"
+                raise ConflictError(f"trial {trial} {_closed(journal)}, {counted}: {advice}")
             done = "corrected to" if trial in journal.history_of else "told"
-            raise ConflictError(f"trial {trial} was {done} {journal.reward_of[trial]!r} (now {value!r})")
+            raise ConflictError(f"trial {trial} was {done} {journal.answer(trial)!r} (now {value!r})")
         return status == PENDING
+
+
+def _closed(journal: Journal) -> str:
+    return f"is late: its window of {'?' if journal.lateness is None else shown(journal.lateness.window)} has closed"
+
+
+def _why_abandoned(journal: Journal, trial: int) -> str:
+    return f"{_closed(journal)}, which abandoned it" if trial in journal.late else "was abandoned"
 
 
 def trial_id(id: object) -> int:

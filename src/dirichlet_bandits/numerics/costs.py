@@ -113,3 +113,6 @@ CERTIFICATE_WORN: Final = 0.5
 FEWEST_REPEATED: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
 handing over the run. Where rewards are kept, handing over their places one by one costs more."""
+
+EVIDENCE_POINTS: Final = 4096
+"""Rewards, and steps of a grid in their place, up to which the evidence that an arm is better is computed: 1.5 ms."""

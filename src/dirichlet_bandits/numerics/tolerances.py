@@ -95,3 +95,6 @@ histories one got there, with rewards that agree to six digits; no defect was ab
 
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
+
+EVIDENCE_ERROR: Final = 1e-12
+"""Error, relative to 1 + Z, asked of the evidence Z that one arm is better than another: a last step of a secant."""

@@ -4,10 +4,13 @@ from dirichlet_bandits.policies.cvar import BCVTS as BCVTS
 from dirichlet_bandits.policies.cvar import MCVTS as MCVTS
 from dirichlet_bandits.policies.cvar import UUCB as UUCB
 from dirichlet_bandits.policies.cvar import CVaRUCB as CVaRUCB
+from dirichlet_bandits.policies.deciding import EpsilonGreedy as EpsilonGreedy
+from dirichlet_bandits.policies.deciding import EqualSplit as EqualSplit
 from dirichlet_bandits.policies.dirichlet import BDS as BDS
 from dirichlet_bandits.policies.dirichlet import QDS as QDS
 from dirichlet_bandits.policies.dirichlet import RDS as RDS
 from dirichlet_bandits.policies.dmed import DMED as DMED
+from dirichlet_bandits.policies.floored import Floored as Floored
 from dirichlet_bandits.policies.forgetting import SWLBSDA as SWLBSDA
 from dirichlet_bandits.policies.forgetting import Discounted as Discounted
 from dirichlet_bandits.policies.forgetting import SlidingWindow as SlidingWindow

@@ -4,8 +4,10 @@ from typing import Final
 
 from dirichlet_bandits.policies import (
     cvar,
+    deciding,
     dirichlet,
     dmed,
+    floored,
     forgetting,
     imed,
     med,
@@ -31,6 +33,8 @@ _FAMILIES: Final = (
     subsampling,
     thompson,
     ucb,
+    deciding,
+    floored,
     forgetting,
     restarting,
     cvar,

@@ -45,6 +45,13 @@ class Policy:
         raise NotImplementedError
 
     @property
+    def bibtex(self) -> str:
+        """The papers to cite for this policy, as BibTeX entries."""
+        from dirichlet_bandits.policies.bibliography import bibtex
+
+        return bibtex(self.reference)
+
+    @property
     def reward_bounds(self) -> tuple[float, float]:
         """The interval in which this policy expects every reward."""
         return -math.inf, math.inf
@@ -62,6 +69,9 @@ class Policy:
     def objective(self) -> Objective:
         """What makes an arm good in the eyes of this policy; a live study names its best arm by it."""
         return Mean()
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse a number of arms for which the parameters make no sense; most policies take any."""
 
     def init(self, n_arms: int) -> Any:
         """State before the first reward."""

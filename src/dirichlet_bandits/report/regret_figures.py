@@ -10,7 +10,7 @@ from dirichlet_bandits.experiments import Experiment, Panel
 from dirichlet_bandits.report.figures import LARGE, empty, legend, separate_thousands
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.plot import PALETTE, plain, style
+from dirichlet_bandits.results.plot import PALETTE, plain, slots, style
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -154,14 +154,14 @@ def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -
 
 
 def _lines(result: Result, policies: Sequence[str]) -> list[_Line]:
-    """The policies that have finished runs; equal places have equal colours."""
-    lines = []
-    for k, policy in enumerate(policies):
+    """Return the policies that have finished runs, each in the color that it has everywhere."""
+    lines, of = [], slots(result.policies)
+    for policy in policies:
         runs = result.regret.sel(policy=policy).to_numpy()
         runs = runs[~np.isnan(runs).any(axis=1)]
         if len(runs):
             low, high = np.quantile(runs[:, -1], [0.05, 0.95])
-            lines.append(_Line(plain(policy), runs.mean(axis=0), float(low), float(high), style(k)))
+            lines.append(_Line(plain(policy), runs.mean(axis=0), float(low), float(high), style(of[policy])))
     return lines
 
 

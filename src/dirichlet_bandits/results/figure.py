@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 _DPI = 110
@@ -13,6 +14,11 @@ class Picture(Figure):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(layout="constrained", **options)
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure; PDF and PostScript files embed TrueType fonts, which publishers accept."""
+        with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+            super().savefig(fname, **options)
 
     def png(self, dpi: float = _DPI) -> bytes:
         """The picture as a PNG file."""

@@ -2,18 +2,21 @@
 
 import ast
 import json
+import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.results.intervals import student
 from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, style
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _BOUND = "asymptotic lower bound"
@@ -27,28 +30,92 @@ def default_size(view: View, kind: str) -> tuple[float, float]:
 
 
 def regret(axes: "Axes", view: View) -> Entries:
-    """Mean regret over time with its band; the lower bound c log(t) as a thin dashed line."""
-    data = view.result.regret
-    time = data["time"].to_numpy()
-    lines: list[tuple[float, Any]] = []
-    for i, policy in enumerate(view.policies):
-        runs = data.sel(policy=policy).to_numpy()
-        runs = runs[~np.isnan(runs).any(axis=1)]
-        if runs.shape[0] == 0:
-            continue
-        mean = runs.mean(axis=0)
-        (line,) = axes.plot(time, mean, label=plain(policy), linewidth=view.line, zorder=3, **style(i))
-        lines.append((float(mean[-1]), line))
-        if (edges := view.spread(runs)) is not None:
-            axes.fill_between(time, *edges, color=style(i)["color"], alpha=0.08, linewidth=0)
-            for edge in edges:  # overlapping bands mix their colours: only their edges tell them apart
-                axes.plot(time, edge, linewidth=0.4 * view.line, alpha=0.6, **style(i))
-    handles = [line for _, line in sorted(lines, key=lambda pair: -pair[0])]  # like the ends of the lines
+    """Draw the mean regret over time with its band, and the lower bound c log(t) as a thin dashed line."""
+    time = view.result.regret["time"].to_numpy()
+    ends: list[_End] = []
+    for policy in view.policies:
+        runs = _finished(view, policy)
+        if runs.shape[0]:
+            ends.append(_End(policy, runs[:, -1], _mean_and_band(axes, view, policy, runs)))
+    ends.sort(key=lambda end: -float(end.runs.mean()))  # the legend lists the lines as they end
+    handles = [] if view.direct else [end.line for end in ends]
     if view.lower_bound is not None:
         known = time[_first_meaningful(view.lower_bound, time, _gaps(view)) :]
         if known.size:
             curve = view.lower_bound * np.log(known)
             handles += axes.plot(known, curve, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label=_BOUND)
+    _set_time_axes(axes, view)
+    if view.result.values is not None:
+        _draw_values(axes, view)
+    if view.direct:
+        _label_ends(axes, ends)
+        axes.set_xlabel(f"number of pulls ({view.band_label}; at the right, the 95% interval of the mean)")
+        return Entries(handles, [line.get_label() for line in handles], place="below")
+    return Entries(handles, [line.get_label() for line in handles], view.band_label)
+
+
+def panels(figure: "Figure", view: View, title: str | None) -> "Figure":
+    """Draw the regret of many policies, one panel per policy, with all others in gray behind it."""
+    columns = 4
+    rows = math.ceil(len(view.policies) / columns)
+    figure.set_size_inches(figure.get_figwidth(), max(figure.get_figheight(), 0.6 + 1.5 * rows))
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    time = view.result.regret["time"].to_numpy()
+    means = {policy: _finished(view, policy).mean(axis=0) for policy in view.policies if len(_finished(view, policy))}
+    for axes, policy in zip(grid, view.policies, strict=False):
+        for other, mean in means.items():
+            if other != policy:
+                axes.plot(time, mean, color="0.8", linewidth=0.6, zorder=1)
+        if policy in means:
+            _mean_and_band(axes, view, policy, _finished(view, policy))
+        _set_time_axes(axes, view)
+        axes.set(xlabel="", ylabel="")
+        axes.set_title(plain(policy), fontsize=8, color=view.style(policy)["color"])
+        axes.tick_params(labelsize=7)
+        axes.grid(alpha=0.25, linewidth=0.5)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in grid[len(view.policies) :]:
+        axes.set_visible(False)
+    for axes in grid[max(0, len(view.policies) - columns) : len(view.policies)]:
+        axes.tick_params(labelbottom=True)  # the lowest panel of each column
+    highest = max((float(mean[-1]) for mean in means.values()), default=1.0)
+    if not view.log_regret:
+        grid[0].set_ylim(0, 1.3 * highest)  # a band far above all means would flatten every panel
+    figure.supxlabel(f"number of pulls ({view.band_label})", fontsize=9)
+    figure.supylabel(view.with_unit(view.result.regret_label), fontsize=9)
+    if title:
+        figure.suptitle(plain(title), fontsize=11)
+    return figure
+
+
+class _End(NamedTuple):
+    """A policy whose line was drawn, and its regret at the horizon in each replication."""
+
+    policy: str
+    runs: Floats
+    line: Any
+
+
+def _finished(view: View, policy: str) -> Floats:
+    """Return the regret of a policy over time in its finished replications, which are rows."""
+    runs: Floats = view.result.regret.sel(policy=policy).to_numpy()
+    return runs[~np.isnan(runs).any(axis=1)]
+
+
+def _mean_and_band(axes: "Axes", view: View, policy: str, runs: Floats) -> Any:
+    """Draw the mean of the replications and the band around it, and return the line of the mean."""
+    time, look = view.result.regret["time"].to_numpy(), view.style(policy)
+    (line,) = axes.plot(time, runs.mean(axis=0), label=plain(policy), linewidth=view.line, zorder=3, **look)
+    if (edges := view.spread(runs)) is not None:
+        axes.fill_between(time, *edges, color=look["color"], alpha=0.08, linewidth=0)
+        for edge in edges:  # overlapping bands mix their colors: only their edges tell them apart
+            axes.plot(time, edge, linewidth=0.4 * view.line, alpha=0.6, **look)
+    return line
+
+
+def _set_time_axes(axes: "Axes", view: View) -> None:
+    """Label and scale the axes of regret against time."""
+    time = view.result.regret["time"].to_numpy()
     axes.set_xlabel("number of pulls")
     axes.set_ylabel(view.with_unit(view.result.regret_label))
     if view.log_time:
@@ -60,9 +127,40 @@ def regret(axes: "Axes", view: View) -> Entries:
     first = _SETTLED if view.log_time and time[-1] > _SETTLED**2 else time[0]
     axes.set_xlim(float(first), float(time[-1]))
     axes.margins(y=0.02)
-    if view.result.values is not None:
-        _draw_values(axes, view)
-    return Entries(handles, [line.get_label() for line in handles], view.band_label)
+
+
+def _label_ends(axes: "Axes", ends: list[_End]) -> None:
+    """Write the names of policies beside the ends of their lines, with the 95% interval of each mean."""
+    figure: Any = axes.get_figure(root=True)
+    figure.draw_without_rendering()
+    low, high = axes.yaxis.get_transform().transform(np.array(axes.get_ylim()))
+    heights = [axes.yaxis.get_transform().transform(np.array([end.runs.mean()]))[0] for end in ends]
+    gap = 11.0 / 72 / (axes.get_window_extent().height / figure.dpi)  # one line of text, as a share of the axes
+    places = spread_apart([(height - low) / (high - low) for height in heights], gap)
+    beside = axes.get_yaxis_transform()
+    for k, (end, place) in enumerate(zip(ends, places, strict=True)):
+        color, mean = end.line.get_color(), float(end.runs.mean())
+        if end.runs.size > 1:
+            interval = student(end.runs, 0.95)
+            x = 1.008 + 0.008 * (k % 3)
+            axes.plot([x, x], [interval.low, interval.high], color=color, linewidth=2, transform=beside, clip_on=False)
+        axes.annotate(
+            plain(end.policy), (1.0, mean), (1.05, place), xycoords=beside, textcoords="axes fraction",
+            color=color, fontsize=8, va="center", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 0, "shrinkB": 12},
+        )  # fmt: skip
+
+
+def spread_apart(places: Sequence[float], gap: float) -> list[float]:
+    """Move descending places apart until neighbors are at least ``gap`` away from each other.
+
+    >>> spread_apart([0.5, 0.5, 0.25], 0.25)
+    [0.75, 0.5, 0.25]
+    """
+    moved = list(places)
+    for k in range(len(moved) - 2, -1, -1):
+        moved[k] = max(moved[k], moved[k + 1] + gap)
+    return moved
 
 
 def _draw_values(axes: "Axes", view: View) -> None:
@@ -115,7 +213,7 @@ def pulls(axes: "Axes", view: View) -> Entries:
         if runs.shape[0] == 0:
             continue
         rows = np.arange(float(len(names))) + _dodge(i, len(view.policies))
-        handles.append(_dots(axes, view, runs, rows, i, policy))
+        handles.append(_dots(axes, view, runs, rows, policy))
     axes.set_xscale("log")
     axes.set_xlabel(f"pulls of each arm, {view.result.horizon} in all")
     best = view.result.objective == "mean" and means == means.max()
@@ -131,7 +229,7 @@ def reward(axes: "Axes", view: View) -> Entries:
         paid = view.result.reward.sel(policy=policy).to_numpy()
         paid = paid[~np.isnan(paid)]
         if paid.size:
-            _dots(axes, view, paid[:, None], np.array([float(i)]), i, policy)
+            _dots(axes, view, paid[:, None], np.array([float(i)]), policy)
     best, label = view.result.horizon * float(view.result.data["mean"].max()), "best mean, pulled always"
     if view.result.values is not None:
         best, label = float(view.result.data.attrs["oracle_reward"]), "best mean of each time"
@@ -148,7 +246,7 @@ def distribution(axes: "Axes", view: View) -> Entries:
         final = final[~np.isnan(final)]
         if not final.size:
             continue
-        color = style(i)["color"]
+        color = view.style(policy)["color"]
         axes.boxplot(
             final,
             positions=[i],
@@ -258,12 +356,12 @@ def _read_call(text: str) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
-def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, i: int, policy: str) -> Any:
+def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, policy: str) -> Any:
     """A dot at the mean of each column of ``runs``, in its row, and a line along the band."""
-    mean, color = runs.mean(axis=0), style(i)["color"]
+    mean, color = runs.mean(axis=0), view.style(policy)["color"]
     if (edges := view.spread(runs)) is not None:
         axes.hlines(rows, *edges, color=color, linewidth=view.line, alpha=0.7)
-    marker = MARKERS[i % len(MARKERS)]
+    marker = MARKERS[view.slots[policy] % len(MARKERS)]
     (dots,) = axes.plot(mean, rows, linestyle="", marker=marker, markersize=4.5, color=color, label=plain(policy))
     return dots
 

@@ -3,9 +3,12 @@
 What is common to all kinds of pictures stands here; what each kind draws stands in ``kinds``.
 """
 
+import functools
+import itertools
+import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -32,9 +35,30 @@ _NARROW = 5.0  # inches: a figure that stands in one column of a page, and has l
 Band = float | bool | Literal["mean"]
 
 
+_USUAL: Final = {"RDS": 0, "UCB1": 1, "NPTS": 2, "TS": 3, "BDS": 4, "QDS": 5, "IMED": 6, "RBSDA": 7}
+_DIRECT: Final = 3  # with more lines than this, names stand at their ends instead of in a legend
+_PANELS: Final = 8  # with more lines than this, each has a panel of its own
+
+
 def style(i: int) -> dict[str, Any]:
-    """Colour and dashes of the i-th line."""
+    """Return the color and the dashes of the i-th line."""
     return {"color": PALETTE[i % len(PALETTE)], "linestyle": _DASHES[i % len(_DASHES)]}
+
+
+def slots(policies: Sequence[str]) -> dict[str, int]:
+    """Return the number of the style of each policy: frequent policies keep their own, the others take what is free.
+
+    >>> slots(["UCB1", "mine", "RDS, bound 9"])
+    {'UCB1': 1, 'RDS, bound 9': 0, 'mine': 2}
+    """
+    chosen: dict[str, int] = {}
+    for policy in policies:
+        word = re.match(r"\w*", policy.replace("-", "").replace("ThompsonSampling", "TS"))
+        usual = _USUAL.get(word.group() if word else "")
+        if usual is not None and usual not in chosen.values():
+            chosen[policy] = usual
+    free = (i for i in itertools.count() if i not in chosen.values())
+    return chosen | {policy: next(free) for policy in policies if policy not in chosen}
 
 
 def plain(text: str) -> str:
@@ -48,7 +72,7 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """What is to be drawn, and how."""
+    """What to draw, and how; with ``direct``, the names of policies are written at the ends of their lines."""
 
     result: "Result"
     policies: Sequence[str]
@@ -58,6 +82,16 @@ class View:
     lower_bound: float | None = None
     unit: str = ""
     narrow: bool = False
+    direct: bool = False
+
+    @functools.cached_property
+    def slots(self) -> dict[str, int]:
+        """The number of the style of each policy of the result, whichever of them are drawn."""
+        return slots(self.result.policies)
+
+    def style(self, policy: str) -> dict[str, Any]:
+        """Return the color and the dashes of a policy."""
+        return style(self.slots[policy])
 
     @property
     def line(self) -> float:
@@ -89,9 +123,9 @@ class View:
         if self.band is False:
             return "mean"
         if self.band == "mean":
-            return "mean, 95 % interval"
+            return "mean, 95% interval"
         outside = 50.0 * (1.0 - float(self.band))
-        return f"mean, {outside:.3g}-{100 - outside:.3g} % band"
+        return f"mean, {outside:.3g}-{100 - outside:.3g}% band"
 
 
 def checked_band(band: object) -> Band:
@@ -132,14 +166,17 @@ def picture(
 ) -> "Figure":
     """Draw into the user's axes, or a figure of our own, and save it if there is a path."""
     from dirichlet_bandits.results.figure import Picture  # takes half a second: only those who plot wait for it
-    from dirichlet_bandits.results.kinds import KINDS, default_size
+    from dirichlet_bandits.results.kinds import KINDS, default_size, panels
 
     if kind not in KINDS:
         raise ArgumentError("kind", one_of(KINDS), kind)
     if ax is None:
         size = default_size(view, kind) if figsize is None else checked_size(figsize)
-        view = View(**{**vars(view), "narrow": size[0] < _NARROW})
+        direct = kind == "regret" and len(view.policies) > _DIRECT and legend is True and view.result.values is None
+        view = replace(view, narrow=size[0] < _NARROW, direct=direct and size[0] >= _NARROW)
         figure: Figure = Picture(figsize=size)
+        if kind == "regret" and len(view.policies) > _PANELS:
+            return _saved(panels(figure, view, title), path, view)
         axes = figure.add_subplot()
     elif figsize is not None:
         raise ArgumentError("figsize", "left out where axes are given: their figure has a size", figsize)
@@ -161,6 +198,11 @@ def picture(
         beside = entries.place if figure.get_figwidth() >= _BESIDE else "below"
         anywhere = beside if ax is None else "inside"
         _draw_legend(axes, entries, legend if isinstance(legend, str) else anywhere, view.narrow)
+    return _saved(figure, path, view)
+
+
+def _saved(figure: "Figure", path: str | PathLike[str] | None, view: View) -> "Figure":
+    """Write the figure if there is a path, and return it."""
     if path is not None:
         figure.savefig(path, dpi=300 if view.narrow else 150)
     return figure

@@ -12,7 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.results import plot, store
+from dirichlet_bandits.results import latex, plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
 from dirichlet_bandits.results.labels import Labels
 from dirichlet_bandits.results.places import Place
@@ -22,6 +22,7 @@ from dirichlet_bandits.validation import finite_number, number_between, true_or_
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.figure import Figure
 
 
 class Result:
@@ -178,6 +179,17 @@ class Result:
         frame = xr.Dataset(parts).to_dataframe().reset_index()
         return frame.dropna(subset="reward")[[*keys, *parts]].reset_index(drop=True)
 
+    def to_latex(self) -> str:
+        """Return the summary as a LaTeX table for the package ``booktabs``: mean and standard error, std, quantiles."""
+        rows = [
+            (
+                str(policy), f"{row['mean']:.4g} ± {row['stderr']:.2g}", f"{row['std']:.3g}",
+                f"{row['q05']:.4g}", f"{row['q95']:.4g}",
+            )
+            for policy, row in self.summary().iterrows()
+        ]  # fmt: skip
+        return latex.table(("policy", f"mean {self.regret_label}", "std", "5%", "95%"), rows)
+
     def plot(
         self,
         path: str | PathLike[str] | None = None,
@@ -193,8 +205,12 @@ class Result:
         lower_bound: float | Literal[False] | None = None,
         title: str | None = None,
         unit: str = "",
-    ) -> Any:
-        """Draw the result; saved if a path is given. Returns the matplotlib figure, which a notebook shows.
+    ) -> "Figure":
+        """Draw the result, write it to a file if a path is given, and return the matplotlib figure.
+
+        With more than three policies, each line is labeled at its end, where the 95% interval of its mean is drawn,
+        too. With more than eight, each policy has a panel of its own. Well-known policies keep their colors in all
+        plots.
 
         Parameters
         ----------
@@ -271,7 +287,8 @@ class Result:
         shown = html_tables.table(self._sizes(), ["policy", *keys.values(), "runs"], rows, marked=best, below=undone)
         if not done:
             return shown
-        png = base64.b64encode(self.plot(figsize=(6.0, 3.2)).png(dpi=150)).decode()
+        figure: Any = self.plot(figsize=(6.0, 3.2))  # a Picture
+        png = base64.b64encode(figure.png(dpi=150)).decode()
         return (
             f'{shown}<img width="600" style="max-width: 100%" alt="regret over time" src="data:image/png;base64,{png}">'
         )

@@ -84,6 +84,9 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         seed=body.seed,
         direction=body.direction,
         control=body.control,
+        floor=body.floor,
+        window=body.window,
+        late=body.late,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -123,6 +126,12 @@ def tell_many(name: Name, body: bodies.TellMany, studies: Studies) -> bodies.Don
     """The rewards of several trials: all are stored, or none."""
     studies.study(name).tell_many(body.ids, body.rewards, token=body.token)
     return bodies.Done()
+
+
+@writing.post("/settle")
+def settle(name: Name, body: bodies.Settle, studies: Studies) -> bodies.Ids:
+    """Close the windows that are over: the trials that are late. Every change does this first."""
+    return bodies.Ids(ids=studies.study(name).settle())
 
 
 @writing.post("/abandon")
@@ -171,6 +180,13 @@ def add_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Never hand this arm out again. Twice is once."""
     studies.study(name).retire_arm(body.arm, token=body.token)
+    return bodies.Done()
+
+
+@writing.post("/set_floor")
+def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> bodies.Done:
+    """Change how often each arm is tried at least. Twice is once."""
+    studies.study(name).set_floor(body.floor, token=body.token)
     return bodies.Done()
 
 
@@ -303,8 +319,11 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
+        floor=study.floor,
         archived=study.archived,
         identity=study.identity,
+        window=study.window,
+        late=study.late,
     )
 
 

@@ -20,7 +20,16 @@ Note = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE, examples=["ha
 Value = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Note | None
 Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
+Window = Annotated[str | float, Field(description="Seconds, or a text such as 24h, 30min, 7d.", examples=["24h"])]
+Late = Annotated[Literal["abandon"] | float, Field(description="What a missing reward means then.", examples=[0])]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
+Floor = (
+    Annotated[float, Field(strict=True, ge=0.0, le=1.0, examples=[0.1])]
+    | Annotated[
+        dict[Name, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]],
+        Field(max_length=MOST_ARMS, examples=[{"control": 0.2}]),
+    ]
+)
 
 
 class _Body(BaseModel):
@@ -44,6 +53,9 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    floor: Floor | None = None
+    window: Window | None = None
+    late: Late | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -95,6 +107,10 @@ class TellMany(_Change):
     rewards: Annotated[list[Reward], Field(max_length=MOST_REWARDS)]
 
 
+class Settle(_Body):
+    """Close the windows that are over; twice is once."""
+
+
 class Abandon(_Change):
     """A trial whose reward will never come."""
 
@@ -120,6 +136,12 @@ class Arm(_Change):
     """An arm by its name."""
 
     arm: Name
+
+
+class SetFloor(_Change):
+    """How often each arm is tried at least: one number for all, numbers by name, or null for no floor."""
+
+    floor: Floor | None
 
 
 class Rename(_Change):
@@ -178,8 +200,11 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str
+    window: float | None = None
+    late: Late | None = None
 
 
 class Identity(BaseModel):
@@ -214,7 +239,7 @@ class Told(BaseModel):
     arm: str
     propensity: float | None
     round: int
-    status: Literal["pending", "told", "abandoned", "voided"]
+    status: Literal["pending", "told", "abandoned", "voided", "held"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
@@ -223,6 +248,7 @@ class Told(BaseModel):
     history: Annotated[str | None, Field(description="As JSON.")] = None
     note: str | None = None
     attributes: Annotated[str | None, Field(description="As JSON.")] = None
+    late: bool = False
 
 
 class Ids(BaseModel):
@@ -250,6 +276,7 @@ class ArmSummary(BaseModel):
     pending: int
     abandoned: int
     voided: int
+    late: int | None = None
     mean: float | None
     std: float | None
     low: float | None

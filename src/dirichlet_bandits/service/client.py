@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError, NotFoundError
@@ -18,6 +18,8 @@ from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
+from dirichlet_bandits.live.floors import Floor, checked_floor
+from dirichlet_bandits.live.lateness import checked_lateness
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
@@ -74,19 +76,26 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        floor: Floor | None = None,
+        window: str | float | None = None,
+        late: float | str | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """A new study; with ``load_if_exists`` the one of this name, if there is one."""
-        body = {
+        body: dict[str, Any] = {
             "name": checked_name("name", name),
             "arms": checked_arms(arms),
             "policy": _written(as_policy(policy)),
             "seed": None if seed is None else whole_number("seed", seed, 0),
             "direction": direction_for(as_policy(policy), direction).name,
             "control": control,
+            **({} if floor is None else {"floor": checked_floor(floor, arms)}),
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
+        lateness = checked_lateness(window, late, as_policy(policy).check_reward)
+        if lateness is not None:
+            body |= {"window": lateness.window, "late": lateness.as_given}
         return RemoteStudy(self._line, self._line.post("studies", body))
 
     def load_study(self, name: str) -> "RemoteStudy":
@@ -115,6 +124,8 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self._window: float | None = info.get("window")
+        self._late: float | Literal["abandon"] | None = info.get("late")
 
     def __repr__(self) -> str:
         return f"<RemoteStudy {self.name!r}: {self.policy!r}, at {self._line.url}>"
@@ -160,6 +171,10 @@ class RemoteStudy(Named, Estimating):
             rewards=[finite_number("reward", reward) for reward in rewards],
         )
 
+    def settle(self) -> list[int]:
+        """Close the windows that are over; the trials that are late. See :meth:`Study.settle`."""
+        return list(self._post("settle")["ids"])
+
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
         self._change("abandon", token, id=trial_id(id))
@@ -201,12 +216,33 @@ class RemoteStudy(Named, Estimating):
         """Never hand this arm out again. See :meth:`Study.retire_arm`."""
         self._change("retire_arm", token, arm=name)
 
+    def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
+        """Change how often each arm is tried at least. See :meth:`Study.set_floor`."""
+        given = floor if isinstance(floor, Mapping) else None
+        self._change("set_floor", token, floor=checked_floor(floor, [] if given is None else list(given)))
+
+    @property
+    def floor(self) -> float | dict[str, float]:
+        """How often each arm is tried at least; 0 if there is no floor. See :attr:`Study.floor`."""
+        floor: float | dict[str, float] = self._get("study").get("floor", 0.0)
+        return floor
+
     @property
     def arms(self) -> list[str]:
         """Names of the arms that may be handed out."""
         return list(self._get("study")["arms"])
 
     # The study itself
+
+    @property
+    def window(self) -> float | None:
+        """Seconds after which a missing reward is late; None if there is no such time."""
+        return self._window
+
+    @property
+    def late(self) -> float | Literal["abandon"] | None:
+        """The reward that a missing answer means after the window. See :attr:`Study.late`."""
+        return self._late
 
     def rename(self, name: str, *, token: str | None = None) -> None:
         """Give the study another name. See :meth:`Study.rename`."""
@@ -259,7 +295,8 @@ class RemoteStudy(Named, Estimating):
         limits = {} if bounds is None else dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
         said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
-        words, whole = frame.columns.intersection(["no_interval"]), ["active", "told", "pending", "abandoned", "voided"]
+        words = frame.columns.intersection(["no_interval"])
+        whole = ["active", "told", "pending", "abandoned", "voided", *(["late"] if self._window is not None else [])]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
@@ -268,6 +305,7 @@ class RemoteStudy(Named, Estimating):
                 frame[column] = frame[column].fillna(limit)
         absent = ["value"] if said["objective"] == "mean" else []
         absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
+        absent += ["late"] if self._window is None else []
         if said.get("value_interval") is None:
             said.pop("value_interval", None)
             absent += ["value_low", "value_high"]

@@ -90,6 +90,7 @@ def make_plan(
     for name, policy in named.items():
         if isinstance(policy, Policy):
             _check_support(name, policy, bandit, horizon)
+            policy.check_arms(len(bandit))
     return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), feedback)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results.labels import stored_seed
 from dirichlet_bandits.results.places import Place
 from dirichlet_bandits.results.result import Result
@@ -41,6 +42,7 @@ def simulate(
     window: int | None = None,
     late: float | Literal["lost"] = "lost",
     batch: Batch = 1,
+    on_interrupt: Literal["return", "raise"] = "return",
 ) -> Result:
     """Let each policy play the bandit ``replications`` times for ``horizon`` pulls.
 
@@ -83,6 +85,9 @@ def simulate(
     batch
         Size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``: every decision in a batch uses what was
         known before the batch.
+    on_interrupt
+        What Ctrl-C does: ``"return"`` warns and returns the replications that are finished, ``"raise"`` raises
+        ``KeyboardInterrupt``. With a store, finished chunks are kept in both cases.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, RDS, UCB1
     >>> bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -90,6 +95,8 @@ def simulate(
     >>> dict(result.pulls.sizes)
     {'policy': 2, 'replication': 20, 'arm': 2}
     """
+    if on_interrupt not in ("return", "raise"):
+        raise ArgumentError("on_interrupt", one_of(("return", "raise")), on_interrupt)
     team = Workers(executor, workers)
     stored = None if store is None else Store(store)
     if seed is None and stored is not None and stored.exists():
@@ -115,6 +122,8 @@ def simulate(
             finished = run_all(units, pool, collector.keep, shown)
     except KeyboardInterrupt:  # while several policies were compiled
         finished = False
+    if not finished and on_interrupt == "raise":
+        raise KeyboardInterrupt
     if not finished:
         warnings.warn("interrupted: the result holds the replications done so far", stacklevel=2)
     return collector.result(finished)

@@ -18,7 +18,11 @@ CORRECT: Final = 6
 NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
-KINDS: Final = ("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done")
+FLOOR: Final = 10
+LATE: Final = 12
+KINDS: Final = (
+    *("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor", "winner", "late"),
+)
 
 Settings = dict[str, Any]
 
@@ -39,6 +43,9 @@ class Event(NamedTuple):
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
+    FLOOR     -       -                    -               -                   the new floor, as JSON
+    LATE      its id  -                    the reward**    -                   -
+    LATE      -       -                    the reward**    -                   the window, in seconds
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
@@ -46,8 +53,10 @@ class Event(NamedTuple):
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
     an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
     DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
-    changed nothing. ``decider`` is the version of the rules by which a round was decided, on its first trial; None
-    where none was written yet.
+    changed nothing. A floor is one number for all arms, or a number for each arm that has one, by name. LATE without a
+    trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
+    reward that a missing answer counts as, None if its trial is abandoned. ``decider`` is the version of the rules by
+    which a round was decided, on its first trial; None where none was written yet.
     """
 
     number: int

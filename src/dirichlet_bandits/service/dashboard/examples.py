@@ -26,6 +26,7 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
     "POST /api/correct": """\
 call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
+    "POST /api/settle": """call "$URL/api/settle?study=maize" -d '{}'""",
     "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
     "POST /api/annotate": """\
 call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
@@ -39,6 +40,7 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/replay": 'call "$URL/api/replay?study=maize"',
     "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
     "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
+    "POST /api/set_floor": """call "$URL/api/set_floor?study=maize" -d '{"floor": 0.1}'""",
     "POST /api/rename": """call "$URL/api/rename?study=maize" -d '{"name": "maize-2026"}'""",
     "POST /api/archive": """call "$URL/api/archive?study=maize-2026" -d '{"archived": true}'""",
     "POST /api/delete": """call "$URL/api/delete?study=maize-2026" -d '{"confirm": "maize-2026"}'""",
@@ -55,6 +57,7 @@ PYTHON: Final = {
     "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
     "POST /api/abandon": "study.abandon(trials[2].id)",
     "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
+    "POST /api/settle": "study.settle()",
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
     "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
     "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
@@ -66,6 +69,7 @@ PYTHON: Final = {
     "GET /api/replay": "study.replay()",
     "POST /api/add_arm": 'study.add_arm("12 Apr")',
     "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
+    "POST /api/set_floor": "study.set_floor(0.1)",
     "POST /api/rename": 'study.rename("maize-2026")',
     "POST /api/archive": "study.archive()",
     "POST /api/delete": 'service.delete_study("maize-2026", confirm="maize-2026")',

@@ -1,0 +1,76 @@
+"""The arms of a study: they come and go, and a floor says how often each of them is tried at least."""
+
+from dirichlet_bandits.errors import ConflictError, NotFoundError
+from dirichlet_bandits.live.changing import step
+from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.filing import FiledStudy
+from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor, written_floor
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.storage.events import ARM, FLOOR, RETIRE
+
+
+class StudyOfArms(FiledStudy):
+    """The part of a :class:`Study` that changes its arms."""
+
+    def add_arm(self, name: str, *, token: str | None = None) -> None:
+        """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
+        checked_name("name", name)
+        with self._changing(token) as change:
+            names = change.journal.names
+            added = step(ARM, arm=names.index(name) if name in names else len(names), note=name)
+            if change.is_new(added):
+                if name in names and change.journal.active[names.index(name)]:
+                    raise ConflictError(f"the study has an arm {name!r}")
+                active = [*change.journal.active_names(), name]
+                check_room(change.journal.floor, active)
+                self.policy.check_arms(len(active))
+                change.add(added)
+
+    def retire_arm(self, name: str, *, token: str | None = None) -> None:
+        """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
+        with self._changing(token) as change:
+            arm = self._arm(change.journal, name)
+            if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
+                if len(change.journal.active_arms()) == 1:
+                    raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
+                change.add(step(RETIRE, arm=arm))
+
+    @property
+    def floor(self) -> float | dict[str, float]:
+        """How often each arm is tried at least: one number for all arms, or numbers by name; 0 if there is no floor."""
+        floor = self._read().floor
+        return dict(floor) if isinstance(floor, dict) else floor
+
+    def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
+        """Change how often each arm is tried at least, from the next round on. Twice is once.
+
+        ``floor`` is one number for all active arms, or numbers by the names of arms; 0 or None removes it. With a
+        floor f_i for arm i, a decision tries arm i alone with probability f_i, and with probability 1 - sum_j f_j the
+        policy decides. So arm i is in the next round with probability
+
+            f_i + (1 - sum_j f_j) p_i,
+
+        where p_i is its probability under the policy. This is the propensity that is recorded. Floors of active arms
+        must not sum to more than 1. See ``docs/live.md``.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["control", "new"], policy=db.UCB1(sigma=0.5), seed=1)
+        >>> study.tell_many([trial.id for trial in study.ask(2)], [1.0, 0.0])
+        >>> study.propensities()
+        {'control': 0.0, 'new': 1.0}
+        >>> study.set_floor({"control": 0.2})
+        >>> study.propensities(), study.floor
+        ({'control': 0.2, 'new': 0.8}, {'control': 0.2})
+        """
+        with self._changing(token) as change:
+            journal = change.journal
+            kept = checked_floor(floor, journal.names)
+            changed = step(FLOOR, note=written_floor(kept))
+            if change.is_new(changed) and kept != journal.floor:
+                check_sum(kept, journal.active_names())
+                change.add(changed)
+
+    def _arm(self, journal: Journal, name: str) -> int:
+        if name not in journal.names:
+            raise NotFoundError(f"no arm {name!r} in the study {self.name!r}")
+        return journal.names.index(name)

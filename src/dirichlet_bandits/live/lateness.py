@@ -1,0 +1,116 @@
+"""Late answers: what a missing reward means once the window of its trial has closed.
+
+A trial's window closes ``window`` seconds after its ask. What a missing reward means then is stated when the study is
+created, and depends on why rewards are missing:
+
+    late="abandon"  The reward was lost, whatever it was. The trial is abandoned, and other rewards count as they come.
+    late=0          Nothing is reported unless something happens, such as a purchase: silence means 0. Here a reward
+                    counts when the window of its trial closes, not before. Otherwise the purchases of the last day
+                    would count without the failures of the same day, and every mean would be too large.
+
+In the second case, rewards count in the order of the asks, whatever they are and however long each took. So the rewards
+of an arm are independent draws of one distribution, that of "reward within the window", as intervals assume.
+
+Time decides only by events: before a study is changed, events of the kind LATE close the windows that are over by the
+clock of that process, the oldest trial first. So all processes, and a replay, agree on what was known when.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.storage.events import LATE, Event
+from dirichlet_bandits.validation import finite_number, positive_number
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.live.journal import Journal
+
+ABANDON_LATE: Final = "abandon"
+_UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST: Final = 1e9  # seconds, some thirty years
+
+clock: Callable[[], float] = time.time
+"""Seconds since 1970; tests replace it, to wait for nothing."""
+
+
+class Lateness(NamedTuple):
+    """The window in seconds, and the reward that a missing answer counts as after it; None if it counts for nothing."""
+
+    window: float
+    late: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether rewards count when their windows close, not when they are reported."""
+        return self.late is not None
+
+    @property
+    def as_given(self) -> float | Literal["abandon"]:
+        """The argument ``late``."""
+        return "abandon" if self.late is None else self.late
+
+
+def seconds(window: object) -> float:
+    """The length of a window given as a text, or in seconds.
+
+    >>> seconds("24h"), seconds("1.5min"), seconds(30)
+    (86400.0, 90.0, 30.0)
+    >>> seconds("1 month")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'window' must be seconds, or a text such as '24h', '30min', '7d' or '45s' \
+(got '1 month')
+    """
+    expected = "seconds, or a text such as '24h', '30min', '7d' or '45s'"
+    if isinstance(window, str):
+        found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)\s?(s|min|h|d)", window)
+        if found is None:
+            raise ArgumentError("window", expected, window)
+        length = float(found[1]) * _UNITS[found[2]]
+    else:
+        length = positive_number("window", window)
+    if not 0.0 < length <= _LONGEST:
+        raise ArgumentError("window", f"longer than 0 and no longer than {_LONGEST:g} seconds", window)
+    return length
+
+
+def shown(window: float) -> str:
+    """A window as people read it.
+
+    >>> shown(86400.0), shown(5400.0), shown(0.5)
+    ('1d', '90min', '0.5s')
+    """
+    unit = next((unit for unit in ("d", "h", "min") if window % _UNITS[unit] == 0.0), "s")
+    return f"{window / _UNITS[unit]:.12g}{unit}"
+
+
+def checked_lateness(window: object, late: object, check_reward: Callable[[float], Any]) -> Lateness | None:
+    """What ``window`` and ``late`` mean together; None if neither was given."""
+    if window is None and late is None:
+        return None
+    if window is None:
+        raise ArgumentError("window", "given together with late, such as '24h'", window)
+    expected = "'abandon', or the reward that a missing answer means, such as 0"
+    if late is None or (isinstance(late, bool | str) and late != ABANDON_LATE):
+        raise ArgumentError("late", expected, late)
+    length = seconds(window)
+    if late == ABANDON_LATE:
+        return Lateness(length, None)
+    value = finite_number("late", late)
+    check_reward(value)
+    return Lateness(length, value)
+
+
+def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:
+    """Draft the events that close the windows that are over; the trials whose answers are missing then."""
+    lateness = journal.lateness
+    closed = [] if lateness is None else journal.over(now - lateness.window)
+    if lateness is None or not closed:
+        return []
+    missing = [trial for trial in closed if trial in journal.pending]
+    for trial in missing:
+        draft(Event(journal.last + 1, LATE, trial=trial, value=lateness.late, at=now))
+    if lateness.holds and closed[-1] not in missing:
+        draft(Event(journal.last + 1, LATE, trial=closed[-1], at=now))
+    return missing

@@ -1,0 +1,176 @@
+"""A floor under another policy: every arm is pulled with at least a given probability."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.loop import as_round
+from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.engine.verbs import has_own, implements
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.mixing import forced_arm, mixed
+from dirichlet_bandits.policies.propensity import IncrementalPropensities, propensities, state_propensities
+from dirichlet_bandits.policies.registry import propensities_of, register
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import number_between
+
+
+class FlooredParams(NamedTuple):
+    """Parameters of the inner policy, and the probability with which a decision pulls a given arm alone."""
+
+    inner: Any
+    floor: float
+
+
+class FlooredForgettingParams(NamedTuple):
+    """The same around a policy that forgets, and so must know to which decision a reward belongs."""
+
+    inner: Any
+    floor: float
+
+
+@dataclass(frozen=True)
+class Floored(Policy):
+    """Another policy, with every arm pulled with a probability of at least ``floor``.
+
+    With K arms, a decision pulls a single arm, drawn uniformly at random, with probability K floor. Otherwise the inner
+    policy decides. So arm i is in the next round with probability
+
+        floor + (1 - K floor) p_i,
+
+    where p_i is its probability under the inner policy. The inner policy learns from all rewards. A live study has the
+    same floor by ``create_study(..., floor=0.1)``; this wrapper shows in simulations what it costs. At most 1 / K makes
+    sense; other floors are refused when the number of arms is known. There is no shortcut: the plain loop runs.
+
+    >>> from dirichlet_bandits import NPTS
+    >>> Floored(NPTS(upper=1.0), floor=0.1)
+    Floored(policy=NPTS(upper=1.0), floor=0.1)
+    >>> Floored(NPTS(upper=1.0), floor=0.3).check_arms(4)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'floor' must be at most 1 / 4, with 4 arms (got 0.3)
+
+    Reference: Degenne, Nedelec, Calauzènes and Perchet, Bridging the gap between regret minimization and best arm
+    identification, AISTATS 2019, for why a policy with small regret alone does not find the best arm with confidence.
+    """
+
+    policy: Policy
+    floor: float
+    assumes: ClassVar[str] = "what the inner policy assumes"
+    guarantee: ClassVar[str] = "linear"
+    reference: ClassVar[str] = "Degenne et al. (2019)"
+    wraps: ClassVar[tuple[str, ...]] = ("ThompsonSampling", "RDS", "NPTS")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        number_between("floor", self.floor, 0, 1)
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse a floor that all arms together cannot have."""
+        if self.floor * n_arms > 1.0 + 1e-9:
+            raise ArgumentError("floor", f"at most 1 / {n_arms}, with {n_arms} arms", self.floor)
+        self.policy.check_arms(n_arms)
+
+    @property
+    def waits_for_all_arms(self) -> bool:  # type: ignore[override]
+        """As the inner policy does."""
+        return self.policy.waits_for_all_arms
+
+    @property
+    def ordered_arms(self) -> bool:  # type: ignore[override]
+        """As the inner policy does."""
+        return self.policy.ordered_arms
+
+    @property
+    def params(self) -> FlooredParams | FlooredForgettingParams:
+        inner = self.policy.params
+        kind = FlooredForgettingParams if has_own(verbs.note, type(inner)) else FlooredParams
+        return kind(inner, float(self.floor))
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return self.policy.reward_bounds
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
+
+    def check_reward(self, reward: float) -> None:
+        """Refuse what the inner policy refuses."""
+        self.policy.check_reward(reward)
+
+
+@implements(verbs.init, FlooredParams, FlooredForgettingParams)
+def init_inner(policy: Any, n_arms: int) -> Any:
+    """The state is that of the inner policy."""
+    return verbs.init(policy.inner, n_arms)
+
+
+@implements(verbs.update, FlooredParams, FlooredForgettingParams)
+def update_inner(policy: Any, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
+    """The inner policy learns from all rewards."""
+    return verbs.update(policy.inner, state, arm, reward, rng)
+
+
+@implements(verbs.note, FlooredForgettingParams)
+def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: int) -> None:
+    """Pass the time on to the inner policy."""
+    verbs.note(policy.inner, state, decision, now)
+
+
+@implements(verbs.select, FlooredParams, FlooredForgettingParams)
+def force_or_ask(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
+    """Return an arm that the floor forces, alone, or what the inner policy selects; arms without rewards come first."""
+    arms = unpulled(state.pulls, rng)
+    if arms.size == 0:
+        forced = forced_arm(np.full(state.pulls.size, policy.floor), rng.random())
+        if forced >= 0:
+            arms = np.full(1, forced)
+        else:
+            arms = as_round(verbs.select(policy.inner, state, rng), np.empty(1, np.int64))
+    return arms
+
+
+def floored_propensities(policy: Floored, state: Any) -> Floats:
+    """Return floor + (1 - K floor) p, p being the propensities of the inner policy."""
+    return _mixed(policy, state_propensities(policy.policy, state))
+
+
+def floored_from_histories(policy: Floored, histories: list[Floats]) -> Floats:
+    """Return the same for given rewards."""
+    return _mixed(policy, propensities(policy.policy, histories))
+
+
+class IncrementalFloored:
+    """The same at the cost that the inner policy has."""
+
+    def __init__(self, policy: Any, n_arms: int) -> None:
+        self._policy = policy
+        self._inner = IncrementalPropensities(policy.policy, n_arms)
+
+    def propensities(self, state: Any) -> Floats:
+        """From those of the inner policy."""
+        return _mixed(self._policy, self._inner.propensities(state))
+
+
+def _mixed(policy: Floored, own: Floats) -> Floats:
+    return mixed(own, np.full(own.size, float(policy.floor)))
+
+
+def obstacle(policy: Floored) -> str:
+    """Nothing, unless the inner policy is refused."""
+    propensities_of(policy.policy)
+    return ""
+
+
+register(
+    Floored,
+    probability=floored_propensities,
+    from_histories=floored_from_histories,
+    incremental=IncrementalFloored,
+    obstacle=obstacle,
+)
