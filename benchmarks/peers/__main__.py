@@ -1,4 +1,4 @@
-"""Other libraries beside ours, in one run: steps a second of one core, and regret.
+"""Other libraries beside ours, in one run: steps per second of one core, and regret.
 
     python -m benchmarks.peers                # a few minutes; the first time it installs them into .peers/
     python -m benchmarks.peers --games 20     # quicker, less sure
@@ -40,7 +40,7 @@ def main(games: int) -> None:
                     regrets.setdefault((problem, policy, library), []).extend(lost)
     for problem, coins in PROBLEMS.items():
         print(f"\n{problem}: {', '.join(map(str, coins))}; {HORIZON} pulls\n")
-        print("| policy | library | steps a second | regret | games |\n|---|---|---:|---:|---:|")
+        print("| policy | library | steps per second | regret | games |\n|---|---|---:|---:|---:|")
         for (where, policy, library), measured in sorted(rates.items(), key=lambda item: item[0][1]):
             if where == problem:
                 lost = regrets[where, policy, library]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
+from dirichlet_bandits.live.bounds import declared_bounds, within
+from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
@@ -27,22 +28,27 @@ def create_study(
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
+    bounds: tuple[float, float] | None = None,
     floor: Floor | None = None,
     window: str | float | None = None,
     late: float | str | None = None,
+    segments: Sequence[str] | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
     """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
 
-    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
-    study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
-    A study that exists must have been created with the same arms, policy, direction, control and floor, and the same
-    seed if one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
+    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the study in
+    memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn. A study that
+    exists must have been created with the same arms, policy, direction, control, bounds and floor, and the same seed if
+    one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
 
     With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
     bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
     :meth:`Study.summary` compares the others with.
+
+    ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
+    are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
 
     ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
     become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
@@ -50,6 +56,9 @@ def create_study(
     A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds; ``late``
     states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
     trial, and other rewards do not count before their windows close, either (``docs/live.md`` explains why).
+
+    With ``segments``, such as ``["clay", "sand"]``, every ask is for one of them, and the policy learns in each of them
+    separately.
 
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
@@ -59,7 +68,7 @@ def create_study(
     ['13 Mar', '26 Feb', '28 Mar']
     """
     policy = as_policy(policy)
-    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_arms(arms)}
+    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_names("arms", arms)}
     checked_name("name", name)
     if not direction_for(policy, direction).larger_is_better:
         settings["direction"] = direction
@@ -67,13 +76,23 @@ def create_study(
         if control not in settings["arms"]:
             raise ArgumentError("control", "one of the arms, or None", control)
         settings["control"] = control
+    if segments is not None:
+        settings["segments"] = checked_names("segments", segments)
+    limits = declared_bounds(bounds, policy)
+    if limits is not None:
+        settings["bounds"] = list(limits)
+
+    def check(value: float) -> None:
+        policy.check_reward(value)
+        within("late", value, limits)
+
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     kept = checked_floor(floor, settings["arms"])
     if kept:
         check_sum(kept, settings["arms"])
         settings["floor"] = kept
         first.append(Event(len(first), FLOOR, note=written_floor(kept), at=time.time()))
-    lateness = checked_lateness(window, late, policy.check_reward)
+    lateness = checked_lateness(window, late, check)
     if lateness is not None:
         first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
     policy.check_arms(len(settings["arms"]))
@@ -86,7 +105,8 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in ("arms", "policy", "direction", "control", "floor", *([] if seed is None else ["seed"])):
+    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments")
+    for field in (*fields, *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -157,8 +177,17 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
     if control is not None and control not in settings["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    identity = settings.get("identity", "")  # studies of before have none
-    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control, identity=identity)
+    return Study(
+        storage,
+        name,
+        policy,
+        int(settings["seed"]),
+        direction=direction,
+        control=control,
+        bounds=declared_bounds(settings.get("bounds"), policy),
+        segments=settings.get("segments", ()),
+        identity=settings.get("identity", ""),  # studies of before have none
+    )
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:
