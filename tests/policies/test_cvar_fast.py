@@ -162,7 +162,7 @@ def test_contests_pull_each_arm_with_its_probability():
     rng = np.random.default_rng(8)
     policy = db.BCVTS(UPPER, 0.4)
     state, exact = policy.init(3), policy.init(3)
-    for arm, (shift, n) in enumerate([(0.32, 90), (0.0, 60), (0.0, 40)]):
+    for arm, (shift, n) in enumerate([(0.45, 90), (0.0, 60), (0.0, 40)]):
         x = shift + stats.gamma(2.0).ppf((np.arange(n) + 0.5) / n)
         state = observed(state, arm, x)
         for value in x:
