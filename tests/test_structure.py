@@ -24,6 +24,7 @@ LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they f
     "following.__init__": db.Study,
     "opening.create_study": db,
     "paper.reproduce": db.report,
+    "planning.plan": db,
     "ranking.compare_policies": db,
     "result.plot": db.Result,
     "simulate.simulate": db,

@@ -175,6 +175,9 @@ PAIRS |= {
 PAIRS |= {
     "EqualSplit": Example(lambda w: db.EqualSplit(), naive.equal_split),
     "EpsilonGreedy": Example(lambda w: db.EpsilonGreedy(0.3), partial(naive.epsilon_greedy, epsilon=0.3)),
+    "TopTwo": Example(
+        lambda w: db.TopTwo(w.lower, w.upper), partial(naive.top_two_coins, beta=0.5), "binary", moves=False
+    ),
     "Floored UCB1": Example(
         lambda w: db.Floored(db.UCB1(sigma=0.5 * w.unit), 0.1),
         partial(naive.floored, floor=0.1, inner=partial(naive.ucb1, sigma=0.5)),
@@ -206,6 +209,14 @@ PAIRS |= {
         ordered=True,
     ),
     "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
+}
+PAIRS |= {
+    "Queued UCB1": Example(
+        lambda w: db.Queued(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5), live=False
+    ),
+    "CountPending UCB1": Example(
+        lambda w: db.CountPending(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5)
+    ),
 }
 Changing = partial(Example, moves=False, ordered=True)
 QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards

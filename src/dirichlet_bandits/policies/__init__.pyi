@@ -6,6 +6,7 @@ from dirichlet_bandits.policies.cvar import UUCB as UUCB
 from dirichlet_bandits.policies.cvar import CVaRUCB as CVaRUCB
 from dirichlet_bandits.policies.deciding import EpsilonGreedy as EpsilonGreedy
 from dirichlet_bandits.policies.deciding import EqualSplit as EqualSplit
+from dirichlet_bandits.policies.deciding import TopTwo as TopTwo
 from dirichlet_bandits.policies.dirichlet import BDS as BDS
 from dirichlet_bandits.policies.dirichlet import QDS as QDS
 from dirichlet_bandits.policies.dirichlet import RDS as RDS
@@ -18,6 +19,8 @@ from dirichlet_bandits.policies.imed import IMED as IMED
 from dirichlet_bandits.policies.imed import EmpiricalIMED as EmpiricalIMED
 from dirichlet_bandits.policies.imed import UnimodalIMED as UnimodalIMED
 from dirichlet_bandits.policies.interface import Policy as Policy
+from dirichlet_bandits.policies.late import CountPending as CountPending
+from dirichlet_bandits.policies.late import Queued as Queued
 from dirichlet_bandits.policies.med import MED as MED
 from dirichlet_bandits.policies.med import MaillardSampling as MaillardSampling
 from dirichlet_bandits.policies.npts import NPTS as NPTS
