@@ -6,7 +6,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, FLOOR, LATE, NOTE, PAST, TELL, VOID, Event
+from dirichlet_bandits.storage.events import (
+    ABANDON,
+    ARM,
+    ASK,
+    CORRECT,
+    FLOOR,
+    LATE,
+    NOTE,
+    PAST,
+    REOPEN,
+    TELL,
+    VOID,
+    Event,
+)
 
 
 class Mended(NamedTuple):
@@ -38,7 +51,7 @@ def mend(events: Sequence[Event]) -> Mended:
         if event.number != expected:
             torn = True
         expected = event.number + 1
-        if event.kind in (TELL, ABANDON, VOID, CORRECT, NOTE) and event.trial not in trials:
+        if event.kind in (TELL, ABANDON, REOPEN, VOID, CORRECT, NOTE) and event.trial not in trials:
             continue
         if event.kind == FLOOR:  # what was decided with it is recorded; its arms may be missing
             continue

@@ -141,6 +141,13 @@ def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
+@writing.post("/reopen")
+def reopen(name: Name, body: bodies.Reopen, studies: Studies) -> bodies.Done:
+    """Make an abandoned trial pending again."""
+    studies.study(name).reopen(body.id, token=body.token)
+    return bodies.Done()
+
+
 @writing.post("/void")
 def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
     """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""

@@ -117,6 +117,12 @@ class Abandon(_Change):
     id: Id
 
 
+class Reopen(_Change):
+    """An abandoned trial that is pending again."""
+
+    id: Id
+
+
 class Void(_Change):
     """A reward to take back, and why."""
 

@@ -179,6 +179,10 @@ class RemoteStudy(Named, Estimating):
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
         self._change("abandon", token, id=trial_id(id))
 
+    def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
+        """Make an abandoned trial pending again. See :meth:`Study.reopen`."""
+        self._change("reopen", token, id=trial_id(id))
+
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take the reward of a trial back. See :meth:`Study.void`."""
         self._change("void", token, id=trial_id(id), reason=checked_name("reason", reason))

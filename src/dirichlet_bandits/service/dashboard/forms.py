@@ -39,7 +39,7 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
     study = studies.study(name)
 
     def act() -> Response:
-        study.tell(_whole("id", id), _real("reward", reward))
+        study.tell(_whole("id", id), real_number("reward", reward))
         return back_to(name, done=_whole("id", id))
 
     return _acted(request, study, act, trial=id, reward=reward)
@@ -49,12 +49,14 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
 def abandon(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
     """A trial whose reward will never come."""
     study = studies.study(name)
+    return _revised(request, study, id, study.abandon)
 
-    def act() -> Response:
-        study.abandon(_whole("id", id))
-        return back_to(name, done=_whole("id", id))
 
-    return _acted(request, study, act, trial=id)
+@routes.post("/reopen")
+def reopen(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
+    """Make an abandoned trial pending again."""
+    study = studies.study(name)
+    return _revised(request, study, id, study.reopen)
 
 
 @routes.post("/void")
@@ -72,7 +74,7 @@ def correct(
     study = studies.study(name)
 
     def act(trial: int) -> None:
-        study.correct(trial, _real("reward", reward), reason.strip() or None)
+        study.correct(trial, real_number("reward", reward), reason.strip() or None)
 
     return _revised(request, study, id, act, reward=reward, reason=reason)
 
@@ -127,15 +129,15 @@ def _whole(field: str, text: str) -> int:
     return int(text)
 
 
-def _real(field: str, text: str) -> float:
+def real_number(field: str, text: str) -> float:
     """A number as people type it, with a point or a comma, unless the point or comma may also separate thousands.
 
-    >>> _real("reward", "3120,5"), _real("reward", "-0,125"), _real("reward", "1e3")
+    >>> real_number("reward", "3120,5"), real_number("reward", "-0,125"), real_number("reward", "1e3")
     (3120.5, -0.125, 1000.0)
-    >>> _real("reward", "3,120")
+    >>> real_number("reward", "3,120")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the comma may mean either (got '3,120')
-    >>> _real("reward", "3.120")
+    >>> real_number("reward", "3.120")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the point may mean either (got '3.120')
     """

@@ -9,7 +9,7 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
-from dirichlet_bandits.service.dashboard.advice import next_step
+from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 
 LISTED: Final = 50
@@ -50,7 +50,8 @@ def overview(study: Study) -> dict[str, Any]:
         "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
-        "next_step": next_step(rows, pending, summary.attrs),
+        "verdict": verdict(rows, summary.attrs),
+        "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],
         "n_waiting": len(pending),
         "legend": [(arm, charts.swatch(k)) for k, arm in enumerate(drawn)]

@@ -10,9 +10,9 @@ async function refresh() {
     if (answer.redirected) location.reload(); // logged out meanwhile
     const text = await answer.text();
     if (answer.ok && show(text)) await window.drawCharts();
-    state.textContent = answer.ok ? "" : "The service cannot answer; trying again.";
+    state.textContent = answer.ok ? "" : "The service cannot respond; retrying.";
   } catch {
-    state.textContent = "The service cannot be reached; trying again.";
+    state.textContent = "The service cannot be reached; retrying.";
   }
 }
 
@@ -24,6 +24,7 @@ function show(text) {
   for (const part of [...fresh.content.children]) {
     const old = document.getElementById(part.id);
     if (old.innerHTML.trim() === part.innerHTML.trim()) continue;
+    if ([...old.querySelectorAll("input:not([type=hidden])")].some((field) => field.value)) continue; // being typed
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     const places = [...old.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
     old.replaceWith(part);
@@ -31,6 +32,7 @@ function show(text) {
     if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
     changed = true;
   }
+  if (changed) window.localTimes();
   return changed;
 }
 
