@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.service.dashboard.typed import real_number
 
 MEASURES: Final = {
     "binary": "yes or no, such as a click or a sale",
@@ -99,8 +100,6 @@ def code(name: str, arms: list[str], chosen: Chosen, direction: str, control: st
 
 
 def _limit(field: str, text: str) -> float:
-    from dirichlet_bandits.service.dashboard.forms import real_number
-
     if not text.strip():
         raise ArgumentError(field, "a number, because rewards lie between two limits", text)
     return real_number(field, text)

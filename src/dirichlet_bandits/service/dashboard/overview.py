@@ -8,7 +8,7 @@ import pandas as pd
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 
@@ -50,6 +50,9 @@ def overview(study: Study) -> dict[str, Any]:
         "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
+        "code": guided.code(
+            study.name, arms, guided.Chosen(repr(study.policy), study.bounds), study.direction, study.control
+        ),
         "verdict": verdict(rows, summary.attrs),
         "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],

@@ -15,6 +15,7 @@ from dirichlet_bandits.service.keys import WRITE
 
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
+_MINUS: Final = "\N{MINUS SIGN}"
 _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
@@ -39,7 +40,7 @@ def short(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return ""
     text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
-    return text.replace("-", "−") if value < 0 else text
+    return text.replace("-", _MINUS) if value < 0 else text
 
 
 def exact(value: float) -> str:
