@@ -10,7 +10,12 @@ from tools.pages import BLOCK, PAGES, figures, read, run, shown_outputs
 ROOT = Path(__file__).parents[1]
 PRINTED = {
     "CONTRIBUTING.md": ["is sound", "breakpoints (101, 201, 301)"],
-    "docs/live.md": ["['held', 'pending', 'pending', 'pending']", "late: [1, 2, 3]"],
+    "docs/live.md": [
+        "['held', 'pending', 'pending', 'pending']",
+        "late: [1, 2, 3]",
+        "True ['told', 'repeated'] 1",
+        "None {'early'",
+    ],
     "docs/worlds.md": ["(1001,) [0.3, 0.5, 0.1]", "10000"],
 }
 """Pages whose code runs although they do not show its output, and some of what it prints."""

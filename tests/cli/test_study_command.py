@@ -158,6 +158,20 @@ def test_late_answers(run):
     assert "'--late' must be" in run("create", "other", "--arm", "a", "--window", "24h", code=2)
 
 
+def test_segments_and_units(run):
+    run("create", "maize", "--arm", "26 Feb", "--arm", "13 Mar", "--segment", "clay", "--segment", "sand", "--seed", 1)
+    first = run("ask", "maize", "--segment", "clay", "--unit", "field 7")
+    assert run("ask", "maize", "--segment", "clay", "--unit", "field 7") == first
+    run("tell", "maize", 0, 3120)
+    assert run("ask", "maize", "--segment", "clay", "--unit", "field 7").split("\t")[1:] == first.split("\t")[1:]
+    assert "'--segment' must be one of 'clay', 'sand'" in run("ask", "maize", code=2)
+    assert "over the segments clay, sand" in run("show", "maize")
+    shown = json.loads(run("show", "maize", "--segment", "clay", "--json"))
+    assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
+    assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0
+    assert "every decision" in run("replay", "maize")
+
+
 def test_replay_finds_a_forged_record(run):
     run("create", "s", "--arm", "a", "--arm", "b", "--seed", 1)
     study = db.load_study("s", "sqlite:///s.db")

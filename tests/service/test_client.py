@@ -116,6 +116,31 @@ def test_late_answers_are_the_same_there(studies, late):
         studies.create_study("no late", arms=ARMS, window="24h")
 
 
+def test_segments_and_units_are_the_same_there(studies, web):
+    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "segments": ["clay", "sand"]}
+    here, there = db.create_study("soils", **settings), studies.create_study("soils", **settings)
+    for step in range(12):
+        segment = settings["segments"][step % 2]
+        for study in (here, there):
+            study.tell(study.ask(segment=segment), float(step % 5))
+            study.tell(study.ask(segment=segment, unit=f"field {step % 3}"), float(step % 4))
+    mine, theirs = (study.ask(segment="sand", unit="field 1") for study in (here, there))
+    assert (mine[:3], mine[4:]) == (theirs[:3], theirs[4:])
+    for segment in (None, "clay", "sand"):
+        pd.testing.assert_frame_equal(here.summary(segment=segment), there.summary(segment=segment))
+    assert here.propensities(segment="clay") == there.propensities(segment="clay")
+    times = ["asked_at", "ended_at"]
+    pd.testing.assert_frame_equal(*(study.trials_dataframe().drop(columns=times) for study in (here, there)))
+    assert there.replay() == here.replay()
+    assert studies.load_study("soils").segments == ("clay", "sand")
+    for study in (here, there):
+        with pytest.raises(db.ArgumentError, match="'segment' must be one of"):
+            study.ask()
+    refused = web.post("/api/ask", params={"study": "soils"}, json={"n": 2, "segment": "clay", "unit": "u"})
+    assert refused.status_code == 422
+    assert web.get("/study", params={"name": "soils"}).status_code == 200
+
+
 def test_same_answers_on_risk(studies):
     policy, level = db.BCVTS(upper=10.0, level=0.25), db.CVaR(0.25)
     here = db.create_study("bad years", arms=["a", "b"], policy=policy, seed=2)

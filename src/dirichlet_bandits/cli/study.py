@@ -34,6 +34,7 @@ Archived = Annotated[bool, typer.Option("--archived", help="List the archived st
 Token = Annotated[
     str | None, typer.Option(help="A name of yours for this call: made again with the same one, it changes nothing.")
 ]
+Segment = Annotated[str | None, typer.Option(help="One of the segments of the study, if it has any.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
 
 
@@ -51,6 +52,7 @@ def create_command(
     ] = None,
     window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
     late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
+    segment: Annotated[list[str] | None, typer.Option(help="A segment that learns by itself; once for each.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -73,13 +75,19 @@ def create_command(
         floor=_floor(floor),
         window=None if window is None else _number_or_text(window),
         late=None if late is None else _number_or_text(late),
+        segments=segment or None,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
 
 @app.command("ask")
 def ask_command(
-    name: Name, storage: Url, n: Annotated[int, typer.Option("-n", min=1, help="How many trials.")] = 1
+    name: Name,
+    storage: Url,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many trials.")] = 1,
+    segment: Segment = None,
+    unit: Annotated[str | None, typer.Option(help="Someone who gets the arm of before, such as a user.")] = None,
+    token: Token = None,
 ) -> None:
     """Print the next trials, a line each: id, arm and propensity, with tabs in between.
 
@@ -87,7 +95,15 @@ def ask_command(
     Example:
       dirichlet-bandits study ask maize --storage sqlite:///maize.db -n 5
     """
-    for trial in db.load_study(name, storage).ask(n):
+    study = db.load_study(name, storage)
+    if unit is not None and n != 1:
+        raise db.ArgumentError("n", "1 with a unit, which has one trial at a time", n)
+    found = (
+        study.ask(n, segment=segment, token=token)
+        if unit is None
+        else [study.ask(segment=segment, unit=unit, token=token)]
+    )
+    for trial in found:
         typer.echo(f"{trial.id}\t{trial.arm}\t{trial.propensity:.6g}")
 
 
@@ -281,6 +297,7 @@ def show_command(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are named.")] = None,
     archived: Archived = False,
+    segment: Segment = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
@@ -293,7 +310,7 @@ def show_command(
     """
     form = tables.form_of(as_json, as_csv)
     if name is not None:
-        study_tables.show_study(db.load_study(name, storage), form)
+        study_tables.show_study(db.load_study(name, storage), form, segment)
     elif form != "text":
         study_tables.show_list(storage, archived, form)
     else:

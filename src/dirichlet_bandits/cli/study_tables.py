@@ -38,9 +38,12 @@ _LIFT = ("lift", "lift_low", "lift_high")
 _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 
-def show_study(study: "db.Study", form: tables.Form) -> None:
-    """Arms with their means, intervals and propensities; pending trials."""
-    summary, chances, waiting = study.summary(), study.propensities(), study.pending
+def show_study(study: "db.Study", form: tables.Form, segment: str | None = None) -> None:
+    """Arms with their means, intervals and propensities, which a study has by segment; pending trials."""
+    summary = study.summary(segment=segment)
+    pooled = bool(study.segments) and segment is None
+    chances = dict.fromkeys(map(str, summary.index), math.nan) if pooled else study.propensities(segment=segment)
+    waiting = [trial for trial in study.pending if segment in (None, trial.segment)]
     said = summary.attrs
     if form == "text":
         tables.show(_for_people(study, summary, chances))
@@ -49,7 +52,10 @@ def show_study(study: "db.Study", form: tables.Form) -> None:
         tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
-        tables.note("next: propensity of the next decision")
+        if pooled:
+            tables.note(f"over the segments {', '.join(study.segments)}: --segment shows one")
+        else:
+            tables.note("next: propensity of the next decision")
         if study.floor:
             tables.note(f"floor: {floor_words(study.floor)}")
         if waiting:

@@ -52,7 +52,15 @@ class Decider:
         self._forgets = has_own(verbs.note, type(policy.params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
+        self._seed = seed
+        self._parts: dict[str, Decider] = {}
         self._forget()
+
+    def of(self, segment: str | None) -> "Decider":
+        """The same policy with the state that it has reached in one segment; this one, if there is none."""
+        if segment is None:
+            return self
+        return self._parts.setdefault(segment, Decider(self.policy, self._seed, self.direction, self._with_floors))
 
     def _forget(self) -> None:
         self._arms: list[int] = []

@@ -178,12 +178,12 @@ def checked_name(field: str, name: object) -> str:
     return name
 
 
-def checked_arms(arms: object) -> list[str]:
-    """Names of the first arms, all different."""
-    if isinstance(arms, str) or not isinstance(arms, Sequence) or not arms:
-        raise ArgumentError("arms", "a list of names", arms)
-    names = [checked_name(f"arms[{k}]", arm) for k, arm in enumerate(arms)]
+def checked_names(field: str, given: object) -> list[str]:
+    """Names of the first arms, or of segments, all different."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise ArgumentError(field, "a list of names", given)
+    names = [checked_name(f"{field}[{k}]", name) for k, name in enumerate(given)]
     for k, name in enumerate(names):
         if name in names[:k]:
-            raise ArgumentError(f"arms[{k}]", "different from the names before it", name)
+            raise ArgumentError(f"{field}[{k}]", "different from the names before it", name)
     return names

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.live.asked import read_ask
 from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
@@ -26,7 +27,7 @@ from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import PAST, Event
+from dirichlet_bandits.storage.events import ASK, PAST, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -112,7 +113,8 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
     def look(event: Event) -> None:
         nonlocal row
         if event.data is not None:
-            chances = decider.propensities(journal)
+            segment = read_ask(event.note).segment if event.kind == ASK else None
+            chances = decider.of(segment).propensities(journal.of(segment))
             wanted[row, : chances.size] = chances / chances.sum()
         row += event.kind == PAST or event.data is not None
         journal.apply([event])
@@ -124,7 +126,7 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
 def _estimate(rounds: LoggedRounds, wanted: Floats) -> Estimate:
     journal, q = rounds.journal, rounds.propensities
     arms = np.array(journal.arm_of, np.int64)
-    used = rounds.complete[rounds.row_of_trial] if arms.size else np.zeros(0, bool)
+    used = rounds.complete[rounds.row_of_trial] & rounds.counts if arms.size else np.zeros(0, bool)
     told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)
     handed_out = np.bincount(arms[used], minlength=q.shape[1])
     answered = np.bincount(arms[used & told], minlength=q.shape[1])

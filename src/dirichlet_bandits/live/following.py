@@ -55,6 +55,7 @@ class Following(Named):
         *,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        segments: Sequence[str] = (),
         identity: str = "",
     ) -> None:
         super().__init__(name, identity)
@@ -63,6 +64,7 @@ class Following(Named):
         self.seed = seed
         self.direction = direction
         self.control = control
+        self.segments = tuple(segments)
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []

@@ -4,6 +4,8 @@ import importlib.util
 import json
 import math
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +30,11 @@ from dirichlet_bandits.live.intervals import (
 from dirichlet_bandits.live.journal import Journal, Revision
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.pooled import NO_INTERVAL, pooled_intervals, pooled_means
 from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
@@ -39,6 +42,10 @@ if TYPE_CHECKING:
 
 BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any law within the bounds"
 UNBOUNDED = "asymptotic confidence sequence, for all arms together: any law with a variance, many rewards"
+
+
+ONE_BY_ONE = "none over all segments: look at them one by one"
+_TEXTS = ("arm", "reason", "note", "segment", "unit")
 
 
 def summary(
@@ -58,14 +65,16 @@ def summary(
     bounded = math.isfinite(lower) and math.isfinite(upper)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
-    taken_back = np.array([journal.arm_of[trial] for trial in journal.voided], np.int64)
-    voided = np.bincount(taken_back, minlength=len(journal.names))
-    late = np.bincount(
-        np.array([journal.arm_of[trial] for trial in journal.late], np.int64), minlength=len(journal.names)
-    )
+    handed_out -= _by_arm(journal, journal.repeats)
+    voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
     of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
     levels = _levels(journal, level)
-    intervals = [_interval(x, lower, upper, float(each)) for x, each in zip(of_arm, levels, strict=True)]
+    means = [x.mean() if x.size else math.nan for x in of_arm]
+    intervals = _intervals(journal, level, lower, upper)
+    pooled = bool(journal.parts.journals)
+    if pooled:
+        means = pooled_means(journal)
+        intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     rows = []
     for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
         told, pending = journal.n_told[arm], journal.n_pending[arm]
@@ -78,7 +87,7 @@ def summary(
                 "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
                 "voided": int(voided[arm]),
                 **({} if journal.lateness is None else {"late": int(late[arm])}),
-                "mean": x.mean() if x.size else math.nan,
+                "mean": means[arm],
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
                 "high": interval.high,
@@ -86,6 +95,8 @@ def summary(
         )
     frame = pd.DataFrame(rows).set_index("arm")
     reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
+    if pooled:
+        reasons = [None if math.isfinite(one.low) and math.isfinite(one.high) else NO_INTERVAL for one in intervals]
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
         base = journal.names.index(control)
@@ -96,8 +107,12 @@ def summary(
     if not isinstance(policy.objective, Mean):
         seen = [direction.turn(x) for x in of_arm]
         frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
+        if pooled:  # other objectives than the mean are no averages over segments
+            frame["value"] = math.nan
     if isinstance(policy.objective, CVaR):
         ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), levels, direction.name)
+        if pooled:
+            ends, words = [Interval(-math.inf, math.inf)] * len(of_arm), ONE_BY_ONE
         frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
         frame.attrs["value_interval"] = words
     frame.attrs["objective"] = policy.objective.name
@@ -109,7 +124,7 @@ def summary(
         *(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True
     )
     judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
-    judged = [one for one in judged if one.told]
+    judged = [one for one in judged if one.told and not math.isnan(one.value)]
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
         judged, direction.larger_is_better, policy.objective.name
     )
@@ -120,6 +135,8 @@ def best(journal: Journal, policy: Policy, level: float, direction: Direction) -
     """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
     lower, upper = checked_bounds(None, policy, journal.told_rewards)
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    if journal.parts.journals:
+        return _best_pooled(journal, policy, level, direction, (lower, upper))
     levels, judged = _levels(journal, level), []
     for arm in journal.known_arms():
         x = rewards[arms == arm]
@@ -127,6 +144,35 @@ def best(journal: Journal, policy: Policy, level: float, direction: Direction) -
         value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
         judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, float(levels[arm]))))
     return best_arm(judged, direction.larger_is_better, policy.objective.name)
+
+
+def _best_pooled(
+    journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
+) -> Best:
+    """The same over all segments, for policies that judge arms by their means."""
+    if not isinstance(policy.objective, Mean):
+        return best_arm([], direction.larger_is_better, policy.objective.name)
+    lower, upper = bounds
+    intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
+    means = pooled_means(journal)
+    judged = [
+        Judged(journal.names[arm], means[arm], journal.n_told[arm], *intervals[arm])
+        for arm in journal.known_arms()
+        if not math.isnan(means[arm])
+    ]
+    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+
+
+def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
+    """How many of some trials each arm has."""
+    return np.bincount(np.array([journal.arm_of[trial] for trial in trials], np.int64), minlength=len(journal.names))
+
+
+def _intervals(journal: Journal, level: float, lower: float, upper: float) -> list[Interval]:
+    """The interval of each arm's mean; all of them hold together."""
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    levels = _levels(journal, level)
+    return [_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
 
 
 def _levels(journal: Journal, level: float) -> Floats:
@@ -180,6 +226,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
             "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
             "late": [trial in journal.late for trial in ids],
+            "segment": pd.Series([journal.segment_of.get(trial) for trial in ids], dtype="str"),
+            "unit": pd.Series([journal.unit_of.get(trial) for trial in ids], dtype="str"),
         },
         index=pd.RangeIndex(len(ids), name="trial"),
     )
@@ -218,5 +266,5 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         if kind == ".parquet":
             frame.to_parquet(draft)
         else:
-            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in ("arm", "reason", "note")}
+            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in _TEXTS}
             frame.assign(**texts).to_csv(draft)

@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
+from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask
 from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
+from dirichlet_bandits.live.parts import Parts
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ABANDON,
@@ -37,6 +39,7 @@ TOLD: Final = "told"
 ABANDONED: Final = "abandoned"
 VOIDED: Final = "voided"
 HELD: Final = "held"
+REPEATED: Final = "repeated"
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
@@ -65,7 +68,8 @@ class Journal:
     taken back or replaced, ``revision`` changes: it is the number of the last event that did so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_part: bool = False) -> None:
+        self._is_part = is_part  # of a segment: only some of the study's events come here
         self.last = -1
         self.tail: tuple[Any, ...] = ()  # the last event, to be known again
         self.names: list[str] = []
@@ -95,6 +99,13 @@ class Journal:
         ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
+        self.parts = Parts(self)
+        self.segment_of: dict[int, str] = {}
+        self.unit_of: dict[int, str] = {}
+        self.first_of: dict[str, int] = {}  # the trial that assigned the arm of each unit
+        self.last_of: dict[str, int] = {}  # the last trial of each unit
+        self.repeats: set[int] = set()  # trials of a unit after its first, which do not count
+        self.aside: dict[int, float] = {}  # the rewards of these
         self.lateness: Lateness | None = None
         self.late: set[int] = set()  # trials whose answers were missing when their windows closed
         self.held: dict[int, tuple[int, float]] = {}  # rewards that count when windows close, and their events' numbers
@@ -107,6 +118,8 @@ class Journal:
             return TOLD
         if trial in self.held:
             return HELD
+        if trial in self.aside:
+            return REPEATED
         if trial in self.pending:
             return PENDING
         return VOIDED if trial in self.voided else ABANDONED
@@ -150,7 +163,9 @@ class Journal:
 
     def answer(self, trial: int) -> float | None:
         """The reward that a trial has now, whether it counts already or is held; None if there is none."""
-        return self.held[trial][1] if trial in self.held else self.reward_of.get(trial)
+        if trial in self.held:
+            return self.held[trial][1]
+        return self.aside[trial] if trial in self.aside else self.reward_of.get(trial)
 
     def first_reward(self, trial: int) -> float | None:
         """The reward that was reported first, whatever became of it; None if there is none."""
@@ -199,7 +214,7 @@ class Journal:
         arm: Any
         value: Any
         for number, kind, trial, arm, value, at, _, note, token, _ in events:
-            if number != self.last + 1:
+            if number != self.last + 1 and not self._is_part:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
             if not abs(at) < LATEST:
@@ -209,18 +224,16 @@ class Journal:
                     raise FormatError(
                         f"event {number} asks trial {trial!r} of arm {arm!r} for {value!r}: the storage is damaged"
                     )
-                if self.rest:  # the round goes on
-                    del self.rest[0]
+                asked = NOTHING if note is None else read_ask(note)
+                if asked.segment is None and asked.unit is None:
+                    self._hand_out(number, trial, asked)
+                    self.n_pending[arm] += 1
                 else:
-                    if note is not None:
-                        self.rest = _rest_of_round(number, note, len(self.names))
-                    self.round = trial
-                self.round_of.append(self.round)
+                    self._assign(Event(number, kind, trial, arm, value, at), asked)
                 self.arm_of.append(arm)
                 self.propensity_of.append(value)
                 self.asked_at.append(at)
                 self.pending[trial] = None
-                self.n_pending[arm] += 1
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
             elif kind == TELL:
@@ -229,14 +242,16 @@ class Journal:
                 arm = self.arm_of[trial]
                 del self.pending[trial]
                 self.ended_at[trial] = at
-                if self._is_open(trial):
+                if trial in self.repeats:
+                    self.aside[trial] = value
+                elif self._is_open(trial):
                     self.held[trial] = number, value
                 else:
                     self.n_pending[arm] -= 1
                     self._tell(number, trial, arm, value)
             elif kind == ABANDON:
                 del self.pending[trial]
-                self.n_pending[self.arm_of[trial]] -= 1
+                self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
                 self.ended_at[trial] = at
             elif kind == REOPEN:
                 self._reopen(number, trial)
@@ -266,10 +281,49 @@ class Journal:
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             if token is not None and kind != ASK and kind != PAST:
-                self.number_of.setdefault(token, number)
+                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got a trial that was there
+                    self.trials_of[token] = json.loads(note)["asked"]
+                else:
+                    self.number_of.setdefault(token, number)
+            if self.segment_of:
+                self.parts.apply(Event(number, kind, trial, arm, value, at, None, note))
             self.last = number
         if events:
             self.tail = _without_data(events[-1])
+
+    def of(self, segment: str | None) -> "Journal":
+        """The journal of a segment; of the study itself, if it has none."""
+        return self if segment is None else self.parts.journal(segment)
+
+    def _hand_out(self, number: int, trial: int, asked: Asked) -> None:
+        """The next arm of the round, or the first one of a new round."""
+        if self.rest:
+            del self.rest[0]
+        else:
+            self.rest = _checked_rest(number, asked.rest, len(self.names))
+            self.round = trial
+        self.round_of.append(self.round)
+
+    def _assign(self, event: Event, asked: Asked) -> None:
+        """An ask within a segment, or for a unit."""
+        trial: Any = event.trial
+        if asked.unit is not None:
+            self.unit_of[trial] = asked.unit
+            self.last_of[asked.unit] = trial
+        if asked.first is not None:  # the unit's arm once more
+            self.repeats.add(trial)
+            self.round_of.append(self.round_of[asked.first])
+            if asked.first in self.segment_of:
+                self.segment_of[trial] = self.segment_of[asked.first]
+            return
+        if asked.unit is not None:
+            self.first_of[asked.unit] = trial
+        self.n_pending[event.arm or 0] += 1
+        if asked.segment is None:
+            self._hand_out(event.number, trial, asked)
+        else:
+            self.segment_of[trial] = asked.segment
+            self.round_of.append(self.parts.ask(event, asked))
 
     def _tell(self, number: int, trial: int, arm: int, value: float) -> None:
         """A reward that counts, after those told before."""
@@ -297,7 +351,9 @@ class Journal:
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""
         self.history_of.setdefault(trial, [Revision(self.answer(trial), None)]).append(Revision(None, reason))
-        if trial in self.held:
+        if trial in self.aside:
+            del self.aside[trial]
+        elif trial in self.held:
             del self.held[trial]
             self.n_pending[self.arm_of[trial]] -= 1
         else:
@@ -313,15 +369,20 @@ class Journal:
         if trial in self.voided:
             self.voided.remove(trial)
             self.ended_at[trial] = at
-            if self._is_open(trial):
+            if trial in self.repeats:
+                self.aside[trial] = value
+            elif self._is_open(trial):
                 self.held[trial] = number, value
                 self.n_pending[self.arm_of[trial]] += 1
                 self._first_open = min(self._first_open, trial)
             else:
                 self._tell(number, trial, self.arm_of[trial], value)
-        elif trial in self.held:
+        elif trial in self.held or trial in self.aside:
             self.history_of.setdefault(trial, [Revision(self.answer(trial), None)])
-            self.held[trial] = self.held[trial][0], value
+            if trial in self.held:
+                self.held[trial] = self.held[trial][0], value
+            else:
+                self.aside[trial] = value
         else:
             self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
             self.reward_of[trial] = value
@@ -358,19 +419,25 @@ class Journal:
             return
         if not 0 <= trial < len(self.arm_of):
             raise FormatError(f"event {number} closes the window of trial {trial!r}: the storage is damaged")
+        self.close_windows(trial)
+        if trial in self.pending:
+            del self.pending[trial]
+            self.ended_at[trial] = at
+            self.late.add(trial)
+            self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
+            if value is not None and trial in self.repeats:
+                self.aside[trial] = value
+            elif value is not None:
+                self._tell(number, trial, self.arm_of[trial], value)
+
+    def close_windows(self, trial: int) -> None:
+        """Let the rewards count that are held for the windows up to that of a trial."""
         for one in range(self._n_closed, trial + 1) if self.held else ():
             if one in self.held:
                 told, reward = self.held.pop(one)
                 self.n_pending[self.arm_of[one]] -= 1
                 self._tell(told, one, self.arm_of[one], reward)
         self._n_closed = max(self._n_closed, trial + 1)
-        if trial in self.pending:
-            del self.pending[trial]
-            self.n_pending[self.arm_of[trial]] -= 1
-            self.ended_at[trial] = at
-            self.late.add(trial)
-            if value is not None:
-                self._tell(number, trial, self.arm_of[trial], value)
 
     def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
         """A trial of its own round, told from the start; the current round goes on."""
@@ -406,12 +473,11 @@ class Journal:
             self.n_pending.append(0)
 
 
-def _rest_of_round(number: int, note: str, n_arms: int) -> list[tuple[int, float]]:
-    """Arms that a round has still to hand out, with their propensities."""
-    rest = [(arm, chance) for arm, chance in json.loads(note)]
+def _checked_rest(number: int, rest: list[tuple[int, float]], n_arms: int) -> list[tuple[int, float]]:
+    """Arms that a round has still to hand out, with their propensities; a list of its own."""
     if not all(type(arm) is int and 0 <= arm < n_arms and isinstance(chance, float | int) for arm, chance in rest):
-        raise FormatError(f"event {number} begins a round with {note!r} to come: the storage is damaged")
-    return rest
+        raise FormatError(f"event {number} begins a round with {rest!r} to come: the storage is damaged")
+    return list(rest)
 
 
 def _reason(number: int, note: Any) -> str | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.live.asked import NOTHING, read_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event
@@ -28,6 +29,13 @@ class LoggedRounds(NamedTuple):
     def possible(self) -> np.ndarray:
         """Which arms could have been in which round."""
         return self.propensities != 0.0  # NaN is not 0 either
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Which trials count: of a unit, only the first."""
+        counted = np.ones(len(self.journal.arm_of), bool)
+        counted[list(self.journal.repeats)] = False
+        return counted
 
     def propensities_of(self, trials: Ints) -> Floats:
         """The propensities of the arms of these trials, as their rounds have them.
@@ -54,18 +62,24 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
     row_of_trial = np.empty(len(journal.arm_of), np.int64)
     complete: list[bool] = []
     unknown: list[int] = []
-    left, current = 0, -1
+    left: dict[str | None, int] = {}  # arms to come in the round of each segment
+    current: dict[str | None, int] = {}
     for event in events:
         if event.kind == ASK:
+            asked = NOTHING if event.note is None else read_ask(event.note)
+            segment = asked.segment
+            if asked.first is not None:
+                row_of_trial[event.trial] = row_of_trial[asked.first]
+                continue
             if event.data is not None:
                 found.append(event.data)
                 complete.append(True)
-                current = len(found) - 1
-                left = 0 if event.note is None else event.note.count("[") - 1
+                current[segment] = len(found) - 1
+                left[segment] = len(asked.rest)
             else:
-                left -= 1
-            complete[current] = left == 0
-            row_of_trial[event.trial] = current
+                left[segment] -= 1
+            complete[current[segment]] = left[segment] == 0
+            row_of_trial[event.trial] = current[segment]
         elif event.kind == PAST:
             if event.data is None:
                 unknown.append(len(found))
@@ -73,7 +87,7 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
             found.append(event.data or b"")
             complete.append(event.data is not None)
         elif event.kind in (ARM, RETIRE):
-            left = 0
+            left = dict.fromkeys(left, 0)
     matrix = _matrix(found, len(journal.names))
     matrix[unknown] = np.nan
     return LoggedRounds(journal, matrix, np.array(complete, bool), row_of_trial)

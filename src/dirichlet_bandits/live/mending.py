@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask, written_ask
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ABANDON,
@@ -43,6 +44,7 @@ def mend(events: Sequence[Event]) -> Mended:
     trials: dict[int | None, int] = {}
     told: set[int | None] = set()
     n_arms, expected, torn = 0, 0, False
+    sound: set[str | None] = set()  # segments whose rounds are whole since the last gap
 
     def add(event: Event) -> None:
         whole.append(event._replace(number=len(whole)))
@@ -50,6 +52,7 @@ def mend(events: Sequence[Event]) -> Mended:
     for event in events:
         if event.number != expected:
             torn = True
+            sound.clear()
         expected = event.number + 1
         if event.kind in (TELL, ABANDON, REOPEN, VOID, CORRECT, NOTE) and event.trial not in trials:
             continue
@@ -65,12 +68,17 @@ def mend(events: Sequence[Event]) -> Mended:
             add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))
             n_arms += 1
         n_arms += event.kind == ARM and event.arm == n_arms
-        if event.kind == ASK and torn:
-            add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing
+        asked = read_ask(event.note) if event.kind == ASK else NOTHING
+        lost = asked.first is not None and asked.first not in trials
+        if asked.first is not None and not lost:
+            event = event._replace(note=written_ask(asked._replace(first=trials[asked.first])))
+        elif lost or (event.kind == ASK and torn and asked.segment not in sound):
+            add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing, and those of all segments
+            sound = {asked.segment}
             if event.data is None:
-                event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=None)
-            else:
-                torn = False
+                note = written_ask(Asked([], asked.segment, asked.unit))
+                event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=note)
+                sound.clear()
         if event.kind in (ASK, PAST):
             trials[event.trial] = len(trials)
         add(event._replace(trial=trials.get(event.trial)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, describe, is_described, restore
+from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
@@ -30,6 +30,7 @@ def create_study(
     floor: Floor | None = None,
     window: str | float | None = None,
     late: float | str | None = None,
+    segments: Sequence[str] | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -51,6 +52,9 @@ def create_study(
     states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
     trial, and other rewards do not count before their windows close, either (``docs/live.md`` explains why).
 
+    With ``segments``, such as ``["clay", "sand"]``, every ask is for one of them, and the policy learns in each of them
+    separately.
+
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
 
@@ -59,7 +63,7 @@ def create_study(
     ['13 Mar', '26 Feb', '28 Mar']
     """
     policy = as_policy(policy)
-    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_arms(arms)}
+    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_names("arms", arms)}
     checked_name("name", name)
     if not direction_for(policy, direction).larger_is_better:
         settings["direction"] = direction
@@ -67,6 +71,8 @@ def create_study(
         if control not in settings["arms"]:
             raise ArgumentError("control", "one of the arms, or None", control)
         settings["control"] = control
+    if segments is not None:
+        settings["segments"] = checked_names("segments", segments)
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     kept = checked_floor(floor, settings["arms"])
     if kept:
@@ -86,7 +92,7 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in ("arms", "policy", "direction", "control", "floor", *([] if seed is None else ["seed"])):
+    for field in ("arms", "policy", "direction", "control", "floor", "segments", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -158,7 +164,16 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
     if control is not None and control not in settings["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
     identity = settings.get("identity", "")  # studies of before have none
-    return Study(storage, name, policy, int(settings["seed"]), direction=direction, control=control, identity=identity)
+    return Study(
+        storage,
+        name,
+        policy,
+        int(settings["seed"]),
+        direction=direction,
+        control=control,
+        segments=settings.get("segments", ()),
+        identity=identity,
+    )
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
+from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
@@ -31,6 +32,8 @@ class Trial(NamedTuple):
     arm: str
     propensity: float
     asked_at: datetime
+    segment: str | None = None
+    unit: str | None = None
 
 
 class ReadableStudy(Following, Estimating):
@@ -92,15 +95,18 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             return frames.best(self._read(), self.policy, LEVEL, self._direction).arm
 
-    def propensities(self) -> dict[str, float]:
-        """For every arm the exact probability that it is in the next round; see ``docs/live.md``."""
+    def propensities(self, *, segment: str | None = None) -> dict[str, float]:
+        """For every arm the exact probability that it is in the next round (of the segment); see ``docs/live.md``."""
+        checked_segment(segment, self.segments)
         with self._lock:
             state = self._look()
-            chances = self._derive(lambda: state.decider.propensities(state.journal))
+            chances = self._derive(lambda: state.decider.of(segment).propensities(state.journal.of(segment)))
             self._state = state
             return dict(zip(state.journal.names, chances.tolist(), strict=True))
 
-    def summary(self, level: float = LEVEL, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
+    def summary(
+        self, level: float = LEVEL, bounds: tuple[float, float] | None = None, *, segment: str | None = None
+    ) -> "pd.DataFrame":
         """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
         With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;
@@ -115,11 +121,16 @@ class ReadableStudy(Following, Estimating):
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
         counts rewards that were told, but do not count before their windows close.
 
+        With a ``segment`` the summary is of its trials alone. Without, in a study with segments, the mean of an arm is
+        that of the segments' means, weighted by their shares of all trials, with an interval for that.
+
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
         all arms hold together, too.
         """
+        if segment is not None:
+            checked_segment(segment, self.segments)
         with self._lock:
-            return frames.summary(self._read(), self.policy, level, self._direction, self.control, bounds)
+            return frames.summary(self._read().of(segment), self.policy, level, self._direction, self.control, bounds)
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times, and whether its reward was late.
@@ -157,4 +168,5 @@ class ReadableStudy(Following, Estimating):
 def trial_of(journal: Journal, trial: int) -> Trial:
     """The trial of this number."""
     asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
-    return Trial(trial, journal.names[journal.arm_of[trial]], journal.propensity_of[trial], asked_at)
+    arm, segment, unit = journal.names[journal.arm_of[trial]], journal.segment_of.get(trial), journal.unit_of.get(trial)
+    return Trial(trial, arm, journal.propensity_of[trial], asked_at, segment, unit)

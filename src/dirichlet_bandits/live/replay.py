@@ -1,6 +1,5 @@
 """Deciding everything again: does what was recorded follow from the events?"""
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.live.asked import Asked, read_ask
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
@@ -53,8 +53,16 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
             if not journal.names:
                 raise FormatError(f"event {event.number} asks before there are arms: the storage is damaged")
             trials += 1
-            wrong = _check_rest(journal, event) if journal.rest else _check_round(journal, decider, event)
-            rounds += not journal.rest
+            with intact("the study"):
+                asked = read_ask(event.note)
+            part = journal.of(asked.segment)
+            if event.trial != len(journal.arm_of):
+                wrong = f"should be numbered {len(journal.arm_of)}"
+            elif asked.first is not None:
+                wrong = _check_repeat(journal, event, asked)
+            else:
+                wrong = _check_rest(part, event) if part.rest else _check_round(part, decider.of(asked.segment), event)
+                rounds += not part.rest
             n_wrong += bool(wrong)
             if wrong and len(words) < _SHOWN:
                 words.append(f"trial {event.trial}: {wrong}")
@@ -64,10 +72,16 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     return Replay(trials, rounds, n_wrong, tuple(words))
 
 
+def _check_repeat(journal: Journal, event: Event, asked: Asked) -> str:
+    first = journal.first_of.get(str(asked.unit))
+    if first is None or first != asked.first:
+        return f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
+    same = (event.arm, event.value) == (journal.arm_of[first], journal.propensity_of[first]) and event.data is None
+    return "" if same else f"recorded arm {event.arm}, that of the unit is {journal.arm_of[first]}"
+
+
 def _check_rest(journal: Journal, event: Event) -> str:
     arm, chance = journal.rest[0]
-    if event.trial != len(journal.arm_of):
-        return f"is numbered {event.trial}"
     same = event.arm == arm and event.value == chance and event.data is None
     return "" if same else f"recorded arm {event.arm}, the round goes on with {arm}"
 
@@ -81,14 +95,13 @@ def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
 
 
 def _differences(journal: Journal, decider: Decider, event: Event) -> str:
-    if event.trial != len(journal.arm_of):
-        return f"should be numbered {len(journal.arm_of)}"
+    trial = event.trial or 0
     version = event.decider or 1
-    arms, chances = decider.decide(journal, event.trial, version)
+    arms, chances = decider.decide(journal, trial, version)
     with intact("the study"):
-        recorded = [event.arm, *(arm for arm, _ in json.loads(event.note or "[]"))]
+        recorded = [event.arm, *(arm for arm, _ in read_ask(event.note).rest)]
     if recorded != arms and version == 1:  # another process than before may have taken over: it had drawn nothing yet
-        arms, chances = decider.decide(journal, event.trial)
+        arms, chances = decider.decide(journal, trial)
     with intact("the study"):
         return _compare(event, recorded, arms, chances)
 
@@ -101,7 +114,7 @@ def _compare(event: Event, recorded: list[int | None], arms: list[int], chances:
         return f"recorded propensities {stored.tolist()}, replayed {chances.tolist()}"
     if event.value is None or not math.isclose(event.value, stored[arms[0]], rel_tol=0.0):
         return f"recorded propensity {event.value} for its arm, {stored[arms[0]]} among all"
-    for arm, chance in json.loads(event.note or "[]"):
+    for arm, chance in read_ask(event.note).rest:
         if chance != stored[arm]:
             return f"recorded propensity {chance} for arm {arm} of the round, {stored[arm]} among all"
     return ""

@@ -229,7 +229,9 @@ def _wanted(
 def _log(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
     """The trials of the rounds that count."""
     journal = rounds.journal
-    trials = np.flatnonzero(counted[rounds.row_of_trial]) if len(journal.arm_of) else np.zeros(0, np.int64)
+    trials = (
+        np.flatnonzero(counted[rounds.row_of_trial] & rounds.counts) if len(journal.arm_of) else np.zeros(0, np.int64)
+    )
     row, arm = rounds.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]
     reward = np.array([journal.reward_of.get(trial, math.nan) for trial in trials.tolist()], np.float64)
     return _Log(row, arm, wanted[row, arm] / rounds.propensities_of(trials), reward)

@@ -13,6 +13,9 @@
     From events to decisions
         following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
         naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
+        asking.py           the asks: the next arm of a round, of a segment, of a unit
+        asked.py            what the note of an ask holds
+        parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards
         decider.py          ``Decider``, which arms come next and with which probabilities
         direction.py        whether rewards should be large or costs small
@@ -31,6 +34,7 @@
     Summaries, estimates, replay
         frames.py           summaries, trials and exports as tables
         html.py             the summary in a notebook
+        pooled.py           arms over all segments
         best.py             the best arm so far
         intervals.py        intervals for means that hold at all times at once
         risk.py             the same for CVaR
@@ -50,24 +54,29 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
 from dirichlet_bandits.live.arms import StudyOfArms
+from dirichlet_bandits.live.asking import (
+    asked_again,
+    check_asked_alike,
+    checked_segment,
+    next_ask,
+    trials_of,
+    waiting_for,
+)
 from dirichlet_bandits.live.changing import Step, step
-from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.following import StudyState, new_event
-from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.following import new_event
+from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.past import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.storage.events import (
     ABANDON,
-    ASK,
     CORRECT,
     NOTE,
     PAST,
     REOPEN,
     TELL,
     VOID,
-    Event,
 )
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
 
@@ -101,13 +110,23 @@ class Study(StudyOfArms):
     # Decisions
 
     @overload
-    def ask(self, n: None = None, *, token: str | None = None) -> Trial: ...
+    def ask(
+        self, n: None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> Trial: ...
 
     @overload
-    def ask(self, n: int, *, token: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> list[Trial]: ...
 
-    def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
+    def ask(
+        self, n: int | None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial; with ``n`` a list of so many, all decided on the rewards told so far.
+
+        A study with segments needs the ``segment`` to decide for. A ``unit``, such as a user, gets the arm that it had
+        before, with the propensity of its first assignment: the same trial while that waits for its reward, then a new
+        one. Only the first trial of a unit counts (``docs/live.md`` explains why).
 
         A second call with the same token returns the same trials, not new ones.
 
@@ -117,19 +136,32 @@ class Study(StudyOfArms):
         ['blue', 'red']
         """
         count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
+        checked_segment(segment, self.segments)
+        if unit is not None:
+            checked_name("unit", unit)
+            if n is not None:
+                raise ArgumentError("n", "left out with a unit, which has one trial at a time", n)
         if token is not None:
             checked_name("token", token)
         with self._writing() as (state, draft, _):
             journal = state.journal
-            ids = _trials_of(journal, token)
+            ids = trials_of(journal, token)
             if ids and ids[0] in journal.past:
                 raise ConflictError(f"token {token!r} has added trials of the past")
             if ids and len(ids) != count:
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
-            if not ids:
+            if ids:
+                check_asked_alike(journal, ids[0], token, segment, unit)
+            elif unit is not None and waiting_for(journal, unit):
+                ids = waiting_for(journal, unit)
+                if token is not None:
+                    draft(asked_again(journal, ids, token))
+            else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(lambda: [draft(_next(state, trial)._replace(token=token)) for trial in ids])
+                self._derive(
+                    lambda: [draft(next_ask(state, trial, segment, unit)._replace(token=token)) for trial in ids]
+                )
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -229,13 +261,15 @@ class Study(StudyOfArms):
         {'red': 0.5, 'blue': 0.0}
         """
         rows = read_past(frame)
+        if self.segments:
+            raise ConflictError(f"the study {self.name!r} has segments, and past trials have none")
         for k, row in enumerate(rows):
             self._reward(row.reward, f"reward[{k}]")
         if token is not None:
             checked_name("token", token)
         with self._writing() as (state, draft, _):
             journal = state.journal
-            ids = _trials_of(journal, token)
+            ids = trials_of(journal, token)
             if ids:
                 if len(ids) != len(rows) or not all(map(partial(_is_stored, journal), ids, rows)):
                     raise ConflictError(f"token {token!r} has asked for, or added, other trials")
@@ -274,7 +308,7 @@ class Study(StudyOfArms):
                 return
             if status == VOIDED:
                 raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
-            if status in (TOLD, HELD):
+            if status in (TOLD, HELD, REPEATED):
                 raise ConflictError(
                     f"trial {trial} was told {change.journal.answer(trial)!r}: it cannot be abandoned, but voided"
                 )
@@ -369,7 +403,7 @@ class Study(StudyOfArms):
             raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
         if status == VOIDED:
             raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
-        if status in (TOLD, HELD) and journal.answer(trial) != value:
+        if status in (TOLD, HELD, REPEATED) and journal.answer(trial) != value:
             if trial in journal.late and trial not in journal.history_of:
                 counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
                 advice = "a reward from before then comes by correcting it"
@@ -402,35 +436,9 @@ def _is_noteworthy(journal: Journal, trial: int, said: Mapping[str, Any]) -> boo
     return not same(merged(known, said), known)
 
 
-def _trials_of(journal: Journal, token: str | None) -> list[int]:
-    """The trials that were asked for, or added, with a token."""
-    if token in journal.number_of:
-        raise ConflictError(f"token {token!r} was used for another call")
-    return [] if token is None else journal.trials_of.get(token, [])
-
-
 def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
     """Whether a trial is what a row of past data says, as it was first stored."""
     chance = None if math.isnan(journal.propensity_of[trial]) else journal.propensity_of[trial]
     stored = journal.names[journal.arm_of[trial]], journal.first_reward(trial), chance
     same_time = row.time is None or row.time == journal.asked_at[trial]
     return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
-
-
-def _next(state: StudyState, trial: int) -> Event:
-    """The ask that hands out the next arm of the round, or the first one of a new round."""
-    journal, decider = state
-    if journal.rest:
-        arm, chance = journal.rest[0]
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance)
-    arms, chances = decider.decide(journal, trial)
-    return new_event(
-        journal,
-        ASK,
-        trial=trial,
-        arm=arms[0],
-        value=float(chances[arms[0]]),
-        data=chances.astype("<f8").tobytes(),
-        note=json.dumps([(arm, chances[arm]) for arm in arms[1:]]) if len(arms) > 1 else None,
-        decider=VERSION,
-    )

@@ -60,6 +60,8 @@ Storage = Annotated[OpenStudies, Depends(_open_studies)]
 Studies = Annotated[OpenStudies, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
 
+Segment = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="One of the study's.")]
+
 
 @public.get(HEALTH)
 async def health(request: Request) -> bodies.Health:
@@ -87,6 +89,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         floor=body.floor,
         window=body.window,
         late=body.late,
+        segments=body.segments,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -111,7 +114,14 @@ def identity(name: Name, studies: Storage) -> bodies.Identity:
 @writing.post("/ask")
 def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
     """The next ``n`` trials. With the token of an earlier ask: the trials of that one."""
-    return bodies.Trials(trials=[_trial(trial) for trial in studies.study(name).ask(body.n, token=body.token)])
+    study = studies.study(name)
+    if body.unit is None:
+        found = study.ask(body.n, segment=body.segment, token=body.token)
+    elif body.n == 1:
+        found = [study.ask(segment=body.segment, unit=body.unit, token=body.token)]
+    else:
+        raise ArgumentError("n", "1 with a unit, which has one trial at a time", body.n)
+    return bodies.Trials(trials=[_trial(trial) for trial in found])
 
 
 @writing.post("/tell")
@@ -238,12 +248,13 @@ def summary(
     level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95,
     lower: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is below it.")] = None,
     upper: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is above it.")] = None,
+    segment: Segment = None,
 ) -> bodies.Summary:
     """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean."""
     found = studies.study(name)
     if (lower is None) != (upper is None):
         raise ArgumentError("lower", "given together with upper", lower)
-    frame = found.summary(level, None if lower is None or upper is None else (lower, upper))
+    frame = found.summary(level, None if lower is None or upper is None else (lower, upper), segment=segment)
     rows = [
         bodies.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()
@@ -252,9 +263,9 @@ def summary(
 
 
 @reading.get("/propensities")
-def propensities(name: Name, studies: Studies) -> bodies.Propensities:
-    """For every arm the exact probability that it is in the next round."""
-    return bodies.Propensities(propensities=studies.study(name).propensities())
+def propensities(name: Name, studies: Studies, segment: Segment = None) -> bodies.Propensities:
+    """For every arm the exact probability that it is in the next round, of a segment if the study has any."""
+    return bodies.Propensities(propensities=studies.study(name).propensities(segment=segment))
 
 
 @reading.get("/trials")
@@ -331,6 +342,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         identity=study.identity,
         window=study.window,
         late=study.late,
+        segments=list(study.segments),
     )
 
 

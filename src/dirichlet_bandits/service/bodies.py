@@ -56,6 +56,7 @@ class NewStudy(_Body):
     floor: Floor | None = None
     window: Window | None = None
     late: Late | None = None
+    segments: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS)] | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -64,6 +65,8 @@ class Ask(_Body):
     """How many trials; ``token`` is the caller's own name for this call: the same again gets the same trials."""
 
     n: Annotated[int, Field(strict=True, ge=1, le=MOST_TRIALS)] = 1
+    segment: Name | None = None
+    unit: Annotated[Name, Field(description="Gets the arm that it had before; n is 1 then.")] | None = None
     token: Name | None = None
 
 
@@ -211,6 +214,7 @@ class StudyInfo(BaseModel):
     identity: str
     window: float | None = None
     late: Late | None = None
+    segments: list[str] = []
 
 
 class Identity(BaseModel):
@@ -226,6 +230,8 @@ class TrialInfo(BaseModel):
     arm: str
     propensity: float
     asked_at: datetime
+    segment: str | None = None
+    unit: str | None = None
 
 
 class Trials(BaseModel):
@@ -245,7 +251,7 @@ class Told(BaseModel):
     arm: str
     propensity: float | None
     round: int
-    status: Literal["pending", "told", "abandoned", "voided", "held"]
+    status: Literal["pending", "told", "abandoned", "voided", "held", "repeated"]
     reward: float | None
     asked_at: datetime
     ended_at: datetime | None
@@ -255,6 +261,8 @@ class Told(BaseModel):
     note: str | None = None
     attributes: Annotated[str | None, Field(description="As JSON.")] = None
     late: bool = False
+    segment: str | None = None
+    unit: str | None = None
 
 
 class Ids(BaseModel):

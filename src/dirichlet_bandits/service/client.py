@@ -15,7 +15,8 @@ from dirichlet_bandits.errors import ArgumentError, MissingExtraError, NotFoundE
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
 from dirichlet_bandits.live.annotations import Attributes, annotation
-from dirichlet_bandits.live.description import as_policy, checked_arms, checked_name, parse_policy
+from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
@@ -79,12 +80,13 @@ class Service:
         floor: Floor | None = None,
         window: str | float | None = None,
         late: float | str | None = None,
+        segments: Sequence[str] | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """A new study; with ``load_if_exists`` the one of this name, if there is one."""
         body: dict[str, Any] = {
             "name": checked_name("name", name),
-            "arms": checked_arms(arms),
+            "arms": checked_names("arms", arms),
             "policy": _written(as_policy(policy)),
             "seed": None if seed is None else whole_number("seed", seed, 0),
             "direction": direction_for(as_policy(policy), direction).name,
@@ -93,6 +95,8 @@ class Service:
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
+        if segments is not None:
+            body["segments"] = checked_names("segments", segments)
         lateness = checked_lateness(window, late, as_policy(policy).check_reward)
         if lateness is not None:
             body |= {"window": lateness.window, "late": lateness.as_given}
@@ -124,6 +128,7 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
         self._window: float | None = info.get("window")
         self._late: float | Literal["abandon"] | None = info.get("late")
 
@@ -137,15 +142,25 @@ class RemoteStudy(Named, Estimating):
     # Decisions
 
     @overload
-    def ask(self, n: None = None, *, token: str | None = None) -> Trial: ...
+    def ask(
+        self, n: None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> Trial: ...
 
     @overload
-    def ask(self, n: int, *, token: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> list[Trial]: ...
 
-    def ask(self, n: int | None = None, *, token: str | None = None) -> Trial | list[Trial]:
+    def ask(
+        self, n: int | None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial, or a list of ``n``. See :meth:`Study.ask`; without a token of yours, one is drawn."""
         count = 1 if n is None else whole_number("n", n, 1)
-        trials = _trials(self._change("ask", token, n=count))
+        given = {"segment": checked_segment(segment, self.segments), "unit": unit}
+        if unit is not None and n is not None:
+            raise ArgumentError("n", "left out with a unit, which has one trial at a time", n)
+        named = {key: checked_name(key, value) for key, value in given.items() if value is not None}
+        trials = _trials(self._change("ask", token, n=count, **named))
         return trials[0] if n is None else trials
 
     def tell(
@@ -288,15 +303,22 @@ class RemoteStudy(Named, Estimating):
         best: str | None = self._get("summary")["best_arm"]
         return best
 
-    def propensities(self) -> dict[str, float]:
-        """For every arm the exact probability that it is in the next round."""
-        return dict(self._get("propensities")["propensities"])
+    def propensities(self, *, segment: str | None = None) -> dict[str, float]:
+        """For every arm the exact probability that it is in the next round (of the segment)."""
+        return dict(self._get("propensities", **self._in(checked_segment(segment, self.segments)))["propensities"])
 
-    def summary(self, level: float = 0.95, bounds: tuple[float, float] | None = None) -> "pd.DataFrame":
+    def _in(self, segment: str | None) -> dict[str, str]:
+        return {} if segment is None else {"segment": segment}
+
+    def summary(
+        self, level: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
+    ) -> "pd.DataFrame":
         """A row an arm. See :meth:`Study.summary`."""
         import pandas as pd
 
-        limits = {} if bounds is None else dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
+        limits: dict[str, Any] = {} if segment is None else self._in(checked_segment(segment, self.segments))
+        if bounds is not None:
+            limits |= dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
         said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
         words = frame.columns.intersection(["no_interval"])

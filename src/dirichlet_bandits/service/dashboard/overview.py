@@ -19,7 +19,8 @@ _SEED_DIGITS: Final = 8
 
 def overview(study: Study) -> dict[str, Any]:
     """Everything that changes on the page of a study."""
-    summary, log, chances, pending = study.summary(), study.trials_dataframe(), study.propensities(), study.pending
+    summary, log, pending = study.summary(), study.trials_dataframe(), study.pending
+    chances = dict.fromkeys(summary.index, math.nan) if study.segments else study.propensities()
     best, control, costs = summary.attrs["best_arm"], study.control, study.direction == MINIMIZE
     arms = [str(arm) for arm in summary.index]
     drawn = drawn_arms(summary, log)

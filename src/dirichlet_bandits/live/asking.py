@@ -1,0 +1,75 @@
+"""The asks of a study: the next arm of a round, of a segment, or of a unit that was here before."""
+
+import json
+
+from dirichlet_bandits.errors import ArgumentError, ConflictError
+from dirichlet_bandits.live.asked import Asked, written_ask
+from dirichlet_bandits.live.decider import VERSION
+from dirichlet_bandits.live.following import StudyState, new_event
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.storage.events import ASK, DONE, Event
+
+
+def next_ask(state: StudyState, trial: int, segment: str | None, unit: str | None) -> Event:
+    """The ask that hands out a unit's arm, the next arm of the round, or the first one of a new round."""
+    journal = state.journal
+    first = None if unit is None else journal.first_of.get(unit)
+    if first is not None and journal.active[journal.arm_of[first]]:
+        note = written_ask(Asked([], None, unit, first))
+        arm, chance = journal.arm_of[first], journal.propensity_of[first]
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note)
+    part = journal.of(segment)
+    if part.rest:
+        arm, chance = part.rest[0]
+        note = written_ask(Asked([], segment, unit))
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note)
+    arms, chances = state.decider.of(segment).decide(part, trial)
+    return new_event(
+        journal,
+        ASK,
+        trial=trial,
+        arm=arms[0],
+        value=float(chances[arms[0]]),
+        data=chances.astype("<f8").tobytes(),
+        note=written_ask(Asked([(arm, float(chances[arm])) for arm in arms[1:]], segment, unit)),
+        decider=VERSION,
+    )
+
+
+def trials_of(journal: Journal, token: str | None) -> list[int]:
+    """The trials that were asked for, or added, with a token."""
+    if token in journal.number_of:
+        raise ConflictError(f"token {token!r} was used for another call")
+    return [] if token is None else journal.trials_of.get(token, [])
+
+
+def check_asked_alike(journal: Journal, trial: int, token: str | None, segment: str | None, unit: str | None) -> None:
+    """Refuse a token that was used for an ask of another segment or unit."""
+    there = journal.unit_of.get(trial)
+    if there != unit or (unit is None and journal.segment_of.get(trial) != segment):
+        raise ConflictError(f"token {token!r} has asked for another segment or unit")
+
+
+def waiting_for(journal: Journal, unit: str) -> list[int]:
+    """The trial of a unit that waits for its reward, if there is one."""
+    last = journal.last_of.get(unit)
+    return [last] if last is not None and last in journal.pending else []
+
+
+def asked_again(journal: Journal, ids: list[int], token: str) -> Event:
+    """The event that keeps the token of an ask which got a trial that was there."""
+    return new_event(journal, DONE, note=json.dumps({"asked": ids}), token=token)
+
+
+def checked_segment(segment: str | None, segments: tuple[str, ...]) -> str | None:
+    """The segment of an ask: one of those that the study declares, if it declares any.
+
+    >>> checked_segment(None, ("clay", "sand"))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'segment' must be one of 'clay', 'sand' (got None)
+    """
+    if not segments and segment is not None:
+        raise ArgumentError("segment", "None: the study has no segments", segment)
+    if segments and segment not in segments:
+        raise ArgumentError("segment", f"one of {', '.join(map(repr, segments))}", segment)
+    return segment
