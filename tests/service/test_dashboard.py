@@ -1,5 +1,7 @@
 """The dashboard in a real browser: create, ask, tell, see the pictures move; on a large window and on a phone."""
 
+from urllib.parse import urlencode
+
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
