@@ -8,6 +8,7 @@ NAMES = {
     "MeanShift",
     "Policy",
     "Bandit",
+    "Winner",
     "Drifting",
     "Geometric",
     "Pareto",

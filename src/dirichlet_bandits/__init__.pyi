@@ -33,6 +33,7 @@ from dirichlet_bandits.live import Replay as Replay
 from dirichlet_bandits.live import RiskEstimate as RiskEstimate
 from dirichlet_bandits.live import Study as Study
 from dirichlet_bandits.live import Trial as Trial
+from dirichlet_bandits.live import Winner as Winner
 from dirichlet_bandits.live import create_study as create_study
 from dirichlet_bandits.live import delete_study as delete_study
 from dirichlet_bandits.live import load_study as load_study

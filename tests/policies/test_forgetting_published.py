@@ -65,7 +65,7 @@ CASES = {
     "D-klUCB": Case(BERNOULLI, HORIZON, db.Discounted(KLUCB, GAMMA), 388.1, 25 / math.sqrt(300)),
     "SW-LB-SDA gaussian": Case(GAUSSIAN, HORIZON, db.SWLBSDA(window(HORIZON, 3)), 266.0, 26 / math.sqrt(100)),
 }
-FEW = {"thesis SW-klUCB": 60, "SW-LB-SDA": 40, "SW-TS": 20, "SW-LB-SDA gaussian": 30, "D-TS": 10, "D-klUCB": 10}
+FEW = {"SW-TS": 20, "SW-LB-SDA gaussian": 30, "D-TS": 10}
 
 
 def compared(name, runs):

@@ -18,9 +18,12 @@ class Edit(NamedTuple):
 
 
 def edited_copy(folder: Path, edits: Iterable[Edit] = ()) -> Path:
-    """Copy the package into a new folder, make the edits, and return the folder to put on ``PYTHONPATH``."""
+    """Copy the package into a new folder, make the edits, and return the folder to put on ``PYTHONPATH``.
+
+    Compiled code comes along, because its name contains a hash of its sources: only what an edit touches is compiled.
+    """
     package = folder / "dirichlet_bandits"
-    shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(dirichlet_bandits.__file__).parent, package, ignore=shutil.ignore_patterns("*.pyc", "*.tmp*"))
     for edit in edits:
         source = package / edit.file
         text = source.read_text()
@@ -31,5 +34,5 @@ def edited_copy(folder: Path, edits: Iterable[Edit] = ()) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a process that imports the copy and keeps its compiled code beside it."""
-    return os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    """Return the environment of a process that imports the copy and keeps its compiled code in it."""
+    return {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": ""}

@@ -384,7 +384,7 @@ PUBLISHED = {
     "PB1 EXP3.S": (PB1, T_20, db.EXP3S(T_20, 5), 874.8, 7.0),
     "PB2 EXP3.S": (PB2, T_20, db.EXP3S(T_20, 5), 677.1, 5.9),
 }
-FEW = ["thesis GLR local", "thesis GLR global", "LB-SDA M-UCB", "LB-SDA CUSUM", "LB-SDA EXP3.S"]
+FEW = ["thesis GLR local", "LB-SDA EXP3.S"]
 
 
 def agrees(name, replications):

@@ -48,8 +48,9 @@ class Decider:
     ) -> None:
         self.policy = policy
         self.direction = direction
+        self._params: Any = policy.params
         self._with_floors = with_floors
-        self._forgets = has_own(verbs.note, type(policy.params))
+        self._forgets = has_own(verbs.note, type(self._params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._seed = seed
@@ -114,47 +115,42 @@ class Decider:
         self._follow(journal)
         if self._chances is None:
             chances = self._incremental.propensities(self._state)
-            if not (np.all(chances >= 0.0) and 0.0 < chances.sum() < np.inf):  # NaN is not either
-                raise PolicyError(repr(self.policy), [f"has propensities {chances.tolist()}: nothing can be decided"])
+            listed = chances.tolist()  # of a few numbers, lists are faster than arrays
+            if not (all(chance >= 0.0 for chance in listed) and 0.0 < sum(listed) < np.inf):  # NaN is not either
+                raise PolicyError(repr(self.policy), [f"has propensities {listed}: nothing can be decided"])
             self._chances = chances
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
         """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
         known = journal.known_arms()
-        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told_arms):
+        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told.arms):
             self._forget()
             self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._incremental = IncrementalPropensities(self.policy, len(known))
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
-            specialised(_note_study, self.policy.params)(self.policy.params, self._state, asked)
+            specialised(_note_study, self._params)(self._params, self._state, asked)
             self._asked, self._chances = asked, None
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
-        known = self._arms
-        first, last = self._told, len(journal.told_arms)
+        told = journal.told
+        first, last = self._told, len(told.arms)
         if first == last:
             return
-        place = np.full(len(journal.names), -1)
-        place[known] = np.arange(len(known))
-        arms = place[np.array(journal.told_arms[first:])]
-        rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
-        trials, asked = np.array(journal.told_trials[first:]), np.array(journal.told_asked[first:])
-        rewards = self.direction.turn(rewards)
-        counted = arms >= 0
-        if counted.any():
-            tell = specialised(_update_study, self.policy.params)
-            self._state = tell(
-                self.policy.params,
+        place = {arm: k for k, arm in enumerate(self._arms)}
+        counted = [i for i in range(first, last) if told.arms[i] in place]
+        if counted:
+            self._state = specialised(_update_study, self._params)(
+                self._params,
                 self._state,
-                arms[counted],
-                rewards[counted],
-                numbers[counted],
-                trials[counted],
-                asked[counted],
+                np.array([place[told.arms[i]] for i in counted]),
+                self.direction.turn(np.array([told.rewards[i] for i in counted])),
+                np.array([told.numbers[i] for i in counted]),
+                np.array([told.trials[i] for i in counted]),
+                np.array([told.asked[i] for i in counted]),
                 self._root,
                 *self._stream,
             )

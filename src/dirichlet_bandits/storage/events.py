@@ -19,6 +19,7 @@ NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
 FLOOR: Final = 10
+WINNER: Final = 11
 LATE: Final = 12
 REOPEN: Final = 13
 KINDS: Final = (
@@ -47,6 +48,7 @@ class Event(NamedTuple):
     DONE      -       -                    -               -                   a call with a token, as JSON
     FLOOR     -       -                    -               -                   the new floor, as JSON
     REOPEN    its id  -                    -               -                   -
+    WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
     LATE      its id  -                    the reward**    -                   -
     LATE      -       -                    the reward**    -                   the window, in seconds
     ========  ======  ===================  ==============  ==================  ===========================
