@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates, short
 from dirichlet_bandits.service.dashboard.typed import real_number
@@ -103,16 +101,17 @@ def test_numbers_that_may_mean_two_things_are_refused(typed):
         real_number("reward", typed)
 
 
-def test_guided_creation_splits_one_line_and_refuses_one_arm(tmp_path):
-    app = create_app(f"sqlite:///{tmp_path}/s.db", None)
-    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
-    made = client.post("/create", data={"name": "one line", "arms": "a, b, c", "measure": "binary", "control": "b"})
-    assert made.status_code == 303
-    study = db.load_study("one line", f"sqlite:///{tmp_path}/s.db")
-    assert (study.arms, study.control, study.bounds) == (["a", "b", "c"], "b", (0.0, 1.0))
-    assert study.policy == db.ThompsonSampling("bernoulli")
-    refused = client.post("/create", data={"name": "one arm", "arms": "lonely"})
-    assert refused.status_code == 422
-    assert "at least two names, one per line" in refused.text
-    assert "lonely" in refused.text  # what was typed stays
-    assert db.study_names(f"sqlite:///{tmp_path}/s.db") == ["one line"]
+def test_guided_creation_splits_one_line_and_refuses_one_arm(service, studies):
+    with service.http() as client:
+        client.post("/login", data={"key": service.write})
+        made = client.post("/create", data={"name": "one line", "arms": "a, b, c", "measure": "binary", "control": "b"})
+        assert made.status_code == 303
+        study = db.load_study("one line", service.storage)
+        assert (study.arms, study.control, study.bounds) == (["a", "b", "c"], "b", (0.0, 1.0))
+        assert study.policy == db.ThompsonSampling("bernoulli")
+        refused = client.post("/create", data={"name": "one arm", "arms": "lonely"})
+        assert refused.status_code == 422
+        assert "at least two names, one per line" in refused.text
+        assert "lonely" in refused.text  # what was typed stays
+    assert "one arm" not in studies.study_names()
+    study.storage.close()
