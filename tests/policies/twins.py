@@ -207,6 +207,14 @@ PAIRS |= {
     ),
     "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
 }
+PAIRS |= {
+    "Queued UCB1": Example(
+        lambda w: db.Queued(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5), live=False
+    ),
+    "CountPending UCB1": Example(
+        lambda w: db.CountPending(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5)
+    ),
+}
 Changing = partial(Example, moves=False, ordered=True)
 QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards
 quick = restarting.glr_alarm(0.9, 1.0)

@@ -5,8 +5,9 @@ when its reward becomes known. Whatever is special about a world is in its scrip
 policy.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
-their due times, then of their pulls. An arm that was never tried comes first; as soon as every arm was tried and two
-have a reward (all, for a policy that waits for all arms), the policy chooses among the arms with a reward.
+their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
+comes first; as soon as every arm was tried and two have a reward (all, for a policy that waits for all arms), the
+policy chooses among the arms with a reward.
 """
 
 import math
@@ -22,7 +23,7 @@ from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, RU
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
-from dirichlet_bandits.types import Floats, Ints, Records, Words
+from dirichlet_bandits.types import Flags, Floats, Ints, Records, Words
 
 
 class Script(NamedTuple):
@@ -73,6 +74,10 @@ class Reports(NamedTuple):
     received: Ints  # per arm
     outstanding: Ints  # per arm
     places: Ints  # the number under which the policy knows an arm; -1 for one without a reward
+    earliest: Ints  # per arm: the first pull whose reward is outstanding, NEVER if there is none
+    latest: Ints  # per arm: the last pull
+    later: Ints  # the next pull of the same arm, NEVER if there is none
+    answered: Flags  # whether the reward of a pull was reported or given up
 
 
 PROGRESS = np.dtype(
@@ -114,16 +119,51 @@ def new_mail(horizon: int) -> Mail:
 @jit
 def new_reports(n_arms: int, horizon: int) -> Reports:
     """Nothing has been reported."""
-    counts = np.zeros((2, n_arms), np.int64)
     return Reports(
         np.empty(horizon, np.int64),
         np.empty(horizon),
         np.empty(horizon, np.int64),
         np.zeros(1, np.int64),
-        counts[0],
-        counts[1],
+        np.zeros(n_arms, np.int64),
+        np.zeros(n_arms, np.int64),
         np.full(n_arms, -1),
+        np.full(n_arms, verbs.NEVER),
+        np.full(n_arms, -1),
+        np.full(horizon, verbs.NEVER),
+        np.zeros(horizon, np.bool_),
     )
+
+
+@jit
+def wait_for(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is outstanding."""
+    reports.outstanding[arm] += 1
+    if reports.latest[arm] >= 0:
+        reports.later[reports.latest[arm]] = pull
+    reports.latest[arm] = pull
+    reports.earliest[arm] = min(reports.earliest[arm], pull)
+
+
+@jit
+def answer(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is no longer outstanding."""
+    reports.outstanding[arm] -= 1
+    reports.answered[pull] = True
+    while reports.earliest[arm] < verbs.NEVER and reports.answered[reports.earliest[arm]]:
+        reports.earliest[arm] = reports.later[reports.earliest[arm]]
+
+
+@jit
+def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
+    """The number of outstanding rewards and the first pull among them, for each arm that the policy knows."""
+    if n_known == reports.places.size:
+        return reports.outstanding, reports.earliest
+    waiting, earliest = np.empty(n_known, np.int64), np.empty(n_known, np.int64)
+    for arm in range(reports.places.size):
+        place = reports.places[arm]
+        if place >= 0:
+            waiting[place], earliest[place] = reports.outstanding[arm], reports.earliest[arm]
+    return waiting, earliest
 
 
 @jit
@@ -151,7 +191,7 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
     pull = mail.first[due]
     while pull >= 0:
         arm = mail.arms[pull]
-        reports.outstanding[arm] -= 1
+        answer(reports, pull, arm)
         if not math.isnan(mail.values[pull]):
             n = reports.number[0]
             reports.arms[n], reports.rewards[n], reports.pulls[n] = arm, mail.values[pull], pull
@@ -245,7 +285,7 @@ def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int,
     """Send a reward on its way, or what is reported in its place if it takes longer than the window."""
     delay = script.delays[arm, entry] if script.delays.shape[1] > 0 else 0
     value = reward if delay <= script.window else script.late
-    reports.outstanding[arm] += 1
+    wait_for(reports, clock, arm)
     post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
 
 
@@ -297,6 +337,8 @@ def play_script(
                 state = verbs.update(policy, state, reports.places[arm], reports.rewards[now.read], rng)
                 now.read += 1
             verbs.note(policy, state, now.clock, now.clock)
+            waiting, earliest = outstanding(reports, now.known)
+            state = verbs.prepare(policy, state, waiting, earliest, rng)
             chosen = as_round(verbs.select(policy, state, rng), single)
             if now.known < n_arms:
                 chosen = arms_at(reports, chosen)

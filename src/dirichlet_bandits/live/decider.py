@@ -51,6 +51,7 @@ class Decider:
         self._params: Any = policy.params
         self._with_floors = with_floors
         self._forgets = has_own(verbs.note, type(self._params))
+        self._counts_pending = has_own(verbs.prepare, type(self._params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._seed = seed
@@ -68,6 +69,7 @@ class Decider:
         self._state: Any = None
         self._told = 0
         self._asked = 0
+        self._waiting: list[int] = []
         self._revision = -1
         self._chances: Floats | None = None
         self._incremental = IncrementalPropensities(self.policy, 0)
@@ -133,6 +135,26 @@ class Decider:
         if self._forgets and asked != self._asked:
             specialised(_note_study, self._params)(self._params, self._state, asked)
             self._asked, self._chances = asked, None
+        if self._counts_pending:
+            self._prepare(journal)
+
+    def _prepare(self, journal: Journal) -> None:
+        """Let the state know which rewards are outstanding."""
+        earliest = dict.fromkeys(self._arms, verbs.NEVER)
+        left = sum(journal.n_pending[arm] > 0 for arm in self._arms)
+        for trial in journal.pending:
+            if left == 0:
+                break
+            if earliest.get(journal.arm_of[trial]) == verbs.NEVER:
+                earliest[journal.arm_of[trial]] = trial
+                left -= 1
+        waiting = [journal.n_pending[arm] for arm in self._arms]
+        outstanding = [*waiting, *earliest.values()]
+        if self._chances is None or outstanding != self._waiting:
+            self._state = specialised(_prepare_study, self._params)(
+                self._params, self._state, np.array(waiting), np.array(list(earliest.values())), self._stream.rng
+            )
+            self._waiting, self._chances = outstanding, None
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
@@ -189,3 +211,8 @@ def _update_study(
 def _note_study(policy: Any, state: Any, asked: int) -> None:
     """Let the state know how many trials there are before it decides; an entry point."""
     verbs.note(policy, state, asked, asked)
+
+
+def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: Any) -> Any:
+    """The state that decides while these rewards are outstanding; an entry point."""
+    return verbs.prepare(policy, state, waiting, earliest, rng)
