@@ -311,3 +311,23 @@ def test_numbers_and_urls_that_make_no_sense(run):
     assert "'n' must be an integer from 1 to 1000000" in run("ask", "p", "-n", "99999999999999999999", code=2)
     asked = run("ask", "p", "--storage", "postgresql+asyncpg://me:secret@host/d", code=2)
     assert "'--storage' must be a URL of one of 'sqlite', 'postgresql+psycopg' (got 'postgresql+asyncpg')" in asked
+
+
+def test_bounds_and_a_winner(run):
+    assert "'--lower' must be given together with upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    run("create", "w", "--arm", "a", "--arm", "b", "--lower", 0, "--upper", 1, "--control", "a", "--seed", 1)
+    study = db.load_study("w", "sqlite:///s.db")
+    assert run("winner", "w").splitlines()[:2] == ["no winner yet", "no reward yet"]
+    study.add_trials({"arm": ["a", "b"] * 200, "reward": [0.0, 1.0, 1.0, 1.0, 0.0, 0.0] * 66 + [0.0, 1.0, 1.0, 1.0]})
+    said = json.loads(run("winner", "w", "--json", "--delta", 0.01))
+    assert (said["arm"], said["proved"], said["established_at"], said["rivals"][0]["arm"]) == ("b", True, 400, "a")
+    assert run("winner", "w").startswith("winner: b\nestablished after 400 trials\n  b over a: 0.")
+    shown = run("show", "w")
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
+    assert "P(best)" in shown
+    assert "sum of rewards: 201; with equal shares about 201" in shown
+    found = json.loads(run("show", "w", "--json"))
+    assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
+    assert found["drift"] == []
+    assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
+    study.storage.close()
