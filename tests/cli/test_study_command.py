@@ -172,6 +172,14 @@ def test_segments_and_units(run):
     assert "every decision" in run("replay", "maize")
 
 
+def test_a_warm_start(run, tmp_path):
+    (tmp_path / "past.csv").write_text("arm,reward\nred,0.25\nblue,1\nred,0.75\n", encoding="utf-8")
+    run("create", "page", "--arm", "red", "--arm", "blue", "--history", "past.csv", "--weight", 0.5, "--seed", 1)
+    study = db.load_study("page", "sqlite:///s.db")
+    assert (study.history, study.weight) == ({"blue": [1.0], "red": [0.25, 0.75]}, 0.5)
+    assert "'--weight' must be" in run("create", "other", "--arm", "red", "--history", "past.csv", code=2)
+
+
 def test_replay_finds_a_forged_record(run):
     run("create", "s", "--arm", "a", "--arm", "b", "--seed", 1)
     study = db.load_study("s", "sqlite:///s.db")

@@ -83,10 +83,10 @@ def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floa
 def round_propensities(policy: Policy, state: Any) -> Floats:
     """Propensities from win probabilities: duels are independent, the leader is pulled if nobody wins."""
     wins = specialised(win_probabilities, policy.params)
-    return _average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
+    return average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
 
 
-def _average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
+def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
     """Propensities from each arm's probability to win against a leader; if several are tied, on average over them."""
     pulls, means = np.asarray(state.pulls), np.asarray(state.means)
     most = pulls == pulls.max()
@@ -109,4 +109,4 @@ class IncrementalDuels:
 
     def propensities(self, state: Any) -> Floats:
         """From each challenger's probability to win."""
-        return _average_over_leaders(state, lambda leader: self._wins(self._params, state, leader, self._memory))
+        return average_over_leaders(state, lambda leader: self._wins(self._params, state, leader, self._memory))
