@@ -2,7 +2,7 @@
 
 ``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
 all but the policies with a goal: MED to BESA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
-where no shortcut can pay.
+where no shortcut can pay, and ``python -m benchmarks worlds`` the loop of worlds with the plain one.
 """
 
 import functools
@@ -10,6 +10,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from tests.naive import policies as naive
@@ -31,10 +32,14 @@ def seconds(job: Callable[[], object], repeats: int = 3) -> float:
     return best
 
 
-def simulation(bandit: db.Bandit, policy: db.Policy, horizon: int, replications: int, fast: bool) -> float:
-    """Seconds a replication on one core, compilation left out."""
-    settings = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False}
-    db.simulate(bandit, policy, horizon=len(bandit) + 10, replications=1, **settings)
+def simulation(
+    bandit: db.Bandit | db.World, policy: db.Policy, horizon: int, replications: int, fast: bool, **feedback: Any
+) -> float:
+    """Seconds a replication on one core, compilation left out; ``feedback`` is the delay or the batches, if any."""
+    settings: Any = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False, **feedback}
+    # A short run compiles the plain loop; batches and segments need all pulls to be what they are.
+    in_world = bool(feedback) or isinstance(bandit, db.World)
+    db.simulate(bandit, policy, horizon=horizon if in_world else len(bandit) + 10, replications=1, **settings)
     job = lambda: db.simulate(bandit, policy, horizon=horizon, replications=replications, **settings)  # noqa: E731
     return seconds(job, 3 if fast else 1) / replications
 
@@ -192,6 +197,27 @@ def unsettled() -> None:
         print(f"  {name:16s} {ratios[0]:8.2f} at 1000 pulls {ratios[1]:8.2f} at 5000", flush=True)
 
 
+def worlds() -> None:
+    """What delays, batches and changes add to the plain loop: at most three times its cost."""
+    print("seven planting dates, 3000 pulls: time in a world / plain loop of the same arms (goal: at most 3)")
+    maize = yields()
+    half = db.Piecewise({1: maize, 1501: db.Bandit(maize.arms[::-1], maize.names)})
+    cases: dict[str, tuple[db.Bandit | db.World, dict[str, Any]]] = {
+        "two segments": (half, {}),
+        "delay of 30": (maize, {"delay": 30}),
+        "geometric delay": (maize, {"delay": db.Geometric(0.1)}),
+        "batches of 30": (maize, {"batch": 30}),
+    }
+    print(f"  {'policy':16s} {'ms a run':>10s}", *(f"{name:>16s}" for name in cases))
+    top = upper(maize)
+    policies = {"UCB1": db.UCB1(top / 2), "TS": db.ThompsonSampling("poisson"), "IMED": db.IMED("poisson")}
+    for name, policy in {**policies, "NPTS": db.NPTS(top), "RDS": db.RDS()}.items():
+        runs = 4 if name in ("NPTS", "RDS") else 40
+        plain = simulation(maize, policy, 3000, runs, fast=False)
+        ratios = [simulation(world, policy, 3000, runs, fast=False, **more) / plain for world, more in cases.values()]
+        print(f"  {name:16s} {1e3 * plain:10.2f}", *(f"{ratio:16.2f}" for ratio in ratios), flush=True)
+
+
 def relatives(maize: db.Bandit) -> None:
     """The other families at 1e4 pulls, each beside its goal."""
     heading("seven planting dates, the other families")
@@ -217,7 +243,10 @@ if __name__ == "__main__":
         relatives(yields())
     elif "unsettled" in sys.argv:
         unsettled()
+    elif "worlds" in sys.argv:
+        worlds()
     else:
+        worlds()
         compiled_against_naive()
         risk()
         unsettled()

@@ -3,7 +3,7 @@
 Ask and tell at trial 200 000 against trial 100, by the clock and in processor time (a slow disk hides what a
 busy processor does); ask+tell pairs against bare pairs of commits in the same folder; and the seconds that a study
 of 200 000 trials needs to open and to decide for the first time. All ratios are measured in one run, the two sides
-taking turns.
+taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities.
 """
 
 import sqlite3
@@ -136,10 +136,40 @@ def age(name: str, bandit: db.Bandit, policy: db.Policy, folder: Path) -> None:
         print(f"    {what} in {float(clock):.2f} s, {float(work):.2f} s of the processor")
 
 
+def memory() -> None:
+    """Print how many ask and tell pairs one thread makes per second in memory, at 100 and at 20 000 trials."""
+    coins = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(10)])
+    few = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(4)])
+    cases: dict[str, tuple[db.Bandit, db.Policy]] = {
+        "UCB1, 4 arms": (few, db.UCB1(sigma=0.5)),
+        "RDS, 4 arms": (few, db.RDS()),
+        "Thompson Sampling, 10 arms": (coins, db.ThompsonSampling("bernoulli")),
+        "NPTS, 4 arms": (few, db.NPTS(upper=1.0)),
+    }
+    for name, (bandit, policy) in cases.items():
+        draw = rewards(bandit, 0)
+        studies = {trials: played(bandit, policy, trials, draw) for trials in (YOUNG, 20_000)}
+        times = {trials: Times() for trials in studies}
+        for _ in range(PAIRS // 4):
+            for trials, study in studies.items():
+                times[trials].pair(study, draw)
+        medians = {trials: timed.medians for trials, timed in times.items()}
+        for trials, (ask, tell, work_ask, work_tell) in medians.items():
+            rate, work = 1.0 / (ask + tell), 1.0 / (work_ask + work_tell)
+            ratio = work_ask / medians[YOUNG][2]
+            print(
+                f"{name}, {trials} trials: {rate:.0f} pairs per second, {work:.0f} per second of the processor", end=""
+            )
+            print(f"; an ask takes {ratio:.2f} times the processor time of one at {YOUNG}")
+
+
 def main() -> None:
     """The default policy on four planting dates, on two that are almost equal, and some other policies."""
     from benchmarks.problems import near_tie, upper
 
+    if sys.argv[1:] == ["memory"]:
+        memory()
+        return
     maize = db.crops.maize_planting("spring")
     counts = db.Bandit([db.Poisson(3.0), db.Poisson(3.3), db.Poisson(2.0)], names=["a", "b", "c"])
     cases: dict[str, tuple[db.Bandit, db.Policy]] = {

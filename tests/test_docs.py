@@ -1,11 +1,13 @@
 """The code in README.md, CONTRIBUTING.md and on the pages of docs/ runs, and prints what the pages show."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
 import pytest
 from tools.pages import BLOCK, PAGES, figures, read, run, shown_outputs
+from tools.world_pictures import CHANGES, NUMBERS, STAYS, detectors, with_tables
 
 ROOT = Path(__file__).parents[1]
 PRINTED = {
@@ -75,7 +77,21 @@ def test_the_page_of_policies_names_each_and_shows_every_picture():
     assert sorted(pictures) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
 
 
+def test_the_table_and_prose_on_detectors_have_the_numbers_of_the_picture():
+    text = (ROOT / "docs/worlds.md").read_text(encoding="utf-8")
+    assert with_tables(text) == text
+    found = json.loads(NUMBERS.read_text(encoding="utf-8"))["detectors"]
+    assert list(found) == list(detectors())
+    assert all(name in text for name in found)
+    medians = {name: (row[STAYS][1], row[CHANGES][1]) for name, row in found.items()}
+    plain, glr = medians["kl-UCB, no detector"], medians["GLRKLUCB"]
+    assert f"GLR-klUCB {glr[0] - plain[0]:.0f}." in text
+    assert f"GLR-klUCB loses {glr[1]:.0f}," in text
+    assert f"and kl-UCB {plain[1]:.0f}," in text
+    assert medians["exploration alone"][1] > plain[1]
+
+
 def test_pictures_are_there_and_small():
-    drawn = [ROOT / "docs/figures" / name for page in PAGES for name in figures(page)]
+    drawn = [ROOT / "docs/figures" / name for page in [*PAGES, "docs/worlds.md"] for name in figures(page)]
     others = [ROOT / "docs/figures/regret.png", *(ROOT / "docs/figures/policies").iterdir()]
     assert [path.name for path in [*drawn, *others] if not 0 < path.stat().st_size < 200_000] == []

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/worlds.md and print the numbers that the page quotes.
+"""Draw the pictures of docs/worlds.md, write the table of detectors, and print the other numbers that the page quotes.
 
     python -m tools.world_pictures          # all: some minutes, most of them compilation
     python -m tools.world_pictures batch    # one of them
@@ -6,6 +6,8 @@
 Same seed, same pictures and numbers.
 """
 
+import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +20,12 @@ from tools.policy_pictures import tidy
 import dirichlet_bandits as db
 from dirichlet_bandits.results.plot import style
 
-FOLDER = Path(__file__).parents[1] / "docs/figures"
+DOCS = Path(__file__).parents[1] / "docs"
+FOLDER, PAGE, NUMBERS = DOCS / "figures", DOCS / "worlds.md", DOCS / "figures/worlds.json"
 SEED, HORIZON, RUNS = 2021, 3_000, 200
 SIZES = (1, 3, 10, 30, 100, 300, 1000)
+COINS_HORIZON = 5_000
+STAYS, CHANGES = "nothing changes", "a change every 1,000 pulls"
 
 
 def policies(upper: float) -> dict[str, db.Policy]:
@@ -82,12 +87,11 @@ def forgetting(horizon: int) -> dict[str, db.Policy]:
     }
 
 
-def draw_forgetting() -> None:
-    """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
-    horizon = 5000
-    worlds: dict[str, Any] = {
-        "nothing changes": db.Bandit(coins(0.3, 0.5, 0.9)),
-        "a change every 1,000 pulls": db.Piecewise(
+def three_coins() -> dict[str, Any]:
+    """Three coins that stay the same, and three of which one changes every 1,000 pulls."""
+    return {
+        STAYS: db.Bandit(coins(0.3, 0.5, 0.9)),
+        CHANGES: db.Piecewise(
             {
                 1: coins(0.3, 0.5, 0.9),
                 1001: coins(0.3, 0.2, 0.9),
@@ -97,11 +101,16 @@ def draw_forgetting() -> None:
             }
         ),
     }
+
+
+def draw_forgetting() -> None:
+    """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
+    horizon = COINS_HORIZON
     figure = Figure(figsize=(7.0, 3.8), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     compared = forgetting(horizon)
     sizes: Any = {"horizon": horizon, "replications": RUNS, "seed": SEED, "record": 1, "progress": False}
-    for axes, (title, world) in zip(panels, worlds.items(), strict=True):
+    for axes, (title, world) in zip(panels, three_coins().items(), strict=True):
         result = db.simulate(world, compared, **sizes)
         for i, name in enumerate(compared):
             low, median, high = np.quantile(result.final_regret(name), [0.05, 0.5, 0.95])
@@ -115,10 +124,67 @@ def draw_forgetting() -> None:
     figure.savefig(FOLDER / "worlds_forgetting.png", dpi=100)
 
 
+def detectors() -> dict[str, db.Policy]:
+    """kl-UCB, restarted by each detector at the same rate of exploration, and policies as their papers have them."""
+    inner = db.KLUCB("bernoulli")
+    rate, threshold = 0.05, math.log(COINS_HORIZON / 4)
+    shift = db.MeanShift(100, math.sqrt(50 * math.log(2 * 3 * COINS_HORIZON**2)))  # of M-UCB, for this window
+    return {
+        "kl-UCB, no detector": inner,
+        "GLR": db.Restarting(inner, db.GLR(), exploration=rate),
+        "GLR, arm by arm": db.Restarting(inner, db.GLR(), exploration=rate, scope="local"),
+        "CUSUM": db.Restarting(inner, db.CUSUM(50, 0.1, threshold), exploration=rate),
+        "CUSUM, arm by arm": db.Restarting(inner, db.CUSUM(50, 0.1, threshold), exploration=rate, scope="local"),
+        "MeanShift of 100": db.Restarting(inner, shift, exploration=rate),
+        "exploration alone": db.Restarting(inner, db.CUSUM(50, 0.1, 1e9), exploration=rate),
+        "GLRKLUCB": db.GLRKLUCB(),
+        "CUSUMUCB": db.CUSUMUCB(COINS_HORIZON, changes=4),
+        "MUCB": db.MUCB(200, COINS_HORIZON, segments=5),
+        "EXP3S": db.EXP3S(COINS_HORIZON, segments=5),
+    }
+
+
+def draw_quantiles(name: str, compared: dict[str, db.Policy]) -> None:
+    """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
+    figure = Figure(figsize=(7.0, 1.4 + 0.24 * len(compared)), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    sizes: Any = {"horizon": COINS_HORIZON, "replications": RUNS, "seed": SEED, "record": 1, "progress": False}
+    found: dict[str, dict[str, list[float]]] = {}
+    for axes, (title, world) in zip(panels, three_coins().items(), strict=True):
+        result = db.simulate(world, compared, **sizes)
+        for i, policy in enumerate(compared):
+            low, median, high = np.quantile(result.final_regret(policy), [0.05, 0.5, 0.95])
+            axes.plot([low, high], [i, i], color="0.4", linewidth=1.5)
+            axes.plot(median, i, "o", color="C0")
+            found.setdefault(policy, {})[title] = [round(float(x), 1) for x in (low, median, high)]
+        tidy(axes, f"regret after {COINS_HORIZON:,} pulls", "")
+        axes.set(xlim=(0, None), title=title)
+    panels[0].set_yticks(range(len(compared)), list(compared))
+    panels[0].invert_yaxis()
+    figure.savefig(FOLDER / f"worlds_{name}.png", dpi=100)
+    known = json.loads(NUMBERS.read_text(encoding="utf-8")) if NUMBERS.exists() else {}
+    NUMBERS.write_text(json.dumps({**known, name: found}, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_tables(page: str) -> str:
+    """The page with its generated tables: what is between the two marks of each table is written again."""
+    for name, rows in json.loads(NUMBERS.read_text(encoding="utf-8")).items():
+        lines = [f"| | {STAYS} | {CHANGES} |", "|---|---:|---:|"]
+        for policy, found in rows.items():
+            cells = [f"{x[1]:.0f} ({x[0]:.0f} to {x[2]:.0f})" for x in (found[STAYS], found[CHANGES])]
+            lines.append(f"| {policy} | {' | '.join(cells)} |")
+        begin, end = f"<!-- table {name}: made by tools/world_pictures.py -->\n", f"<!-- end of table {name} -->"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.partition(end)[2]
+    return page
+
+
 PICTURES: dict[str, Callable[[], None]] = {
     "delay": lambda: draw("delay", "pulls until a reward is known, plus one"),
     "batch": lambda: draw("batch", "pulls per batch"),
     "forgetting": draw_forgetting,
+    "detectors": lambda: draw_quantiles("detectors", detectors()),
 }
 
 if __name__ == "__main__":

@@ -27,12 +27,14 @@ from dirichlet_bandits.errors import PolicyError as PolicyError
 from dirichlet_bandits.errors import RewardError as RewardError
 from dirichlet_bandits.errors import StorageError as StorageError
 from dirichlet_bandits.experiments.ranking import compare_policies as compare_policies
+from dirichlet_bandits.experiments.rewards import read_periods as read_periods
 from dirichlet_bandits.experiments.rewards import read_rewards as read_rewards
 from dirichlet_bandits.live import Estimate as Estimate
 from dirichlet_bandits.live import Replay as Replay
 from dirichlet_bandits.live import RiskEstimate as RiskEstimate
 from dirichlet_bandits.live import Study as Study
 from dirichlet_bandits.live import Trial as Trial
+from dirichlet_bandits.live import Winner as Winner
 from dirichlet_bandits.live import create_study as create_study
 from dirichlet_bandits.live import delete_study as delete_study
 from dirichlet_bandits.live import load_study as load_study

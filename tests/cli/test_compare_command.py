@@ -6,6 +6,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
@@ -63,6 +64,57 @@ def test_csv_and_advice_for_the_command_line(folder):
     assert "Then say --wide" in call("wide2.csv", *FEW).stderr
 
 
+CHANGING = """
+delay = { law = "Geometric", p = 0.2 }
+[[segments]]
+first = 1
+[[segments.arms]]
+law = "Bernoulli"
+p = 0.2
+[[segments.arms]]
+law = "Bernoulli"
+p = 0.7
+[[segments]]
+first = 31
+[[segments.arms]]
+law = "Bernoulli"
+p = 0.9
+[[segments.arms]]
+law = "Bernoulli"
+p = 0.1
+"""
+
+
+def test_worlds_of_files_and_options_are_those_of_python(folder):
+    (folder / "changing.toml").write_text(CHANGING)
+    answer = call("changing.toml", *FEW, "--sigma", "0.5", "--batch", "4", "--window", "9", "--late", "0", "--json")
+    assert answer.exit_code == 0, answer.output
+    told = json.loads(answer.stdout)
+    coins = [db.Bernoulli(0.2), db.Bernoulli(0.7)]
+    world = db.Piecewise({1: coins, 31: [db.Bernoulli(0.9), db.Bernoulli(0.1)]})
+    feedback = {"delay": db.Geometric(0.2), "window": 9, "late": 0, "batch": 4}
+    want = db.compare_policies(
+        world, horizon=60, replications=5, policies=["UCB1", "RUCBLT"], sigma=0.5, seed=0, workers=1, **feedback
+    )
+    assert told["ranking"] == want.as_json()["ranking"]
+    assert told["breakpoints"] == [31]
+    assert told["feedback"] == {"delay": "Geometric(p=0.2)", "batch": 4, "window": 9, "late": 0.0}
+    assert call("changing.toml", *FEW, "--sigma", "0.5", "--delay", "0", "--json").stdout != answer.stdout
+
+
+def test_past_periods_become_segments(folder):
+    (folder / "years.csv").write_text(
+        "date,yield,year\nMay,4,1\nMay,5,1\nJune,6,1\nJune,7,1\nMay,8,2\nMay,9,2\nJune,3,2\nJune,2,2\n"
+    )
+    answer = call("years.csv", *FEW, "--sigma", "1", "--period", "year", "--delay", "Geometric(0.5)")
+    assert answer.exit_code == 0, answer.output
+    assert "2 options: May, June, which change at the pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
+    assert "1. UCB1" in answer.stdout
+    (folder / "gap.csv").write_text("date,yield,year\nMay,4,1\nMay,5,1\nJune,6,1\nJune,7,1\nMay,8,2\nMay,9,2\n")
+    missing = call("gap.csv", *FEW, "--period", "year")
+    assert missing.stderr == "error: gap.csv: option 'June' has no reward in the period '2'\n"
+
+
 def test_policies_may_have_parameters(folder):
     answer = call("past.csv", *FEW, "--policy", "UCB1(sigma=3)", "--json")
     told = json.loads(answer.stdout)
@@ -85,6 +137,19 @@ def test_policies_may_have_parameters(folder):
         (["past.csv", "--horizon", "9", "--policy", "Magic"], "'--policy' must be the name of a policy (got 'Magic')"),
         (["past.csv", "--horizon", "9", "--policy", "UCB1(width=1)"], "'--policy' must be a policy such as RDS"),
         (["arms.toml", *FEW, "--wide"], "'--wide' must be left out"),
+        (["arms.toml", *FEW, "--period", "year"], "'--period' must be left out"),
+        (["past.csv", *FEW, "--period", "year"], "past.csv, line 1: there must be one column 'year'"),
+        (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be left out where a column has periods"),
+        (["past.csv", *FEW, "--sigma", "1", "--delay", "-1"], "'--delay' must be a number of pulls, at least 0"),
+        (["past.csv", *FEW, "--delay", "Geometric(2)"], "'--delay' must be a number of pulls, or a law such as"),
+        (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a law such as"),
+        (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
+        (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),
+        (["past.csv", *FEW, "--sigma", "1", "--late", "0"], "'--window' must be a number of pulls, because 'late'"),
+        (["past.csv", *FEW, "--sigma", "1", "--batch", "61"], "'--batch' must be"),
+        (["past.csv", *FEW, "--sigma", "1", "--batch", "1.5"], "'--batch' must be"),
+        (["past.csv", *FEW, "--sigma", "1", "--batch", "30,20"], "'--batch' must be sizes that add up"),
+        (["past.csv", *FEW, "--sigma", "1", "--batch", "large"], "'--batch' must be a size, 'geometric'"),
     ],
 )
 def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):

@@ -34,7 +34,7 @@ def call(*arguments):
     ("arguments", "message"),
     [
         (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
-        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'readings', 'sda', 'cvar' (got 'mine')"),
+        (["--which", "mine"], "'--which' must be one of 'dirichlet', 'readings', 'sda', 'cvar', 'lbsda' (got 'mine')"),
         (["--which", "sda", "--only", "yields"], "'--only' must be one of 'bernoulli-high', "),
         (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
@@ -118,6 +118,19 @@ def test_a_report_on_risk_says_at_which_level(folder):
     np.testing.assert_allclose(frame["value"], db.crops.maize_planting("spring", objective=db.CVaR(0.2)).values)
     assert list(pd.read_csv(folder / "report/tables/multinomial-10.csv")["policy"])[-1] == "M-CVTS"
     assert not (folder / "report/tables/multinomial-10-arms.csv").exists()  # of which problem?
+
+
+def test_a_report_on_arms_that_change(folder):
+    answer = call("--which", "lbsda", "--only", "restarts-thesis", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    assert "What each arm is worth over time; dotted lines mark the changes." in page
+    assert "dirichlet-bandits paper --which lbsda --only restarts-thesis" in page
+    frame = pd.read_csv(folder / "report/tables/restarts-thesis.csv", index_col="policy")
+    assert frame["paper_mean"].dropna().to_dict() == {"SW-klUCB": 177, "kl-UCB": 270, "TS": 493}
+    result = db.load("report/data/quick/restarts-thesis.zarr")
+    assert result.breakpoints == (1001, 2001, 3001, 4001)
+    assert result.values.sel(time=[1000, 1001], arm="arm 1").values.tolist() == [0.5, 0.2]
 
 
 def test_random_problems_are_kept_when_they_are_done(folder, monkeypatch):

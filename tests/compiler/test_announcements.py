@@ -98,7 +98,7 @@ from dirichlet_bandits.compiler import compiling
 
 class Press(logging.Handler):
     def emit(self, record):
-        if record.getMessage() == "compiling RDS, once":
+        if record.getMessage() == "compiling UCB1, once":
             os.kill(os.getpid(), signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -109,7 +109,7 @@ logging.getLogger("dirichlet_bandits").setLevel(logging.INFO)
 SIMULATION = """
 warnings.simplefilter("ignore")
 bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
-result = db.simulate(bandit, db.RDS(), horizon=100, replications=20, seed=0)
+result = db.simulate(bandit, db.UCB1(1.0), horizon=100, replications=20, seed=0)
 print(result.undone, compiling())
 raise SystemExit(7)
 """
@@ -139,7 +139,8 @@ p = 0.4
 law = "Bernoulli"
 p = 0.6
 [[policies]]
-policy = "RDS"
+policy = "UCB1"
+sigma = 1.0
 """
 
 

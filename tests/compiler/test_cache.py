@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 from dirichlet_bandits.sources import source_stamp
 from tests.compiler.processes import cached, printed, run, write
 
@@ -28,13 +26,19 @@ IMPORTS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "name"), IMPORTS)
-def test_a_change_in_another_file_of_the_users_is_noticed(tmp_path, line, name):
-    write(tmp_path, helper=HELPER.format(extra=1.0), middle=MIDDLE, entry=ENTRY.format(line=line, name=name))
-    assert [printed(tmp_path, ASK) for _ in range(2)] == ["4.0 0\n", "4.0 1\n"]
+def ask_each(modules):
+    """A program that asks the entry point of each module."""
+    return "\n".join(ASK.replace("from entry", f"from {module}") for module in modules)
+
+
+def test_a_change_in_another_file_of_the_users_is_noticed(tmp_path):
+    """However it is imported: one module for each way, all in one process."""
+    ways = {f"entry{k}": ENTRY.format(line=line, name=name) for k, (line, name) in enumerate(IMPORTS)}
+    write(tmp_path, helper=HELPER.format(extra=1.0), middle=MIDDLE, **ways)
+    assert [printed(tmp_path, ask_each(ways)) for _ in range(2)] == ["4.0 0\n" * len(ways), "4.0 1\n" * len(ways)]
     write(tmp_path, helper=HELPER.format(extra=3.0))
-    assert [printed(tmp_path, ASK) for _ in range(2)] == ["8.0 0\n", "8.0 1\n"]
-    assert len(cached(tmp_path, "entry*")) == 1, "the old code is still there"
+    assert [printed(tmp_path, ask_each(ways)) for _ in range(2)] == ["8.0 0\n" * len(ways), "8.0 1\n" * len(ways)]
+    assert len(cached(tmp_path, "entry*")) == len(ways), "the old code is still there"
 
 
 def test_relative_imports_are_followed(tmp_path):
@@ -110,18 +114,19 @@ DAMAGE = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_files_are_compiled_again(tmp_path, damage):
-    write(tmp_path, helper=HELPER.format(extra=1.0), entry=ENTRY.format(line=IMPORTS[0][0], name="value"))
-    printed(tmp_path, ASK)
-    files = list((tmp_path / "cache").rglob("*.nbc"))
-    assert files
-    for file in files:
+def test_damaged_files_are_compiled_again(tmp_path):
+    """Each module's file is damaged in its own way, and one process finds all of them."""
+    modules = [f"entry{k}" for k in range(len(DAMAGE))]
+    entry = ENTRY.format(line=IMPORTS[0][0], name="value")
+    write(tmp_path, helper=HELPER.format(extra=1.0), **dict.fromkeys(modules, entry))
+    printed(tmp_path, ask_each(modules))
+    for module, damage in zip(modules, DAMAGE, strict=True):
+        (file,) = (tmp_path / "cache").rglob(f"{module}.*.nbc")
         file.write_bytes(damage(file.read_bytes()))
-    done = run(tmp_path, LOG + ASK)
-    assert done.stdout == "4.0 0\n"
-    assert "damaged" in done.stderr
-    assert printed(tmp_path, ASK) == "4.0 1\n"
+    done = run(tmp_path, LOG + ask_each(modules))
+    assert done.stdout == "4.0 0\n" * len(modules)
+    assert done.stderr.count("a damaged file is compiled again") == len(modules)
+    assert printed(tmp_path, ask_each(modules)) == "4.0 1\n" * len(modules)
 
 
 def test_a_folder_that_cannot_be_written_costs_a_log_record_only(tmp_path):

@@ -33,9 +33,17 @@ def expected(tmp_path_factory):
     return run(tmp_path_factory.mktemp("stock"), PLAY).stdout
 
 
-@pytest.mark.parametrize("setting", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "0"}, {"NUMBA_CPU_NAME": "generic"}])
-def test_settings_of_numba_change_no_number(tmp_path, expected, setting):
-    assert run(tmp_path, PLAY, **setting).stdout == expected
+SETTINGS = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CPU_NAME": "generic"}
+
+
+def test_settings_of_numba_change_no_number(tmp_path, expected):
+    assert run(tmp_path, PLAY, **SETTINGS).stdout == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_setting_alone_changes_a_number(tmp_path, expected, name):
+    assert run(tmp_path, PLAY, **{name: SETTINGS[name]}).stdout == expected
 
 
 def test_without_compilation_there_is_a_clear_refusal(tmp_path):

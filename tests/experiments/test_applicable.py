@@ -50,12 +50,15 @@ def test_every_policy_is_tried_or_left_out_with_a_reason(case):
 def test_with_everything_told_only_those_for_another_objective_are_left_out():
     bandit, given = CASES["times, all told"]
     _, left_out = all_applicable(list(POLICIES), reward_facts(bandit, horizon=100, **given), bandit.objective)
-    forgetting = {name: left_out.pop(name) for name in ("SlidingWindow", "Discounted", "SWLBSDA")}
-    assert all("which no reward tells" in reason for reason in forgetting.values())  # a window, a discount
+    forgetting = {name: left_out.pop(name) for name in ("Floored", "SlidingWindow", "Discounted", "SWLBSDA")}
+    assert all("which no reward tells" in reason for reason in forgetting.values())  # a floor, a window, a discount
     for name, reason in {
         "Restarting": "a value of 'policy'",
+        "Floored": "a value of 'policy'",
+        "Queued": "a value of 'policy'",
+        "CountPending": "a value of 'policy'",
         "MUCB": "a value of 'window'",
-        "CUSUMUCB": "a value of 'changes'",
+        "CUSUMUCB": "the number of changes",
         "GLRKLUCB": "expects rewards in [0, 1]",
         "EXP3S": "expects rewards in [0, 1]",
     }.items():

@@ -17,8 +17,9 @@ from dirichlet_bandits.experiments import (
     shipped,
     shipped_text,
 )
-from dirichlet_bandits.experiments.catalogue import MAIZE, READINGS, REGRET, RISK, STUDIES, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import CHANGING, MAIZE, READINGS, REGRET, RISK, STUDIES, SUBSAMPLING
 from dirichlet_bandits.experiments.random_arms import RandomArms, RandomMultinomial
+from tests.worlds.test_published import TABLES
 
 YIELDS = ("yields", "yields-spring")
 
@@ -80,6 +81,46 @@ def test_those_on_risk_have_one_level(name):
     assert task.paper.place
     assert task.claims
     assert [experiment.policies["CVaR-UCB"].horizon, experiment.bandit.support()[0] >= 0.0] == [10_000, True]
+
+
+def flat(params):
+    """All numbers of nested parameters."""
+    return [x for part in params for x in (flat(part) if isinstance(part, tuple) else [part])]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("changing-bernoulli", "Bernoulli"),
+        ("changing-gaussian", "Gaussian"),
+        ("restarts-thesis", "thesis"),
+        ("restarts-1", "PB1"),
+        ("restarts-2", "PB2"),
+    ],
+)
+def test_those_on_changing_arms_are_the_worlds_and_policies_of_the_published_numbers(name, rows):
+    task, known = shipped(name), TABLES[rows]
+    world = next(iter(known.values())).world
+    assert task.horizon == next(iter(known.values())).horizon
+    assert (task.bandit.identity(), task.bandit.breakpoints) == (world.identity(), world.breakpoints)
+    for called, policy in task.policies.items():
+        row = known[called.replace("GLR-klUCB", "GLR").replace(", rare", " .05")]
+        assert type(policy.params) is type(row.policy.params)
+        np.testing.assert_allclose(flat(policy.params), flat(row.policy.params), rtol=1e-9)
+    for called, printed in task.paper.printed.items():
+        if row := known.get(called):
+            reference = row.drawn if row.printed is None else row.printed[0]
+            assert reference in (None, printed.mean)
+            assert printed.std is None or row.printed[1] == pytest.approx(printed.std / math.sqrt(1000))
+
+
+def test_all_on_changing_arms_are_there():
+    assert len(CHANGING) == 6
+    assert all(shipped(name).claims and shipped(name).paper.place for name in CHANGING)
+    assert list(shipped("limited-memory").policies.values())[1:3] == [
+        db.LBSDA("cbrt-log"),
+        db.LBSDA("cbrt-log", memory="log2"),
+    ]
 
 
 def test_what_the_paper_on_risk_printed():

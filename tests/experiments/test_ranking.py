@@ -74,7 +74,7 @@ def test_what_an_interruption_leaves(ranking):
 @pytest.mark.parametrize(
     ("bandit", "options", "message"),
     [
-        ([1, 2], {}, "'bandit' must be a Bandit"),
+        ([1, 2], {}, "'bandit' must be a Bandit or a world"),
         (
             db.Bandit([db.Empirical([1, 3]), db.Empirical([2, 2])]),
             {},
@@ -103,3 +103,30 @@ def test_the_bandit_of_a_file_with_arms_only(tmp_path):
     file.write_text(file.read_text() + "[arm]\n")
     with pytest.raises(db.FormatError, match="'arm' is not a key of an experiment"):
         db.experiments.read_bandit(file)
+
+
+def test_worlds_tell_bounds_families_and_changes():
+    coins = [db.Bernoulli(0.3), db.Bernoulli(0.6)]
+    world = db.Piecewise({1: coins, 51: coins[::-1]})
+    names = ["UCB1", "KLUCB", "CUSUMUCB", "EXP3S"]
+    ranking = db.compare_policies(world, horizon=100, replications=3, policies=names, seed=0, workers=1, delay=2)
+    assert ranking.policies == {
+        "KLUCB": db.KLUCB("bernoulli"),
+        "CUSUMUCB": db.CUSUMUCB(100, changes=1),
+        "EXP3S": db.EXP3S(100, segments=2),
+    }
+    assert ranking.left_out == {"UCB1": "needs the standard deviation of the rewards (sigma)"}
+    assert ranking.as_json()["breakpoints"] == [51]
+    same = db.simulate(world, dict(ranking.policies), horizon=100, replications=3, seed=0, workers=1, delay=2)
+    assert [place.mean for place in ranking.places] == sorted(same.summary()["mean"])
+
+
+def test_drifting_arms_have_no_family():
+    from dirichlet_bandits.experiments.applicable import reward_facts
+
+    world = db.Drifting(lambda t: [0.0, t / 100], noise=db.Uniform(-1, 1))
+    known = reward_facts(world, horizon=100)
+    assert known.bounds == (-1.0, 2.0)
+    assert known.facts["family"] == known.facts["support"] == known.facts["changes"] == ()
+    with pytest.raises(db.ArgumentError, match="'bandit' must be arms that differ"):
+        db.compare_policies(db.Drifting(lambda t: [0.0, 0.0]), horizon=10)

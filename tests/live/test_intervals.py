@@ -20,6 +20,7 @@ from dirichlet_bandits.live.intervals import (
     shares,
     why_none,
 )
+from dirichlet_bandits.live.pairs import lead, sample
 
 LAWS = {
     "normal": (lambda rng, size: rng.normal(0.0, 1.0, size), 0.0),
@@ -221,5 +222,8 @@ def test_the_summary_uses_the_level_of_all_arms_together():
     expected = {"a": 1 - 0.1 * 0.45, "b": 1 - 0.1 * 0.45, "late": 1 - 0.1 * 0.05}
     for arm, level in expected.items():
         assert frame.loc[arm, ["low", "high"]].tolist() == pytest.approx(asymptotic(np.array(told[arm]), level))
-    assert frame["lift_low"]["b"] == pytest.approx(frame["low"]["b"] - frame["high"]["a"])
+    unknown = -math.inf, math.inf
+    one, two = (sample(np.array(told[arm]), unknown) for arm in ("a", "b"))
+    lift = lead(two, one, math.log(2.0 / (0.1 * 0.9)))  # the only other arm of the start
+    assert frame.loc["b", ["lift_low", "lift_high"]].tolist() == pytest.approx(lift)
     assert "for all arms together" in frame.attrs["interval"]

@@ -9,7 +9,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.catalogue import POLICIES
-from tests.policies.twins import PAIRS
+from tests.policies.twins import PAIRS, default
 
 ARMS = ["a", "b", "c"]
 
@@ -26,7 +26,7 @@ def url(request, tmp_path):
     return None if request.param == "memory" else f"sqlite:///{tmp_path}/studies.db"
 
 
-@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.live])
+@pytest.mark.parametrize("name", default(name for name, pair in PAIRS.items() if pair.live))
 def test_every_policy_lives_and_replays(name):
     policy = PAIRS[name].policy
     study = db.create_study("s", arms=ARMS, policy=policy, seed=5)

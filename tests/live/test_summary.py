@@ -8,6 +8,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.frames import best
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.live.pairs import lead, sample
 
 ARMS = ["a", "b", "c"]
 
@@ -77,22 +78,28 @@ def test_lift_over_a_control():
     summary = study.summary(0.9)
     assert (study.control, summary.attrs["control"]) == ("old", "old")
     assert summary["lift"].tolist() == pytest.approx([np.mean(x) - np.mean(rewards["old"]) for x in rewards.values()])
-    old, new = (asymptotic(rewards[arm], 0.97) for arm in ("old", "new"))  # each at 0.3 of the error
-    expected = [new.low - old.high, new.high - old.low]
-    assert summary.loc["new", ["lift_low", "lift_high"]].tolist() == pytest.approx(expected)
+    # Two arms share nine tenths of the error; each end has half, and the mixtures cost log(1 + n/50)/2 per arm.
+    price = math.log(2.0 / (0.1 * 0.45)) + math.log(1.0 + 60.0 / 50.0)
+    spread = sum(np.var(rewards[arm], ddof=1) for arm in ("old", "new")) * (60.0 + 50.0) / 60.0**2
+    radius, lift = math.sqrt(2.0 * price * spread), summary["lift"]["new"]
+    assert summary.loc["new", ["lift_low", "lift_high"]].tolist() == pytest.approx([lift - radius, lift + radius])
     assert summary.loc["old", ["lift_low", "lift_high"]].tolist() == [0.0, 0.0]
     assert not np.isfinite(summary.loc["few", ["lift_low", "lift_high"]].astype(float)).any()
     assert "lift" not in told({"a": [1.0], "b": [2.0]}).summary()
 
 
 def test_lift_covers():
-    """Two coins, at all sample sizes so far; more than 17 % of 300 misses at 10 % would be a false alarm of 1e-4."""
-    rng, missed = np.random.default_rng(6), 0
-    for _ in range(300):
-        one, two = ((rng.random(200) < p).astype(float) for p in (0.4, 0.5))
-        a, b = (empirical_bernstein(x, 0.0, 1.0, 0.95) for x in (one, two))
-        missed += not a.low - b.high <= -0.1 <= a.high - b.low
-    assert missed / 300 < 0.17
+    """Two coins, at many sample sizes; more than 17 % of 300 misses at 10 % would be a false alarm of 1e-4."""
+    rng = np.random.default_rng(6)
+    for bounds in ((0.0, 1.0), (-math.inf, math.inf)):
+        missed = 0
+        for _ in range(300):
+            one, two = ((rng.random(200) < p).astype(float) for p in (0.4, 0.5))
+            seen = [
+                lead(sample(one[:n], bounds), sample(two[:n], bounds), math.log(2 / 0.1)) for n in (10, 30, 90, 200)
+            ]
+            missed += not all(low <= -0.1 <= high for low, high in seen)
+        assert missed / 300 < 0.17
 
 
 MIRRORED = {
@@ -176,7 +183,7 @@ def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table(
         study = db.create_study("s", arms=["a", "b", "c", "d"], policy=db.UCB1(sigma=1.0))
         study.add_trials({"arm": ["a"] * n + ["b"] * n, "reward": [*rewards["a"][:n], *rewards["b"][:n]]})
         attrs = study.summary().attrs
-        found = best(study._read(), study.policy, 0.95, study._direction)
+        found = best(study._read(), study.policy, 0.95, study._direction, study._limits)
         assert found == (attrs["best_arm"], attrs["best_arm_reason"])
         reasons.add(found.reason)
         alone = asymptotic(rewards["a"][:n], 0.95).low > asymptotic(rewards["b"][:n], 0.95).high

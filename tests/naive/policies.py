@@ -528,6 +528,43 @@ def discounted_ts(histories, rng, gamma):
     return discounted(histories, rng, gamma, lambda n, mean, t: rng.beta(1 + n * mean, 1 + n * (1 - mean)))
 
 
+def discounted_samples(histories, gamma):
+    """Rewards and weights of each arm; what weighs less than 1e-6 is dropped."""
+    samples, weight = [([], []) for _ in histories], 1.0
+    for arm, reward in reversed(histories.order):
+        if weight >= 1e-6:
+            samples[arm][0].append(reward)
+            samples[arm][1].append(weight)
+        weight *= gamma
+    return samples
+
+
+def discounted_npts(histories, rng, gamma, upper):
+    samples = discounted_samples(histories, gamma)
+    absent = [arm for arm, (x, _) in enumerate(samples) if not x]
+    rng.shuffle(absent)
+    return absent or largest([float(rng.dirichlet([*w, 1.0]) @ np.array([*x, upper])) for x, w in samples], rng)
+
+
+def discounted_rds(histories, rng, gamma, rho="sqrt-log"):
+    samples = discounted_samples(histories, gamma)
+    absent = [arm for arm, (x, _) in enumerate(samples) if not x]
+    rng.shuffle(absent)
+    if absent:
+        return absent
+    counts = [math.fsum(w) for _, w in samples]
+    means = [math.fsum(a * b for a, b in zip(x, w, strict=True)) / n for (x, w), n in zip(samples, counts, strict=True)]
+    leader = max(range(len(counts)), key=counts.__getitem__)  # weights do not tie
+    m, winners = means[leader], []
+    for arm, (x, w) in enumerate(samples):
+        bonus = m + RHO[rho](counts[arm]) * sum(b * max(m - a, 0.0) for a, b in zip(x, w, strict=True)) / counts[arm]
+        index = float(rng.dirichlet([*w, 1.0]) @ np.array([*x, bonus]))
+        if arm != leader and (means[arm] >= m - 1e-12 or index >= m):
+            winners.append(arm)
+    rng.shuffle(winners)
+    return winners or [leader]
+
+
 class SWLBSDA:
     """Follows a run: the lead is looked at after each pull. Fewer pulls than before mean that a new run has begun."""
 

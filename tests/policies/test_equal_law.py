@@ -10,9 +10,10 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from tests.naive import policies as naive
-from tests.policies.twins import PAIRS
+from tests.policies.twins import PAIRS, default
 
 ALARM = 1e-6
+PLAYED, SIMULATED = 1200, 12_000  # runs of the twin and of the policy: a leverage of 1.5 times rho is noticed
 HORIZON = 13  # no multiple of the number of arms: the last round is cut, so its order shows
 VALUES = {
     "unit": ([0.0, 0.0, 0.25, 1.0], [0.0, 0.5, 0.5, 1.0], [0.25, 0.25, 1.0, 1.0]),
@@ -50,13 +51,13 @@ def naive_counts(pair, values, horizon, replications):
     return [naive.play(pair.twin, [sampler(v) for v in values], horizon, rng, pair.toss) for _ in range(replications)]
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", default(PAIRS))
 def test_pull_counts_have_the_law_of_the_twin(name):
     pair = PAIRS[name]
     values = VALUES[pair.rewards]
     slow_index = name.startswith("Empirical")  # their twins solve an optimisation for each arm at each step
-    expected = naive_counts(pair, values, HORIZON, 600 if slow_index else 2000)
-    assert chi_square(expected, pull_counts(pair.policy, values, HORIZON, 40_000, fast=True)) > ALARM
+    expected = naive_counts(pair, values, HORIZON, 600 if slow_index else PLAYED)
+    assert chi_square(expected, pull_counts(pair.policy, values, HORIZON, SIMULATED, fast=True)) > ALARM
 
 
 @pytest.mark.slow
@@ -78,8 +79,8 @@ def test_the_comparison_notices_a_wrong_leverage():
             histories, rng, lambda x, m: naive.bonus_of_excess(x, m, 1.5 * naive.RHO["sqrt-log"](len(x)))
         )
 
-    expected = naive_counts(PAIRS["RDS sqrt-log"]._replace(twin=wrong), values, HORIZON, 4000)
-    assert chi_square(expected, pull_counts(db.RDS(), values, HORIZON, 40_000, fast=True)) < ALARM
+    expected = naive_counts(PAIRS["RDS sqrt-log"]._replace(twin=wrong), values, HORIZON, PLAYED)
+    assert chi_square(expected, pull_counts(db.RDS(), values, HORIZON, SIMULATED, fast=True)) < ALARM
 
 
 @pytest.mark.parametrize(

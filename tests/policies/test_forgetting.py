@@ -14,6 +14,8 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.live.description import described, parse_policy, restore
+from dirichlet_bandits.policies.forgetting.reweighting import samples_of
+from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
 from tests.naive import policies as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.test_propensity import counted, frequencies_agree
@@ -39,6 +41,11 @@ EXAMPLES |= {
         partial(naive.discounted_klucb, gamma=0.5, family="bernoulli"),
     ),
     "Discounted TS": (db.Discounted(TS, 0.2), partial(naive.discounted_ts, gamma=0.2)),
+    "Discounted NPTS": (
+        db.Discounted(db.NPTS(upper=1.0), 0.8),
+        partial(naive.discounted_npts, gamma=0.8, upper=1.0),
+    ),
+    "Discounted RDS": (db.Discounted(db.RDS(), 0.7), partial(naive.discounted_rds, gamma=0.7)),
     "SWLBSDA": (db.SWLBSDA(SHORT), naive.SWLBSDA(SHORT)),
     "SWLBSDA 12": (db.SWLBSDA(12), naive.SWLBSDA(12)),
 }
@@ -105,14 +112,42 @@ def test_only_the_decisions_count_not_when_rewards_arrive(policy):
         assert state.pulls.tolist() == [sum(arm == k for arm, _ in recent.values()) for k in range(3)]
 
 
-@pytest.mark.parametrize("policy", [db.SlidingWindow(db.RDS(), 10), db.Discounted(TS, 0.5), db.SWLBSDA(10)], ids=repr)
-def test_memory_does_not_grow(policy):
+@pytest.mark.parametrize(
+    "policy",
+    [
+        db.SlidingWindow(db.RDS(), 10),
+        db.Discounted(TS, 0.5),
+        db.Discounted(db.NPTS(upper=1.0), 0.5),
+        db.Discounted(db.RDS(), 0.5),
+        db.SWLBSDA(10),
+    ],
+    ids=repr,
+)
+def test_memory_and_the_rewards_of_a_decision_do_not_grow(policy):
     state, rng = policy.init(3), np.random.default_rng(0)
     before = [part.shape for part in state]
     for step in range(300):
         state = policy.update(state, step % 3, float(rng.random()), rng)
     assert [part.shape for part in state] == before
+    # Decisions and propensities are made from these arrays alone: their cost is that of the window.
     assert state.pulls.sum() == state.arms.size == policy.params.window
+    if isinstance(policy.params, DiscountedNPTSParams | DiscountedRDSParams):
+        used = specialised(samples_of, policy.params)(policy.params, state)
+        assert used.values.size == policy.params.window
+        assert used.weights.min() >= 1e-6 > used.weights.min() * policy.gamma
+
+
+@pytest.mark.parametrize("policy", [db.SlidingWindow(TS, 15), db.Discounted(TS, 0.5), db.SWLBSDA(15)], ids=repr)
+def test_a_study_remembers_no_more_than_the_window(policy):
+    """The state of a study has the same size after 40 and after 160 trials."""
+    study, sizes = db.create_study("s", arms=["a", "b", "c"], policy=policy, seed=1), []
+    for step in range(160):
+        study.tell(study.ask().id, float(step % 3 == 0))
+        if step + 1 in (40, 160):
+            study.propensities()
+            sizes.append([part.size for part in study._state.decider._state])
+    assert sizes[0] == sizes[1]
+    assert max(sizes[0]) == policy.params.window
 
 
 def test_a_discounted_state_is_that_of_its_definition():
@@ -124,6 +159,40 @@ def test_a_discounted_state_is_that_of_its_definition():
     means = [math.fsum(0.8 ** (59 - s) * x for s, arm, x, _ in reports if arm == k) / counts[k] for k in range(2)]
     indices = [means[k] + 0.5 * math.sqrt(2 * math.log(sum(counts)) / counts[k]) for k in range(2)]
     assert db.state_propensities(policy, state).tolist() == [float(i == max(indices)) for i in indices]
+
+
+def test_discounted_npts_where_the_answer_is_known():
+    """Two arms with one reward x each: P(upper - index <= s) = (s / (upper - x))^w, so the older arm wins with
+    probability w_new / (w_old + w_new), however small the weights are."""
+    for gamma, now in ((0.5, 2), (0.5, 15), (0.2, 2), (0.999, 2), (0.9, 100)):
+        policy = db.Discounted(db.NPTS(upper=2.0), gamma)
+        state = reported(policy, 2, [(0, 0, 0.25, 1), (1, 1, 0.25, 2)], now)
+        expected = np.array([1.0, gamma]) / (1.0 + gamma)
+        np.testing.assert_allclose(db.state_propensities(policy, state), expected, rtol=1e-11)
+    best = reported(policy, 3, [(0, 0, 2.0, 1), (1, 1, 2.0, 2), (2, 2, 1.5, 3)], 3)
+    assert db.state_propensities(policy, best).tolist() == [0.5, 0.5, 0.0]
+    assert {policy.select(best, np.random.default_rng(seed))[0] for seed in range(20)} == {0, 1}
+
+
+def test_discounted_rds_where_the_answer_is_known():
+    """A challenger with one reward of weight w, below the leader's mean: it wins if G_w <= rho E, with probability
+    (1 + 1/rho)^-w, rho = sqrt(log(1 + w))."""
+    for gamma, now in ((0.5, 3), (0.5, 15), (0.9, 60)):
+        policy = db.Discounted(db.RDS(), gamma)
+        state = reported(policy, 2, [(0, 0, 0.25, 1), (1, 1, 0.5, 2), (2, 1, 0.75, 3)], now)
+        w = gamma ** (now - 1)
+        wins = (1.0 + 1.0 / math.sqrt(math.log1p(w))) ** -w
+        np.testing.assert_allclose(db.state_propensities(policy, state), [wins, 1.0 - wins], rtol=1e-9)
+
+
+def test_hardly_discounted_rewards_are_those_of_the_plain_policy():
+    rewards = [(0, 0.2), (1, 0.7), (0, 0.6), (2, 0.4), (1, 0.1), (0, 0.9), (1, 0.8), (1, 0.3)]
+    histories = [[x for arm, x in rewards if arm == k] for k in range(3)]
+    for inner in (db.NPTS(upper=1.0), db.RDS()):
+        policy = db.Discounted(inner, 1.0 - 1e-4)
+        state = reported(policy, 3, [(s, arm, x, s + 1) for s, (arm, x) in enumerate(rewards)], len(rewards))
+        found = db.state_propensities(policy, state)
+        np.testing.assert_allclose(found, db.propensities(inner, histories), atol=2e-3)
 
 
 def test_a_discounted_total_below_one_explores_nothing():
@@ -266,10 +335,8 @@ def test_in_experiment_files():
         (lambda: db.SlidingWindow("RDS", 10), r"'policy' must be a policy of the class .* \(got 'RDS'\)"),
         (lambda: db.SlidingWindow(db.RDS, 10), r"'policy' must be a policy of the class"),
         (lambda: db.SlidingWindow(db.SlidingWindow(TS, 5), 10), "'policy' must be a policy of the class"),
-        (
-            lambda: db.Discounted(db.NPTS(upper=1), 0.9),
-            "'policy' must be a policy of the class UCB1, KLUCB or Thompson",
-        ),
+        (lambda: db.Discounted(db.BDS(upper=1), 0.9), "'policy' must be a policy of the class UCB1, KLUCB, Thompson"),
+        (lambda: db.Discounted(db.RDS(level=0.5), 0.9), "'policy' must be an RDS without a level"),
         (lambda: db.Discounted(TS, 0), r"'gamma' must be between 0 and 1, .* \(got 0\)"),
         (lambda: db.Discounted(TS, 1), r"'gamma' must be between 0 and 1, .* \(got 1\)"),
         (lambda: db.Discounted(TS, 1 - 1e-9), "'gamma' must be between 0 and 1, and at most 1 - 1.4e-06"),

@@ -10,7 +10,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
 from dirichlet_bandits.policies.subsampling.blocks import block_mean, running_sum
-from tests.policies.twins import PAIRS, World
+from tests.policies.twins import PAIRS, World, default
 
 VALUES = [np.arange(9) / 8, np.append(np.arange(9), [7, 8, 8]) / 8, np.arange(3, 7) / 8]
 MOVES = {  # shift, unit, how exactly a probability can be known there
@@ -30,7 +30,7 @@ def pulls(name, shift, unit, fast):
     return db.simulate(db.Bandit(arms), POLICIES[name](World(shift, shift + unit, unit)), **settings).pulls.values[0]
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", default(POLICIES))
 @pytest.mark.parametrize("fast", [True, False], ids=["shortcut", "plain"])
 def test_the_same_arms_are_pulled(name, fast):
     expected = pulls(name, 0.0, 1.0, fast)
@@ -44,7 +44,7 @@ def every(name):
     return 25 if name == "NPTS" or "CVTS" in name else 5
 
 
-@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.parametrize("name", default(LIVE))
 @pytest.mark.parametrize("move", MOVES)
 def test_probabilities_are_the_same(name, move):
     """Also those kept along a study; and whoever takes the study over finds what the first one recorded."""
@@ -67,7 +67,7 @@ def test_probabilities_are_the_same(name, move):
         np.testing.assert_allclose(found, db.state_propensities(policy, state), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", [name for name in LIVE if name != "NPTS"])
+@pytest.mark.parametrize("name", default(name for name in LIVE if name != "NPTS"))
 def test_who_takes_over_far_from_zero_finds_what_was_recorded(name):
     """Rewards of full length around a million: what is kept must not drift from what is computed anew."""
     policy = POLICIES[name](World(1e6, 1e6 + 1.0))

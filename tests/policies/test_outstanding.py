@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dirichlet_bandits.engine.history import rewards
-from tests.policies.twins import PAIRS
+from tests.policies.twins import PAIRS, default
 
 N_ARMS = 3
 
@@ -22,7 +22,7 @@ def draw(pair, rng):
     return float(draws[pair.rewards]())
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", default(PAIRS))
 def test_asked_ahead_and_told_in_another_order(name):
     pair, rng = PAIRS[name], np.random.default_rng(5)
     policy = pair.policy

@@ -26,10 +26,10 @@ from dirichlet_bandits.policies.rounds import win_probability
 from dirichlet_bandits.policies.thompson import probability as posteriors
 from tests import naive
 from tests.policies.test_policies import told
-from tests.policies.twins import PAIRS
+from tests.policies.twins import PAIRS, default
 
 ALARM = 1e-6
-ROUNDS = {
+SEVERAL_ARMS = {  # policies that may pull several arms at once: their propensities need not sum to 1
     name
     for name, pair in PAIRS.items()
     if name == "SWLBSDA"
@@ -85,12 +85,12 @@ def counted(draw, arms, draws, rng):
     return counts
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+@pytest.mark.parametrize(("name", "case"), default(CASES))
 def test_frequencies_of_select(name, case):
     policy, histories = PAIRS[name].policy, HISTORIES[PAIRS[name].rewards][case]
     state = told(policy, histories, seed=3)
     chances = db.state_propensities(policy, state)
-    if name not in ROUNDS:  # of a round, any number of arms can be pulled
+    if name not in SEVERAL_ARMS:
         assert chances.sum() == pytest.approx(1.0, abs=1e-12)
     if PAIRS[name].toss is None and not PAIRS[name].ordered:
         np.testing.assert_array_equal(db.propensities(policy, histories), chances)

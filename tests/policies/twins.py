@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import pytest
+
 import dirichlet_bandits as db
 from tests.naive import policies as naive
 from tests.naive import restarting
@@ -205,6 +207,14 @@ PAIRS |= {
     ),
     "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
 }
+PAIRS |= {
+    "Queued UCB1": Example(
+        lambda w: db.Queued(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5), live=False
+    ),
+    "CountPending UCB1": Example(
+        lambda w: db.CountPending(db.UCB1(sigma=0.5 * w.unit)), partial(naive.ucb1, sigma=0.5)
+    ),
+}
 Changing = partial(Example, moves=False, ordered=True)
 QUICK = 0.9, "jmlr", 1  # a GLR that raises alarms after a few rewards
 quick = restarting.glr_alarm(0.9, 1.0)
@@ -271,3 +281,16 @@ PAIRS |= {
         lambda w: db.EXP3S(100, 3, alpha=0.05, gamma=0.4), partial(restarting.exp3s, alpha=0.05, gamma=0.4)
     ),
 }
+
+# What these add to one family with each policy, and to each family with KLUCB and TS, is no code of their own.
+CROSSED = {
+    f"{name} {family}"
+    for name in ("IMED", "MED", "DMED", "UnimodalIMED", "KLUCBPlusPlus")
+    for family in ("exponential", "poisson", "gaussian")
+} & set(PAIRS)
+
+
+def default(cases):
+    """Leave the cases of ``CROSSED`` examples to the slow tests; a case is a name, or a tuple that begins with it."""
+    parts = [(case,) if isinstance(case, str) else case for case in cases]
+    return [pytest.param(*part, marks=pytest.mark.slow if part[0] in CROSSED else ()) for part in parts]

@@ -192,3 +192,18 @@ def test_latex_tables_escape_names():
     )
     assert r"5 \% \& more" in result.to_latex()
     assert result.to_latex().count(r"\\") == 2
+
+
+def test_values_of_changing_arms_are_behind_the_curves_and_breakpoints_are_marked():
+    coins = [db.Bernoulli(0.2), db.Bernoulli(0.7)]
+    world = db.Piecewise({1: coins, 21: coins[::-1], 31: coins}, names=["A", "B"])
+    result = db.simulate(world, db.UCB1(0.5), horizon=40, replications=3, seed=0)
+    assert result.breakpoints == (21, 31)
+    assert result.values.sel(arm="A", time=[20, 21, 30, 31]).values.tolist() == [0.2, 0.7, 0.7, 0.2]
+    axes, behind = result.plot().axes
+    assert axes.get_zorder() > behind.get_zorder()
+    curves = {tuple(line.get_ydata()) for line in behind.lines[:2]}
+    assert curves == {tuple(result.values.sel(arm=arm).values) for arm in ("A", "B")}
+    assert [line.get_xdata()[0] for line in behind.lines[2:]] == [21, 31]
+    assert [text.get_text() for text in behind.texts] == ["A", "B"]
+    assert behind.get_ylabel() == "mean of the arms"

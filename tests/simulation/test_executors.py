@@ -69,6 +69,28 @@ def test_a_dask_cluster(client, tmp_path):
     assert len(marks(tmp_path / "runs.zarr")) == 18
 
 
+def test_worlds_on_all_executors(processes, client, tmp_path):
+    coins = [db.Bernoulli(0.3), db.Bernoulli(0.6), db.Bernoulli(0.5)]
+    world = {
+        "bandit": db.Piecewise({1: coins, 31: coins[::-1]}),
+        "policies": POLICIES,
+        "horizon": 60,
+        "replications": 9,
+        "delay": db.Geometric(0.3),
+        "window": 20,
+        "batch": 3,
+    }
+    one = run(**world, workers=1)
+    assert one.breakpoints == (31,)
+    assert run(**world, workers=3).data.identical(one.data)
+    for k, executor in enumerate((processes, client.get_executor())):
+        assert run(executor=executor, **world).data.identical(one.data)
+        stored = run(tmp_path / f"{k}.zarr", executor=executor, **world)
+        assert_same(stored, one)
+        assert (stored.values.to_numpy() == one.values.to_numpy()).all()
+        assert stored.breakpoints == (31,)
+
+
 def test_a_dask_worker_killed_in_the_middle_is_survived(client, tmp_path):
     store = tmp_path / "runs.zarr"
     workers = set(client.run(os.getpid).values())

@@ -43,7 +43,7 @@ def test_small_problems(name, problem):
     bandit = db.Bandit([db.Empirical(values) for values in SMALL[problem]])
     policy = RANDOMISED[name](1.0)
     # NPTS and BCVTS wait by the clock later on, where the plain loop is slow.
-    horizon, runs, grain = (400, 3000, 20) if name in ("NPTS", "BCVTS") else (60, 20_000, 1)
+    horizon, runs, grain = (400, 2000, 20) if name in ("NPTS", "BCVTS") else (60, 10_000, 1)
     fast, plain = (counts(bandit, policy, horizon, runs, seed=10 + way, fast=way) // grain for way in (True, False))
     assert chi_square(np.minimum(fast, 25), np.minimum(plain, 25)) > ALARM
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.simulation.copies import Edit, edited_copy, environment
+from tests.simulation.copies import PACKAGE, Edit, edited_copy, environment
 from tests.simulation.test_fast_paths import check_equal
 
 SCRIPT = """
@@ -78,10 +78,9 @@ def play(game: str, seed: int, folder: Path, settings: dict[str, str] | None = N
     return np.load(counts)
 
 
-def test_every_edit_finds_its_passage(tmp_path):
-    for number, (_, edit) in enumerate(MISTAKES.values()):
-        changed = edited_copy(tmp_path / str(number), [edit]) / "dirichlet_bandits" / edit.file
-        assert edit.new in changed.read_text()
+def test_every_edit_finds_its_passage():
+    for _, edit in MISTAKES.values():
+        assert edit.new in edit.made(PACKAGE)
 
 
 def judge(game, folder):

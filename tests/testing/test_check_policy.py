@@ -250,6 +250,29 @@ def test_params_and_verbs(params, message):
     assert problems(Holds(params)) == message
 
 
+class Hasty:
+    """Takes each reward for that of its last choice."""
+
+    def init(self, n_arms):
+        self.last, self.sums = 0, [0.0] * n_arms
+
+    def select(self, rng):
+        self.last = int(rng.integers(len(self.sums)))
+        return self.last
+
+    def update(self, arm, reward):
+        if self.sums.count(0.0) == 0 and arm != self.last:
+            raise ValueError("not my last choice")
+        self.sums[arm] += 1.0 + reward
+
+
+def test_rewards_may_come_late():
+    with pytest.raises(
+        db.PolicyError, match=r"update raises ValueError: not my last choice \(\d+ arms, late rewards\)"
+    ):
+        db.testing.check_policy(Hasty())
+
+
 @pytest.mark.parametrize("guarantee", ["linear", "none known", "quadratic"])
 def test_the_guarantee_is_one_of_the_labels(guarantee):
     kind = type("Labelled", (db.UCB1,), {"guarantee": guarantee})

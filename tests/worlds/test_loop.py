@@ -11,6 +11,7 @@ from dirichlet_bandits.seeding import generator, replication_seeds, root_sequenc
 from dirichlet_bandits.simulation.plan import make_plan
 from dirichlet_bandits.simulation.units import units_of
 from tests.naive import worlds as naive
+from tests.simulation.test_hostile import BANDITS as HOSTILE
 
 HORIZON, REPLICATIONS, SEED = 120, 3, 7
 ARMS = [db.Bernoulli(0.3), db.Bernoulli(0.6), db.Bernoulli(0.5)]
@@ -91,6 +92,21 @@ def test_nothing_to_wait_for_is_the_plain_simulation(policy):
     fast = simulated(bandit, policy)
     assert (one_segment[0] == fast[0]).all()
     assert (one_segment[1] == fast[1]).all()
+
+
+def test_shortcuts_are_used_where_nothing_changes_and_nothing_waits_and_nowhere_else():
+    settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": 1, "fast": True}
+    one, two = db.Piecewise({1: ARMS, HORIZON + 1: ARMS[::-1]}), db.Piecewise({1: ARMS, HORIZON: ARMS[::-1]})
+    for world, feedback, holds in (
+        (db.Bandit(ARMS), {"delay": 0, "batch": 1}, True),
+        (one, {"delay": 0, "batch": 1}, True),
+        (one, {"delay": 0, "window": 5, "batch": 1}, True),
+        (two, {}, False),
+        (one, {"delay": 1}, False),
+        (one, {"batch": 2}, False),
+    ):
+        for policy in POLICIES:
+            assert make_plan(world, policy, **settings, **feedback).takes_shortcut(policy) == holds
 
 
 @pytest.mark.parametrize("policy", POLICIES[:3], ids=repr)
@@ -193,3 +209,28 @@ def test_an_interrupted_replication_leaves_nothing():
     assert np.isnan(chunk.regret).all()
     assert np.isnan(chunk.reward).all()
     assert not chunk.pulls.any()
+
+
+@pytest.mark.parametrize(
+    ("world", "feedback"),
+    [
+        (db.Piecewise({1: ARMS, 61: ARMS[::-1]}), {}),
+        (db.Drifting(np.full((HORIZON, 3), 0.5), noise=db.Uniform(-0.1, 0.1)), {}),
+        (db.Bandit(ARMS), {"delay": 1}),
+        (db.Bandit(ARMS), {"batch": 2}),
+    ],
+)
+def test_no_shortcut_is_taken_in_a_new_world(world, feedback):
+    """The plain loop runs, whatever ``fast`` says; so fast and plain runs are the same pull by pull."""
+    policy = db.RDS()
+    settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": 1, "fast": True}
+    assert make_plan(db.Bandit(ARMS), policy, **settings).takes_shortcut(policy)
+    assert not make_plan(world, policy, **settings, **feedback).takes_shortcut(policy)
+    assert (simulated(world, policy, **feedback)[1] == simulated(world, policy, fast=False, **feedback)[1]).all()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_fast_and_plain_agree_on_hostile_bandits_with_late_rewards(name):
+    fast, plain = (simulated(db.Bandit(HOSTILE[name].arms), db.RDS(), delay=3, fast=fast) for fast in (True, False))
+    assert (fast[0] == plain[0]).all()
+    assert (fast[1] == plain[1]).all()

@@ -24,7 +24,6 @@ from dirichlet_bandits.numerics.changes import (
 from tests.naive import restarting as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.twins import PAIRS
-from tests.worlds.problems import LBSDA_BERNOULLI, PB1, PB2, THESIS_1
 
 NAMES = [name for name, pair in PAIRS.items() if hasattr(pair.policy.params, "detector")]
 
@@ -220,7 +219,7 @@ def test_exp3s_computes_its_parameters():
     ("make", "message"),
     [
         (lambda: db.Restarting("UCB1"), "'policy' must be a policy with compiled verbs"),
-        (lambda: db.Restarting(db.SlidingWindow(db.UCB1(1.0), 10)), "'policy' must be one that does not itself forget"),
+        (lambda: db.Restarting(db.SlidingWindow(db.UCB1(1.0), 10)), "'policy' must be one that neither forgets"),
         (lambda: db.Restarting(db.NPTS(upper=-1.0)), r"'policy' must be one for rewards in \[0, 1\]"),
         (lambda: db.Restarting(db.UCB1(0.5), detector="GLR"), "'detector' must be a detector such as GLR"),
         (lambda: db.Restarting(db.UCB1(0.5), exploration=1.0), "'exploration' must be None, or a number of at least 0"),
@@ -321,85 +320,3 @@ def test_a_live_study_restarts_and_is_replayed():
         trial = study.ask()
         study.tell(trial.id, float((trial.arm == "a") == (k < 15)))
     assert study.replay().n_differences == 0
-
-
-T_20, K, G = 20_000, 3, 4
-JMLR = math.sqrt(K * math.log(T_20) / T_20)
-CHANCE = 1 / math.sqrt(T_20)
-
-
-def thesis(scope, scale):
-    """delta and exploration of the thesis; each arm of a local restart counts as a problem of its own."""
-    problems = G * K if scope == "local" else G
-    return db.GLRKLUCB(1 / math.sqrt(problems * 5000), scale * math.sqrt(problems * math.log(5000) / 5000), scope)
-
-
-def jmlr(scope, scale=1.0):
-    """Where exploration is rare, much depends on how soon after a change it is scheduled: as in the paper's code."""
-    return db.GLRKLUCB(CHANCE, scale * JMLR, scope, "jmlr", growing=True, scheduled=True)
-
-
-CUSUM_KLUCB = db.Restarting(
-    db.KLUCB("bernoulli"),
-    db.CUSUM(150, 0.1, math.log(5000 / G)),
-    exploration=math.sqrt(G * math.log(5000 / G) / 5000),
-    scope="local",
-)
-LB_GAMMA = math.sqrt(2 * 3 * math.log(10_000) / 10_000)
-
-# Problem, horizon, policy, mean and standard error of simulations of the published definitions.
-PUBLISHED = {
-    "thesis kl-UCB": (THESIS_1, 5000, db.KLUCB("bernoulli"), 273.2, 5.6),
-    "thesis TS": (THESIS_1, 5000, db.ThompsonSampling("bernoulli"), 490.5, 9.3),
-    "thesis CUSUM-klUCB": (THESIS_1, 5000, CUSUM_KLUCB, 141.6, 0.8),
-    "thesis GLR local": (THESIS_1, 5000, thesis("local", 0.05), 43.5, 0.7),
-    "thesis GLR global": (THESIS_1, 5000, thesis("global", 0.05), 47.3, 0.9),
-    "thesis GLR local .1": (THESIS_1, 5000, thesis("local", 0.1), 52.9, 0.7),
-    "thesis GLR global .1": (THESIS_1, 5000, thesis("global", 0.1), 50.8, 0.9),
-    "LB-SDA M-UCB": (
-        LBSDA_BERNOULLI,
-        10_000,
-        db.MUCB(800, 10_000, 3, exploration=LB_GAMMA, scheduled=True),
-        362.8,
-        1.9,
-    ),
-    "LB-SDA M-UCB, gamma of its paper": (
-        LBSDA_BERNOULLI,
-        10_000,
-        db.MUCB(800, 10_000, 3, scheduled=True),
-        716.6,
-        2.3,
-    ),
-    "LB-SDA CUSUM": (LBSDA_BERNOULLI, 10_000, db.CUSUMUCB(10_000, 2, forced=True), 373.6, 6.7),
-    "LB-SDA CUSUM of its paper": (LBSDA_BERNOULLI, 10_000, db.CUSUMUCB(10_000, 2), 321.7, 7.0),
-    "LB-SDA EXP3.S": (LBSDA_BERNOULLI, 10_000, db.EXP3S(10_000, 3), 527.2, 2.9),
-    "PB1 GLR global": (PB1, T_20, jmlr("global"), 453.0, 9.8),
-    "PB1 GLR local": (PB1, T_20, jmlr("local"), 481.4, 12.5),
-    "PB1 GLR global .05": (PB1, T_20, jmlr("global", 0.05), 198.1, 25.2),
-    "PB1 GLR local .05": (PB1, T_20, jmlr("local", 0.05), 266.3, 36.3),
-    "PB2 GLR global": (PB2, T_20, jmlr("global"), 443.3, 1.5),
-    "PB2 GLR local": (PB2, T_20, jmlr("local"), 446.6, 2.3),
-    "PB2 GLR global .05": (PB2, T_20, jmlr("global", 0.05), 125.3, 1.8),
-    "PB2 GLR local .05": (PB2, T_20, jmlr("local", 0.05), 98.7, 2.0),
-    "PB1 EXP3.S": (PB1, T_20, db.EXP3S(T_20, 5), 874.8, 7.0),
-    "PB2 EXP3.S": (PB2, T_20, db.EXP3S(T_20, 5), 677.1, 5.9),
-}
-FEW = ["thesis GLR local", "thesis GLR global", "LB-SDA M-UCB", "LB-SDA CUSUM", "LB-SDA EXP3.S"]
-
-
-def agrees(name, replications):
-    world, horizon, policy, mean, error = PUBLISHED[name]
-    found = db.simulate(world, policy, horizon=horizon, replications=replications, seed=11).regret.values[0, :, -1]
-    own = found.std(ddof=1) / math.sqrt(replications)
-    assert abs(found.mean() - mean) <= 4 * math.hypot(own, error), f"{found.mean():.1f} +- {own:.1f}, {mean} +- {error}"
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_published_numbers_in_a_few_runs(name):
-    agrees(name, 40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_published_numbers(name):
-    agrees(name, 400)

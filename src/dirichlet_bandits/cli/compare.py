@@ -9,6 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
+from dirichlet_bandits.cli.feedback import given_feedback, in_words
 from dirichlet_bandits.errors import ArgumentError, name_of
 
 
@@ -28,6 +29,17 @@ def compare(
         bool, typer.Option("--ordered", help="Along the options, in their order, means rise and then fall.")
     ] = False,
     cvar: Annotated[float | None, typer.Option(help="Judge by the mean of this share of worst rewards.")] = None,
+    period: Annotated[
+        str | None, typer.Option(help="Column of periods, such as a year: the arms change from one to the next.")
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Pulls until a reward is known: 20, 'Geometric(0.1)' or 'Pareto(1.5)'.")
+    ] = None,
+    window: Annotated[int | None, typer.Option(help="A reward that takes more pulls than this is lost.")] = None,
+    late: Annotated[str | None, typer.Option(help="What such a reward counts instead: 'lost', or a number.")] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="Decisions made at once: a size, 'geometric', 'minimax', or sizes 10,20,70.")
+    ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this one; may be repeated: RDS, or 'QDS(rho=8, alpha=0.1)'.")
     ] = None,
@@ -54,11 +66,20 @@ def compare(
       dirichlet-bandits compare past.csv --horizon 1000 \\
         --policy RDS --policy NPTS --upper 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
+      dirichlet-bandits compare past.csv --horizon 1000 --period year \\
+        --delay 'Geometric(0.05)' --policy RDS --policy 'SlidingWindow(RDS, 200)'
     """
     form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
+    if period is None:
+        bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
+    else:
+        if wide or forgiving:
+            option = "--wide" if wide else "--forgiving"
+            raise ArgumentError(option, "left out where a column has periods", True)
+        bandit = _periods(file, period, horizon, arm, reward, cvar)
+    feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
         bandit,
         horizon=horizon,
@@ -71,6 +92,7 @@ def compare(
         seed=seed,
         workers=workers,
         progress=False if quiet else None,
+        **feedback,
     )
     undone = ranking.result.undone
     if not ranking.places:
@@ -79,11 +101,13 @@ def compare(
     if out is not None:
         ranking.plot(out, title=file.stem)
     if form == "json":
-        tables.show_json(ranking.as_json())
+        tables.show_json({**ranking.as_json(), "feedback": {key: in_words(value) for key, value in feedback.items()}})
     elif form == "csv":
         tables.show(_places(ranking, file.stem), form)
     else:
         tables.note(_said_of(bandit))
+        for key, value in feedback.items():
+            tables.note(f"{key}: {in_words(value)}")
         _show(ranking, file.stem)
         if out is not None:
             typer.echo(f"saved: {out}")
@@ -92,28 +116,46 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
+def _objective(cvar: float | None) -> "db.CVaR | None":
+    """The objective of the option ``--cvar``."""
+    if cvar is None:
+        return None
+    from dirichlet_bandits.numerics.cvar import level_of
+
+    return db.CVaR(level_of("--cvar", cvar))
+
+
+def _periods(
+    file: Path, period: str, horizon: int, arm: str | None, reward: str | None, cvar: float | None
+) -> "db.Piecewise":
+    """The world of a .csv file with a column of periods."""
+    if file.suffix.lower() == ".toml":
+        raise ArgumentError("--period", "left out: it is for .csv files, and a .toml file has [[segments]]", period)
+    return db.read_periods(file, period=period, horizon=horizon, arm=arm, reward=reward, objective=_objective(cvar))
+
+
 def _bandit(
     file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
-) -> "db.Bandit":
+) -> "db.Bandit | db.World":
     """The arms of the file, with the objective of the option ``--cvar``."""
-    objective = None
-    if cvar is not None:
-        from dirichlet_bandits.numerics.cvar import level_of
-
-        objective = db.CVaR(level_of("--cvar", cvar))
+    objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
         with warnings.catch_warnings(record=True) as reports:
             warnings.simplefilter("always")
-            found = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
+            past = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
         for report in reports:
             typer.echo(str(report.message), err=True)
-        return found
+        return past
     given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
     for option, value in given.items():
         if value not in (None, False):
             raise ArgumentError(option, "left out: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
-    return found if objective is None else db.Bandit(found.arms, found.names, objective=objective)
+    if objective is None:
+        return found
+    if not isinstance(found, db.Bandit):
+        raise ArgumentError("--cvar", "left out where arms change: write [objective] in the file", cvar)
+    return db.Bandit(found.arms, found.names, objective=objective)
 
 
 def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
@@ -129,8 +171,12 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
     return [parse_policy(text) if "(" in text else text for text in texts]
 
 
-def _said_of(bandit: "db.Bandit") -> str:
-    """The options in a line: how many rewards each has, and its value."""
+def _said_of(bandit: "db.Bandit | db.World") -> str:
+    """The options in a line: how many rewards each has, and its value; of a world, its breakpoints."""
+    if not isinstance(bandit, db.Bandit):
+        changes = getattr(bandit, "breakpoints", ())
+        when = f", which change at the pulls {', '.join(map(str, changes))}" if changes else ""
+        return f"{len(bandit)} options: {', '.join(bandit.names)}{when}"
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""

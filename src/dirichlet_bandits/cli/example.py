@@ -8,6 +8,7 @@ import typer
 from dirichlet_bandits.cli.outputs import check_new_file
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.catalogue import (
+    CHANGING,
     MAIZE,
     READINGS,
     REGRET,
@@ -17,7 +18,7 @@ from dirichlet_bandits.experiments.catalogue import (
     shipped_text,
 )
 
-_COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAMPLING, *MAIZE)
+_COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAMPLING, *MAIZE, *CHANGING)
 
 
 def example(

@@ -12,7 +12,7 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import READINGS, RISK, SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SHIPPED, SUBSAMPLING
 
 
 def paper(
@@ -23,14 +23,16 @@ def paper(
         str,
         typer.Option(
             help="The paper: 'dirichlet' (NeurIPS 2021); 'readings', its other readings; 'sda', on sub-sampling duels "
-            "(NeurIPS 2020); or 'cvar', on risk: arms judged by their bad rewards (ICML 2021)."
+            "(NeurIPS 2020); 'cvar', on risk: arms judged by their bad rewards (ICML 2021); or 'lbsda', on arms that "
+            "change (ICML 2021)."
         ),
     ] = "dirichlet",
     only: Annotated[
         list[str] | None,
         typer.Option(
             help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; "
-            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}."
+            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}; "
+            f"of lbsda {one_of(CHANGING)}."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
@@ -56,6 +58,7 @@ def paper(
       dirichlet-bandits paper --which readings --out readings
       dirichlet-bandits paper --which sda --out subsampling
       dirichlet-bandits paper --which cvar --out risk
+      dirichlet-bandits paper --which lbsda --out changing
     """
     form = tables.form_of(as_json, as_csv)
     say = partial(typer.echo, err=form != "text")  # what is no table would spoil JSON and CSV

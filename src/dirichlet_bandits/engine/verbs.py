@@ -25,7 +25,7 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from numba.extending import overload
 
@@ -86,6 +86,9 @@ def param_types(params: Any) -> tuple[type, ...]:
 
 inlined_verb = functools.partial(verb, inline=True)
 
+NEVER: Final = 2**62
+"""A decision that is never made."""
+
 
 @verb
 def init(policy: Any, n_arms: int) -> Any:
@@ -108,6 +111,16 @@ def note(policy: Any, state: Any, decision: int, now: int) -> Any:
 
     Only policies that forget with time, and so must know how old a reward is, have a version of their own. Where it is
     never called, rewards arrive in the order of the decisions.
+    """
+
+
+@inlined_verb
+def prepare(policy: Any, state: Any, waiting: Any, earliest: Any, rng: Any) -> Any:
+    """Return the state for the next decision, given the rewards that are outstanding.
+
+    ``waiting`` is the number of outstanding rewards of each arm, and ``earliest`` the first decision whose reward is
+    outstanding (``NEVER`` if there is none). It is called after all rewards that have arrived. Where it is never
+    called, each reward arrives before the next decision.
     """
 
 

@@ -5,8 +5,9 @@ when its reward becomes known. Whatever is special about a world is in its scrip
 policy.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
-their due times, then of their pulls. An arm that was never tried comes first; as soon as every arm was tried and two
-have a reward (all, for a policy that waits for all arms), the policy chooses among the arms with a reward.
+their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
+comes first; as soon as every arm was tried and two have a reward (all, for a policy that waits for all arms), the
+policy chooses among the arms with a reward.
 """
 
 import math
@@ -22,7 +23,7 @@ from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, RU
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
-from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.types import Flags, Floats, Ints, Records, Words
 
 
 class Script(NamedTuple):
@@ -45,6 +46,14 @@ class Script(NamedTuple):
     fewest: int  # arms that must have a reward before the policy is asked
 
 
+class Streams(NamedTuple):
+    """Generators of a replication: the policy's, with a window on its state, and one for what else is random."""
+
+    rng: np.random.Generator
+    words: Words
+    spare: np.random.Generator
+
+
 class Mail(NamedTuple):
     """Rewards on their way: for each time a list of the pulls whose rewards are due then, in the order of the pulls."""
 
@@ -65,6 +74,34 @@ class Reports(NamedTuple):
     received: Ints  # per arm
     outstanding: Ints  # per arm
     places: Ints  # the number under which the policy knows an arm; -1 for one without a reward
+    earliest: Ints  # per arm: the first pull whose reward is outstanding, NEVER if there is none
+    latest: Ints  # per arm: the last pull
+    later: Ints  # the next pull of the same arm, NEVER if there is none
+    answered: Flags  # whether the reward of a pull was reported or given up
+
+
+PROGRESS = np.dtype(
+    [
+        ("clock", np.int64),  # pulls so far
+        ("segment", np.int64),
+        ("batch", np.int64),  # the next one
+        ("received", np.int64),  # all that was due by this time has been reported
+        ("known", np.int64),  # arms that the policy knows
+        ("read", np.int64),  # reports that it has seen
+        ("slot", np.int64),  # which of the recording times comes next
+        ("regret", np.float64),
+        ("total", np.float64),  # sum of the rewards
+    ]
+)
+
+
+class Tally(NamedTuple):
+    """How far a replication has come, and what it has counted and recorded."""
+
+    progress: Records  # one record
+    used: Ints  # pulls of each arm in this segment
+    pulls: Ints
+    regret: Floats  # at the recording times
 
 
 @jit
@@ -77,6 +114,62 @@ def new_mail(horizon: int) -> Mail:
         np.empty(horizon, np.int64),
         np.empty(horizon),
     )
+
+
+@jit
+def new_reports(n_arms: int, horizon: int) -> Reports:
+    """Nothing has been reported."""
+    return Reports(
+        np.empty(horizon, np.int64),
+        np.empty(horizon),
+        np.empty(horizon, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.full(n_arms, -1),
+        np.full(n_arms, verbs.NEVER),
+        np.full(n_arms, -1),
+        np.full(horizon, verbs.NEVER),
+        np.zeros(horizon, np.bool_),
+    )
+
+
+@jit
+def wait_for(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is outstanding."""
+    reports.outstanding[arm] += 1
+    if reports.latest[arm] >= 0:
+        reports.later[reports.latest[arm]] = pull
+    reports.latest[arm] = pull
+    reports.earliest[arm] = min(reports.earliest[arm], pull)
+
+
+@jit
+def answer(reports: Reports, pull: int, arm: int) -> None:
+    """Take note that the reward of a pull is no longer outstanding."""
+    reports.outstanding[arm] -= 1
+    reports.answered[pull] = True
+    while reports.earliest[arm] < verbs.NEVER and reports.answered[reports.earliest[arm]]:
+        reports.earliest[arm] = reports.later[reports.earliest[arm]]
+
+
+@jit
+def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
+    """The number of outstanding rewards and the first pull among them, for each arm that the policy knows."""
+    if n_known == reports.places.size:
+        return reports.outstanding, reports.earliest
+    waiting, earliest = np.empty(n_known, np.int64), np.empty(n_known, np.int64)
+    for arm in range(reports.places.size):
+        place = reports.places[arm]
+        if place >= 0:
+            waiting[place], earliest[place] = reports.outstanding[arm], reports.earliest[arm]
+    return waiting, earliest
+
+
+@jit
+def new_tally(n_arms: int, n_times: int) -> Tally:
+    """Nothing has been pulled."""
+    return Tally(np.zeros(1, PROGRESS), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(n_times))
 
 
 @jit
@@ -98,7 +191,7 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
     pull = mail.first[due]
     while pull >= 0:
         arm = mail.arms[pull]
-        reports.outstanding[arm] -= 1
+        answer(reports, pull, arm)
         if not math.isnan(mail.values[pull]):
             n = reports.number[0]
             reports.arms[n], reports.rewards[n], reports.pulls[n] = arm, mail.values[pull], pull
@@ -150,18 +243,64 @@ def n_received(reports: Reports) -> int:
 
 
 @jit
-def arm_at(reports: Reports, place: int) -> int:
-    """The arm that the policy knows under this number."""
-    for arm in range(reports.places.size):
-        if reports.places[arm] == place:
-            return arm
-    return -1
+def arms_at(reports: Reports, places: Ints) -> Ints:
+    """Return the arms that the policy knows under these numbers."""
+    arms = np.empty(places.size, np.int64)
+    for i in range(places.size):
+        for arm in range(reports.places.size):
+            if reports.places[arm] == places[i]:
+                arms[i] = arm
+    return arms
 
 
 @jit
-def delay_of(script: Script, arm: int, entry: int) -> int:
-    """How many pulls later than at once the reward is reported."""
-    return script.delays[arm, entry] if script.delays.shape[1] > 0 else 0
+def open_batch(script: Script, mail: Mail, reports: Reports, now: Any) -> None:
+    """Report all rewards that are due when a batch begins."""
+    while script.batches[now.batch] <= now.clock:
+        now.batch += 1
+    while now.received < now.clock:
+        now.received += 1
+        receive(mail, now.received, reports)
+
+
+@jit
+def next_entry(script: Script, tally: Tally, arm: int) -> int:
+    """Return the column of the script from which the next pull of an arm takes its reward."""
+    now = tally.progress[0]
+    if now.clock == script.starts[now.segment + 1]:
+        now.segment += 1
+        tally.used[:] = 0
+    return script.starts[now.segment] + tally.used[arm]
+
+
+@jit
+def reward_at(script: Script, clock: int, arm: int, entry: int) -> float:
+    """Return the reward in this column of the script, plus the drift at this time."""
+    reward = script.rewards[arm, entry]
+    return reward + script.drift[clock, arm] if script.drift.shape[0] > 0 else reward
+
+
+@jit
+def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int, entry: int, reward: float) -> None:
+    """Send a reward on its way, or what is reported in its place if it takes longer than the window."""
+    delay = script.delays[arm, entry] if script.delays.shape[1] > 0 else 0
+    value = reward if delay <= script.window else script.late
+    wait_for(reports, clock, arm)
+    post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
+
+
+@jit
+def count(script: Script, times: Ints, tally: Tally, arm: int, reward: float) -> None:
+    """Count a pull and what it cost, and record the regret when its time has come."""
+    now = tally.progress[0]
+    tally.used[arm] += 1
+    tally.pulls[arm] += 1
+    now.total += reward
+    now.regret += script.gaps[now.clock, arm]
+    now.clock += 1
+    if now.clock == times[now.slot]:
+        tally.regret[now.slot] = now.regret
+        now.slot = min(now.slot + 1, times.size - 1)
 
 
 def play_script(
@@ -169,85 +308,53 @@ def play_script(
     setup: Setup,
     script: Script,
     seed: Words,
-    rng: np.random.Generator,
-    words: Words,
-    spare: np.random.Generator,
+    streams: Streams,
     control: Ints,
     outcome: Outcome,
 ) -> int:
     """Play one replication of a world, write its row, and return what became of it."""
-    start_stream(rng, words, seed)
+    rng = streams.rng
+    start_stream(rng, streams.words, seed)
     n_arms, horizon = script.rewards.shape
-    mail = new_mail(horizon)
-    counts = np.zeros((2, n_arms), np.int64)
-    reports = Reports(
-        np.empty(horizon, np.int64),
-        np.empty(horizon),
-        np.empty(horizon, np.int64),
-        np.zeros(1, np.int64),
-        counts[0],
-        counts[1],
-        np.full(n_arms, -1),
-    )
-    used = np.zeros(n_arms, np.int64)  # pulls of each arm in this segment
-    state, n_known, read = verbs.init(policy, n_arms), 0, 0
-    single = np.empty(1, np.int64)
-    clock, segment, batch, slot, received = 0, 0, 0, 0, 0
-    total, regret = 0.0, 0.0
-    pulls, recorded = np.zeros(n_arms, np.int64), np.empty(setup.times.size)
-    while clock < horizon:
+    mail, reports, tally = new_mail(horizon), new_reports(n_arms, horizon), new_tally(n_arms, setup.times.size)
+    state, now, single = verbs.init(policy, n_arms), tally.progress[0], np.empty(1, np.int64)
+    while now.clock < horizon:
         if control[CANCEL]:
             return CANCELLED
-        if clock >= script.batches[batch]:
-            while script.batches[batch] <= clock:
-                batch += 1
-            while received < clock:
-                received += 1
-                receive(mail, received, reports)
+        if now.clock >= script.batches[now.batch]:
+            open_batch(script, mail, reports, now)
         chosen = single[:0]
-        if n_known < n_arms:
+        if now.known < n_arms:
             # What the policy draws must not depend on delays: only the first order comes from its own stream.
-            chosen = untried(reports, script.fewest, rng if clock == 0 else spare)
-        asked = chosen.size == 0
-        if asked:
-            if n_known < n_arms and n_received(reports) > n_known:
-                n_known, read = renumber(reports), 0
-                state = verbs.init(policy, n_known)
-            while read < reports.number[0]:
-                verbs.note(policy, state, reports.pulls[read], clock)
-                state = verbs.update(policy, state, reports.places[reports.arms[read]], reports.rewards[read], rng)
-                read += 1
-            verbs.note(policy, state, clock, clock)
+            chosen = untried(reports, script.fewest, rng if now.clock == 0 else streams.spare)
+        if chosen.size == 0:
+            if now.known < n_arms and n_received(reports) > now.known:
+                now.known, now.read = renumber(reports), 0
+                state = verbs.init(policy, now.known)
+            while now.read < reports.number[0]:  # not a function: passing the state there and back takes longer
+                arm = reports.arms[now.read]
+                verbs.note(policy, state, reports.pulls[now.read], now.clock)
+                state = verbs.update(policy, state, reports.places[arm], reports.rewards[now.read], rng)
+                now.read += 1
+            verbs.note(policy, state, now.clock, now.clock)
+            waiting, earliest = outstanding(reports, now.known)
+            state = verbs.prepare(policy, state, waiting, earliest, rng)
             chosen = as_round(verbs.select(policy, state, rng), single)
-        for member in chosen:
-            if clock == horizon:
+            if now.known < n_arms:
+                chosen = arms_at(reports, chosen)
+        for arm in chosen:
+            if now.clock == horizon:
                 break
-            if clock == script.starts[segment + 1]:
-                segment += 1
-                used[:] = 0
-            arm = arm_at(reports, member) if asked and n_known < n_arms else member
-            entry = script.starts[segment] + used[arm]
-            reward = script.rewards[arm, entry]
-            if script.drift.shape[0] > 0:
-                reward += script.drift[clock, arm]
+            entry = next_entry(script, tally, arm)
+            reward = reward_at(script, now.clock, arm, entry)
             if not setup.low <= reward <= setup.high:
                 outcome.offence[0], outcome.offence[1] = arm, reward
                 return BAD_REWARD
-            used[arm] += 1
-            pulls[arm] += 1
-            reports.outstanding[arm] += 1
-            delay = delay_of(script, arm, entry)
-            value = reward if delay <= script.window else script.late
-            post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
-            total += reward
-            regret += script.gaps[clock, arm]
-            clock += 1
-            if clock == setup.times[slot]:
-                recorded[slot] = regret
-                slot = min(slot + 1, setup.times.size - 1)
-    copy_into(outcome.regret[0], recorded)
-    copy_into(outcome.pulls[0], pulls)
-    outcome.reward[0] = total
+            dispatch(script, mail, reports, now.clock, arm, entry, reward)
+            count(script, setup.times, tally, arm, reward)
+    copy_into(outcome.regret[0], tally.regret)
+    copy_into(outcome.pulls[0], tally.pulls)
+    outcome.reward[0] = now.total
     control[DONE] += 1
     return RUNNING
 

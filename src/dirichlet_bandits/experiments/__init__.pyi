@@ -15,3 +15,4 @@ from dirichlet_bandits.experiments.ranking import Ranking as Ranking
 from dirichlet_bandits.experiments.reading import parse as parse
 from dirichlet_bandits.experiments.reading import read as read
 from dirichlet_bandits.experiments.reading import read_bandit as read_bandit
+from dirichlet_bandits.experiments.reading import read_feedback as read_feedback

@@ -19,6 +19,7 @@ from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.theory.laws import family_of
 from dirichlet_bandits.validation import finite_number, positive_number
+from dirichlet_bandits.worlds import Piecewise, World
 
 MOST_VALUES = 20  # a law with more different rewards is not taken for one with finitely many known values
 
@@ -31,6 +32,8 @@ FACTS = {
     "level": "a CVaR as the objective (level)",
     "support": f"rewards with at most {MOST_VALUES} different values (support)",
     "horizon": "the horizon",
+    "changes": "the number of changes, which a world with segments tells (changes)",
+    "segments": "the number of segments",
 }
 
 
@@ -44,7 +47,7 @@ class RewardFacts:
 
 
 def reward_facts(
-    bandit: Bandit,
+    bandit: Bandit | World,
     *,
     horizon: int,
     lower: float | None = None,
@@ -60,17 +63,19 @@ def reward_facts(
     >>> reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
     ('bernoulli',)
     """
-    low, high = bandit.support()
+    low, high = bandit.support() if isinstance(bandit, Bandit) else bandit.support(horizon)
     if lower is not None and finite_number("lower", lower) > low:
         raise ArgumentError("lower", f"at most the smallest reward, {low:g}", lower)
     if upper is not None and finite_number("upper", upper) < high:
         raise ArgumentError("upper", f"at least the largest reward, {high:g}", upper)
     if sigma is not None:
         positive_number("sigma", sigma)
-    family = _family(bandit, lower, upper)
+    arms = _all_arms(bandit)
+    starts = [0] if isinstance(bandit, Bandit) else bandit.starts(horizon)
+    family = _family(arms, lower, upper)
     if family == "bernoulli":
         lower, upper = 0.0, 1.0
-    atoms = _atoms(bandit)
+    atoms = _atoms(arms)
     objective = bandit.objective
     facts: dict[str, tuple[Any, ...]] = {
         "lower": () if lower is None else (float(lower),),
@@ -80,6 +85,8 @@ def reward_facts(
         "level": (objective.level,) if isinstance(objective, CVaR) else (),
         "support": () if atoms is None or len(atoms) > MOST_VALUES else (tuple(atoms.tolist()),),
         "horizon": (horizon,),
+        "changes": (len(starts) - 1,) if len(starts) > 1 else (),
+        "segments": (len(starts),),
     }
     return RewardFacts(facts, (low, high), ordered)
 
@@ -177,10 +184,17 @@ def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> li
     return short if len(set(short)) == len(short) else [f"{called} {', '.join(some)}".strip() for some in words]
 
 
-def _family(bandit: Bandit, lower: float | None, upper: float | None) -> str | None:
+def _all_arms(bandit: Bandit | World) -> list[Any]:
+    """The laws of all rewards, in all segments; none where a world does not tell."""
+    if isinstance(bandit, Piecewise):
+        return [arm for segment in bandit.bandits for arm in segment.arms]
+    return list(bandit.arms) if isinstance(bandit, Bandit) else []
+
+
+def _family(arms: Sequence[Any], lower: float | None, upper: float | None) -> str | None:
     """The family of the values that all rewards have: 0 and 1, whole numbers, positive numbers; else None."""
-    fits = [_fitting(arm) for arm in bandit.arms]
-    for family in ("bernoulli", "poisson", "exponential"):
+    fits = [_fitting(arm) for arm in arms]
+    for family in ("bernoulli", "poisson", "exponential") if fits else ():
         if family == "bernoulli" and (lower not in (None, 0) or upper not in (None, 1)):
             continue  # other rewards are possible
         if all(family in arm for arm in fits):
@@ -212,7 +226,8 @@ def _is_positive(arm: Any) -> bool:
     return low > 0.0 or (low == 0.0 and float(arm.cdf(low)) == 0.0)
 
 
-def _atoms(bandit: Bandit) -> Any:
+def _atoms(arms: Sequence[Any]) -> Any:
     """All values that rewards can have, in order; None if an arm does not tell."""
-    laws: list[Any] = [arm for arm in bandit.arms if hasattr(arm, "atoms")]
-    return np.unique(np.concatenate([law.atoms()[0] for law in laws])) if len(laws) == len(bandit) else None
+    if not arms or not all(hasattr(arm, "atoms") for arm in arms):
+        return None
+    return np.unique(np.concatenate([arm.atoms()[0] for arm in arms]))

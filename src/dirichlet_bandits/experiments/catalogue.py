@@ -31,8 +31,16 @@ SUBSAMPLING = (
 MAIZE = ("maize-5", "maize-20", "maize-80", "maize-far-bound", "maize-seven")
 RANDOM = ("multinomial-10", "multinomial-50", "multinomial-90", "clipped-1", "clipped-5", "clipped-80")
 RISK = (*MAIZE, *RANDOM)
+CHANGING = (
+    "changing-bernoulli",
+    "changing-gaussian",
+    "limited-memory",
+    "restarts-thesis",
+    "restarts-1",
+    "restarts-2",
+)
 
-_FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING, "cvar": RISK}
+_FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING, "cvar": RISK, "lbsda": CHANGING}
 STUDIES = ("kinf", "qds-condition", "qds-equal-rho", *RANDOM)  # no simulations of one bandit
 
 
@@ -98,6 +106,18 @@ PAPERS = {
         own=("B-CVTS", "M-CVTS"),
         runs="1040 on four planting dates and 1000 random multinomial problems",
         quick=40,
+    ),
+    "lbsda": Paper(
+        CHANGING,
+        "Arms that change: the experiments on sliding windows and restarts, run again",
+        "Baudry, Russac and Cappé, On Limited-Memory Subsampling Strategies for Bandits, ICML 2021, and three problems "
+        "of Besson (2019) and Besson, Kaufmann, Maillard and Seznec, Efficient Change-Point Detection for Tackling "
+        "Piecewise-Stationary Bandits, JMLR 2022",
+        "The claims are ours, read off the figures and tables.",
+        " --which lbsda",
+        own=("SW-LB-SDA", "LB-SDA-LM"),
+        runs="2000, 1000 on the problem of the thesis and 400 on the last two",
+        quick=50,
     ),
 }
 

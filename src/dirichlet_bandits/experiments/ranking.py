@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,9 @@ from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import number_between, true_or_false, whole_number
+from dirichlet_bandits.worlds import World
+from dirichlet_bandits.worlds.delays import Delay
+from dirichlet_bandits.worlds.feedback import Batch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,6 +141,7 @@ class Ranking:
         return {
             "horizon": self.result.horizon,
             "objective": self.result.objective,
+            "breakpoints": list(self.result.breakpoints),
             "confidence": self.confidence,
             "ranking": [{**place._asdict(), "parameters": repr(self.policies[place.policy])} for place in self.places],
             "left_out": dict(self.left_out),
@@ -145,7 +149,7 @@ class Ranking:
 
 
 def compare_policies(
-    bandit: Bandit,
+    bandit: Bandit | World,
     *,
     horizon: int,
     replications: int = 200,
@@ -159,6 +163,10 @@ def compare_policies(
     workers: int | None = None,
     progress: bool | None = None,
     executor: Executor | None = None,
+    delay: Delay | Sequence[Delay] = 0,
+    window: int | None = None,
+    late: float | Literal["lost"] = "lost",
+    batch: Batch = 1,
 ) -> Ranking:
     """Let all policies that apply play the bandit, and rank them by their mean regret at the horizon.
 
@@ -173,7 +181,8 @@ def compare_policies(
     Parameters
     ----------
     bandit
-        The arms; with a CVaR as its objective, policies that look for the best mean are left out.
+        The arms, or a world in which they change, such as :class:`Piecewise`; then policies that ask for the number of
+        changes are told it. With a CVaR as the objective, policies that look for the best mean are left out.
     horizon, replications
         Pulls in a replication, and how many replications. Policies that ask for the horizon are told it.
     policies
@@ -184,7 +193,7 @@ def compare_policies(
         Standard deviation that no arm exceeds.
     ordered
         Whether the order of the arms means something: along it the means rise to a summit and fall behind it.
-    seed, workers, progress, executor
+    seed, workers, progress, executor, delay, window, late, batch
         As in :func:`simulate`.
 
     >>> from dirichlet_bandits import Empirical
@@ -198,11 +207,12 @@ def compare_policies(
     Reference: Hsu (1984), Constrained simultaneous confidence intervals for multiple comparisons with the best, on the
     question; ours is the plain answer.
     """
-    if not isinstance(bandit, Bandit):
-        raise ArgumentError("bandit", "a Bandit", bandit)
-    if not bandit.gaps.any():
-        raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", bandit.values.tolist())
+    if not isinstance(bandit, Bandit | World):
+        raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     horizon = whole_number("horizon", horizon, at_least=len(bandit))
+    if not (bandit.gaps if isinstance(bandit, Bandit) else bandit.gaps(horizon)).any():
+        values = bandit.values if isinstance(bandit, Bandit) else bandit.values(horizon)[0]
+        raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", values.tolist())
     whole_number("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
@@ -224,6 +234,10 @@ def compare_policies(
             workers=workers,
             progress=progress,
             executor=executor,
+            delay=delay,
+            window=window,
+            late=late,
+            batch=batch,
         )
     places = ranked(result, confidence)
     placed = {place.policy for place in places}

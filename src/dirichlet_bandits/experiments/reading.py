@@ -26,7 +26,7 @@ from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.policies.restarting.detectors import DETECTORS
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import whole_number
-from dirichlet_bandits.worlds import Geometric, Pareto, Piecewise
+from dirichlet_bandits.worlds import Geometric, Pareto, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 LAWS: dict[str, type[Law]] = {
@@ -55,14 +55,20 @@ def read(path: str | PathLike[str]) -> Experiment:
     return parse(_text(path), source=str(path))
 
 
-def read_bandit(path: str | PathLike[str]) -> Bandit:
-    """The bandit of an experiment's file, which may have the arms and the objective only."""
+def read_bandit(path: str | PathLike[str]) -> Bandit | World:
+    """The bandit of an experiment's file, or its world; the file may have the arms and the objective only."""
 
-    def bandit(content: Mapping[str, Any], _: str) -> Bandit:
+    def bandit(content: Mapping[str, Any], _: str) -> Bandit | World:
         fields.only_known("", content, _TOP)
-        return _bandit(content, Path(path).parent)
+        found: Bandit | World = _bandit(content, Path(path).parent)
+        return found
 
     return parse_with(bandit, _text(path), str(path))
+
+
+def read_feedback(path: str | PathLike[str]) -> dict[str, Any]:
+    """When rewards become known in an experiment's file: those of delay, window, late and batch that it has."""
+    return parse_with(lambda content, _: _feedback(content), _text(path), str(path))
 
 
 def _text(path: str | PathLike[str]) -> str:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments import forgiving as cleaning
+from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.worlds import Piecewise
 
 ARM_COLUMNS = ("arm", "option")
 REWARD_COLUMNS = ("reward",)
@@ -56,17 +58,59 @@ def read_rewards(
     header, lines = _lines(path)
     if forgiving:
         lines = _forgiven(str(path), header, list(lines), arm, reward, wide)
-    found = _by_column(header, lines) if wide else _by_line(str(path), header, lines, arm, reward)
+    found = _by_column(header, lines) if wide else _by_line(header, lines, arm, reward).get("", {})
     if len(found) < 2:
         raise FormatError(f"{path}: at least two options are needed (found {one_of(found) if found else 'none'})")
-    for option, (where, values) in found.items():
-        if len(values) < 2:
-            hint = "" if wide else "; is there a column for each option? Then say wide"
-            raise FormatError(f"{where}: option {option!r} has one reward only, at least two are needed{hint}")
-    return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
+    return _bandit(found, "" if wide else "; is there a column for each option? Then say wide", objective)
+
+
+def read_periods(
+    path: str | PathLike[str],
+    *,
+    period: str,
+    horizon: int,
+    arm: str | None = None,
+    reward: str | None = None,
+    objective: Objective | None = None,
+) -> Piecewise:
+    """A world in which arms draw from the past rewards of one period after the other.
+
+    The file is as for :func:`read_rewards`, with one more column that names the period of each line, such as a season.
+    Periods follow each other in the order in which the file first names them, and share the ``horizon`` equally: will a
+    policy keep up if the future changes as the past did? Each option needs two rewards in each period.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "past.csv")
+    ...     _ = file.write_text("arm,reward,year\\nA,1,1\\nA,2,1\\nB,3,1\\nB,4,1\\nA,5,2\\nA,6,2\\nB,3,2\\nB,3,2\\n")
+    ...     world = read_periods(file, period="year", horizon=100)
+    >>> world.breakpoints, [bandit.best for bandit in world.bandits]
+    ((51,), ['B', 'A'])
+    """
+    header, lines = _lines(path)
+    found = _by_line(header, lines, arm, reward, period)
+    names = list(dict.fromkeys(option for rewards in found.values() for option in rewards))
+    if len(names) < 2:
+        raise FormatError(f"{path}: at least two options are needed (found {one_of(names) if names else 'none'})")
+    horizon = whole_number("horizon", horizon, at_least=max(len(names), len(found)))
+    segments: dict[int, Bandit] = {}
+    for k, (called, rewards) in enumerate(found.items()):
+        for option in names:
+            if option not in rewards:
+                raise FormatError(f"{path}: option {option!r} has no reward in the period {called!r}")
+        segments[1 + k * horizon // len(found)] = _bandit({name: rewards[name] for name in names}, "", objective)
+    return Piecewise(segments)
 
 
 Rewards = dict[str, tuple[str, list[float]]]  # by option: where it comes first, and its rewards
+
+
+def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
+    """The bandit of these rewards, at least two of each option."""
+    for option, (where, values) in found.items():
+        if len(values) < 2:
+            raise FormatError(f"{where}: option {option!r} has one reward only, at least two are needed{hint}")
+    return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
 def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
@@ -137,8 +181,10 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
     return values
 
 
-def _by_line(path: str, header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None) -> Rewards:
-    """Rewards of a file that has an option and a reward on each line."""
+def _by_line(
+    header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None, period: str | None = None
+) -> dict[str, Rewards]:
+    """Rewards, by period, of a file that has an option and a reward on each line; the only period is ''."""
     if len(header.cells) < 2:
         raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
     if _is_number(header.cells[1]) and arm is None and reward is None:
@@ -146,14 +192,16 @@ def _by_line(path: str, header: _Line, lines: Iterator[_Line], arm: str | None, 
     first, second = _column(header, arm, ARM_COLUMNS, 0), _column(header, reward, REWARD_COLUMNS, 1)
     if first == second:
         raise FormatError(f"{header.where}: option and reward must be two columns (both {header.cells[first]!r})")
-    found: Rewards = {}
+    third = None if period is None else _column(header, period, (), 2)
+    found: dict[str, Rewards] = {}
     for where, cells in lines:
         _check_length(where, cells, header)
         option = cells[first]
         if not option:
             raise FormatError(f"{where}: column {header.cells[first]!r} must name an option (it is empty)")
         value = _number(where, header.cells[second], cells[second])
-        found.setdefault(option, (where, []))[1].append(value)
+        when = "" if third is None else cells[third]
+        found.setdefault(when, {}).setdefault(option, (where, []))[1].append(value)
     return found
 
 

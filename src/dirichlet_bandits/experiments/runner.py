@@ -25,6 +25,7 @@ from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.compile_ahead import compile_ahead, is_compiled
 from dirichlet_bandits.simulation.executors import Workers
 from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,7 +80,11 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
     """Compile what new experiments need, unless it is compiled already: starting its processes takes a while."""
     every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
     tasks = [task for task in every if isinstance(task, Experiment)]
-    kinds = {param_types(policy.params): (task.bandit, policy) for task in tasks for policy in task.policies.values()}
+    kinds = {
+        (param_types(policy.params), isinstance(task.bandit, World)): (task.bandit, policy)
+        for task in tasks
+        for policy in task.policies.values()
+    }
     missing = [pair for pair in kinds.values() if not is_compiled(*pair)]
     if missing:
         say("The first run compiles each kind of policy once; later runs find it done.")

@@ -6,6 +6,7 @@ from dirichlet_bandits.live.reading import Trial
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.risk import RiskEstimate
 from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.live.winner import Winner
 
 __all__ = [
     "Estimate",
@@ -13,6 +14,7 @@ __all__ = [
     "RiskEstimate",
     "Study",
     "Trial",
+    "Winner",
     "create_study",
     "delete_study",
     "load_study",

@@ -55,9 +55,11 @@ class Decider:
     ) -> None:
         self.policy = policy
         self.direction = direction
+        self._params: Any = policy.params
         self._with_floors = with_floors
         self._warm = None if warm is None or warm.weight == 0.0 else warm
-        self._forgets = has_own(verbs.note, type(policy.params))
+        self._forgets = has_own(verbs.note, type(self._params))
+        self._counts_pending = has_own(verbs.prepare, type(self._params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._seed = seed
@@ -78,6 +80,7 @@ class Decider:
         self._weighted: Any = None  # in the place of the state, if past rewards need it
         self._told = 0
         self._asked = 0
+        self._waiting: list[int] = []
         self._revision = -1
         self._chances: Floats | None = None
         self._incremental = IncrementalPropensities(self.policy, 0)
@@ -127,15 +130,16 @@ class Decider:
         if self._chances is None:
             weighted = self._weighted
             chances = self._incremental.propensities(self._state) if weighted is None else weighted.propensities()
-            if not (np.all(chances >= 0.0) and 0.0 < chances.sum() < np.inf):  # NaN is not either
-                raise PolicyError(repr(self.policy), [f"has propensities {chances.tolist()}: nothing can be decided"])
+            listed = chances.tolist()  # of a few numbers, lists are faster than arrays
+            if not (all(chance >= 0.0 for chance in listed) and 0.0 < sum(listed) < np.inf):  # NaN is not either
+                raise PolicyError(repr(self.policy), [f"has propensities {listed}: nothing can be decided"])
             self._chances = chances
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
         """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
         known = journal.known_arms(self._past(journal))
-        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told_arms):
+        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told.arms):
             self._forget()
             self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._incremental = IncrementalPropensities(self.policy, len(known))
@@ -144,8 +148,28 @@ class Decider:
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
-            specialised(_note_study, self.policy.params)(self.policy.params, self._state, asked)
+            specialised(_note_study, self._params)(self._params, self._state, asked)
             self._asked, self._chances = asked, None
+        if self._counts_pending:
+            self._prepare(journal)
+
+    def _prepare(self, journal: Journal) -> None:
+        """Let the state know which rewards are outstanding."""
+        earliest = dict.fromkeys(self._arms, verbs.NEVER)
+        left = sum(journal.n_pending[arm] > 0 for arm in self._arms)
+        for trial in journal.pending:
+            if left == 0:
+                break
+            if earliest.get(journal.arm_of[trial]) == verbs.NEVER:
+                earliest[journal.arm_of[trial]] = trial
+                left -= 1
+        waiting = [journal.n_pending[arm] for arm in self._arms]
+        outstanding = [*waiting, *earliest.values()]
+        if self._chances is None or outstanding != self._waiting:
+            self._state = specialised(_prepare_study, self._params)(
+                self._params, self._state, np.array(waiting), np.array(list(earliest.values())), self._stream.rng
+            )
+            self._waiting, self._chances = outstanding, None
 
     def _past(self, journal: Journal) -> list[int]:
         """How many rewards of the past each arm has."""
@@ -170,26 +194,26 @@ class Decider:
         if self._weighted is not None:
             self._weighted.learn(arms.tolist(), rewards.tolist())
             return
-        tell = specialised(_update_study, self.policy.params)
-        self._state = tell(
-            self.policy.params, self._state, arms, rewards, numbers, trials, asked, self._root, *self._stream
+        self._state = specialised(_update_study, self._params)(
+            self._params, self._state, arms, rewards, numbers, trials, asked, self._root, *self._stream
         )
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
-        known = self._arms
-        first, last = self._told, len(journal.told_arms)
+        told = journal.told
+        first, last = self._told, len(told.arms)
         if first == last:
             return
-        place = np.full(len(journal.names), -1)
-        place[known] = np.arange(len(known))
-        arms = place[np.array(journal.told_arms[first:])]
-        rewards, numbers = np.array(journal.told_rewards[first:]), np.array(journal.told_numbers[first:])
-        trials, asked = np.array(journal.told_trials[first:]), np.array(journal.told_asked[first:])
-        rewards = self.direction.turn(rewards)
-        counted = arms >= 0
-        if counted.any():
-            self._update(arms[counted], rewards[counted], numbers[counted], trials[counted], asked[counted])
+        place = {arm: k for k, arm in enumerate(self._arms)}
+        counted = [i for i in range(first, last) if told.arms[i] in place]
+        if counted:
+            self._update(
+                np.array([place[told.arms[i]] for i in counted]),
+                self.direction.turn(np.array([told.rewards[i] for i in counted])),
+                np.array([told.numbers[i] for i in counted]),
+                np.array([told.trials[i] for i in counted]),
+                np.array([told.asked[i] for i in counted]),
+            )
             self._chances = None
         self._told = last
 
@@ -225,3 +249,8 @@ def _update_study(
 def _note_study(policy: Any, state: Any, asked: int) -> None:
     """Let the state know how many trials there are before it decides; an entry point."""
     verbs.note(policy, state, asked, asked)
+
+
+def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: Any) -> Any:
+    """The state that decides while these rewards are outstanding; an entry point."""
+    return verbs.prepare(policy, state, waiting, earliest, rng)

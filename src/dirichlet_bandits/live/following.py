@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import lateness
+from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
@@ -56,6 +57,7 @@ class Following(Named):
         *,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        bounds: Bounds | None = None,
         segments: Sequence[str] = (),
         warm: Warm | None = None,
         identity: str = "",
@@ -66,6 +68,7 @@ class Following(Named):
         self.seed = seed
         self.direction = direction
         self.control = control
+        self._declared = bounds
         self.segments = tuple(segments)
         self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}
         self.weight = None if warm is None else warm.weight
@@ -75,6 +78,16 @@ class Following(Named):
         self._newly_late: list[int] = []
         self._renew_lock()
         fresh_locks_in_children(self)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Two numbers between which all rewards lie: those declared with the study, else its policy's, else None."""
+        return self._limits if are_finite(self._limits) else None
+
+    @property
+    def _limits(self) -> Bounds:
+        """Bounds of the rewards, infinite where they are not known."""
+        return self._declared or self.policy.reward_bounds
 
     def _renew_lock(self) -> None:
         """Begin without other threads; a forked child has none."""

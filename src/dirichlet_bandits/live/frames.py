@@ -17,6 +17,7 @@ from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.best import Best, Judged, best_arm
+from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.direction import Direction
 from dirichlet_bandits.live.intervals import (
     Interval,
@@ -30,8 +31,9 @@ from dirichlet_bandits.live.intervals import (
 from dirichlet_bandits.live.journal import Journal, Revision
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.pairs import lead, rewards_by_arm, sample
 from dirichlet_bandits.live.pooled import NO_INTERVAL, pooled_intervals, pooled_means
-from dirichlet_bandits.live.risk import checked_bounds, cvar_sequences
+from dirichlet_bandits.live.risk import cvar_sequences
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
@@ -54,20 +56,19 @@ def summary(
     level: float,
     direction: Direction,
     control: str | None,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds,
 ) -> "pd.DataFrame":
-    """A row an arm; ``bounds`` of the rewards where the policy does not know them."""
+    """One row per arm; ``bounds`` of the rewards are infinite where they are not known."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
     # Those of the policy are of the study's numbers, too: where costs are turned, both or none are finite.
-    lower, upper = checked_bounds(bounds, policy, journal.told_rewards)
-    bounded = math.isfinite(lower) and math.isfinite(upper)
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    lower, upper = bounds
+    bounded = are_finite(bounds)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     handed_out -= _by_arm(journal, journal.repeats)
     voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
-    of_arm = [rewards[arms == arm] for arm in range(len(journal.names))]
+    of_arm = rewards_by_arm(journal)
     levels = _levels(journal, level)
     means = [x.mean() if x.size else math.nan for x in of_arm]
     intervals = _intervals(journal, level, lower, upper)
@@ -100,7 +101,9 @@ def summary(
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
         base = journal.names.index(control)
+        # Pooled means have no statistic of their own.
         lifts = [difference(interval, intervals[base]) for interval in intervals]
+        lifts = lifts if pooled else _lifts(of_arm, base, journal.since, bounds, level)
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
         frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
@@ -131,9 +134,9 @@ def summary(
     return frame
 
 
-def best(journal: Journal, policy: Policy, level: float, direction: Direction) -> Best:
+def best(journal: Journal, policy: Policy, level: float, direction: Direction, bounds: Bounds) -> Best:
     """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
-    lower, upper = checked_bounds(None, policy, journal.told_rewards)
+    lower, upper = bounds
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     if journal.parts.journals:
         return _best_pooled(journal, policy, level, direction, (lower, upper))
@@ -178,6 +181,16 @@ def _intervals(journal: Journal, level: float, lower: float, upper: float) -> li
 def _levels(journal: Journal, level: float) -> Floats:
     """The level of each arm's own interval, so that all of them hold together at the given level."""
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
+
+
+def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bounds, level: float) -> list[Interval]:
+    """Confidence sequences of the differences from the control's mean, which hold together at the level."""
+    samples = [sample(x, bounds) for x in of_arm]
+    others = [arm for arm in range(len(of_arm)) if arm != base]
+    lifts = [Interval(0.0, 0.0)] * len(of_arm)
+    for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
+        lifts[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
+    return lifts
 
 
 def _caution(arms: Sequence[str]) -> str:

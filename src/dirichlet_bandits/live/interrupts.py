@@ -1,12 +1,14 @@
 """Shield work from interrupts: no signal handler can raise in the middle of it, so Ctrl-C never ends compiled code.
 
 An exception that a signal handler raises may come up between any two steps of the main thread, also inside Python's own
-``Thread.start`` or ``Future.result``, and leave their locks behind. So the main thread does nothing here but two calls
-that cannot be broken in two: it starts a bare thread, and waits for a bare lock.
+``Thread.start`` or ``Future.result``, and leave their locks behind. So the main thread does nothing here but calls that
+cannot be broken in two: it takes an idle thread from a list, or starts a bare one, and uses bare locks. A thread that
+is taken and then given no work, because an exception came in between, waits forever and does no harm.
 """
 
 import atexit
 import contextvars
+import os
 import threading
 import time
 from _thread import LockType, allocate_lock, start_new_thread
@@ -23,10 +25,35 @@ _POLL_SECONDS: Final = 0.1
 T = TypeVar("T")
 
 _working: set[LockType] = set()
+_idle: list["_Worker"] = []
+
+
+class _Worker:
+    """A thread that is kept for further work, because starting one takes longer than most decisions."""
+
+    def __init__(self) -> None:
+        self._work: list[Callable[[], None]] = []
+        self._given = allocate_lock()
+        self._given.acquire()
+        start_new_thread(self._serve, ())
+
+    def give(self, work: Callable[[], None]) -> None:
+        """Let the thread do this, which raises nothing, and puts the worker among the idle ones when it is done."""
+        self._work.append(work)
+        self._given.release()
+
+    def _serve(self) -> None:
+        while True:
+            self._given.acquire()
+            self._work.pop()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a forked child has none of its parent's threads
 
 
 def shielded(work: Callable[[], T]) -> T:
-    """Return ``work()``, run in a thread of its own if this is the main thread, where Python runs signal handlers.
+    """Return ``work()``, run in another thread if this is the main thread, where Python runs signal handlers.
 
     An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. On the way in or
     out of compiled code it can end the process. Here the main thread only waits, so the exception leaves at once. The
@@ -52,9 +79,11 @@ def shielded(work: Callable[[], T]) -> T:
             failures.append(error)
         finally:
             _working.discard(ended)
+            _idle.append(worker)
             ended.release()
 
-    start_new_thread(run, ())
+    worker = _idle.pop() if _idle else _Worker()
+    worker.give(run)
     ended.acquire()
     if failures:
         raise failures[0]

@@ -3,7 +3,7 @@
 They look at the rewards of one arm in the order in which they were told. If these are independent draws of one
 law, whatever decided *how many* of them there are, a confidence sequence covers the mean: that is its definition.
 A delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
-probability of error (:func:`shares`), so all of their intervals hold together, and so do differences and comparisons.
+probability of error (:func:`shares`), so all of their intervals hold together. Differences: ``pairs.py``.
 """
 
 import math

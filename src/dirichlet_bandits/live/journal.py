@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask
+from dirichlet_bandits.live.established import Established, read_winner
 from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.parts import Parts
@@ -28,6 +29,7 @@ from dirichlet_bandits.storage.events import (
     RETIRE,
     TELL,
     VOID,
+    WINNER,
     Event,
 )
 from dirichlet_bandits.types import Floats
@@ -98,6 +100,7 @@ class Journal:
         ] = {}  # of trials that were voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
+        self.winners: list[Established] = []
         self.parts = Parts(self)
         self.segment_of: dict[int, str] = {}
         self.unit_of: dict[int, str] = {}
@@ -126,29 +129,31 @@ class Journal:
     @property
     def told_arms(self) -> list[int]:
         """The arms of the rewards that count."""
-        return self._listed().arms
+        return self.told.arms
 
     @property
     def told_rewards(self) -> list[float]:
         """The rewards that count."""
-        return self._listed().rewards
+        return self.told.rewards
 
     @property
     def told_numbers(self) -> list[int]:
         """The numbers of the events that reported these rewards."""
-        return self._listed().numbers
+        return self.told.numbers
 
     @property
     def told_trials(self) -> list[int]:
         """The trials of the rewards that count."""
-        return self._listed().trials
+        return self.told.trials
 
     @property
     def told_asked(self) -> list[int]:
         """How many trials there were when each of these rewards was reported."""
-        return self._listed().asked
+        return self.told.asked
 
-    def _listed(self) -> Told:
+    @property
+    def told(self) -> Told:
+        """The rewards that count."""
         # Listed when somebody looks, not at each revision: opening a study with many revisions takes linear time.
         if self._told is None:
             self._told = Told(
@@ -276,6 +281,8 @@ class Journal:
                 self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
                 if token is not None:
                     self.trials_of.setdefault(token, []).append(trial)
+            elif kind == WINNER:
+                self.winners.append(read_winner(number, arm, value, note, len(self.names)))
             elif kind == FLOOR:
                 self.floor = read_floor(number, note, self.names, self.active_names())
             elif kind == LATE:

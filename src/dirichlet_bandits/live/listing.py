@@ -36,7 +36,7 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
             journal = study._read()
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        best = frames.best(journal, study.policy, LEVEL, study._direction).arm
+        best = frames.best(journal, study.policy, LEVEL, study._direction, study._limits).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
         found.append(Listed(name, repr(study.policy), *counts, best))
     return found

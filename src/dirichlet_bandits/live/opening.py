@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.live.bounds import declared_bounds, within
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
@@ -28,6 +29,7 @@ def create_study(
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
+    bounds: tuple[float, float] | None = None,
     floor: Floor | None = None,
     window: str | float | None = None,
     late: float | str | None = None,
@@ -39,14 +41,17 @@ def create_study(
 ) -> Study:
     """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
 
-    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the
-    study in memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn.
-    A study that exists must have been created with the same arms, policy, direction, control and floor, and the same
-    seed if one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
+    ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the study in
+    memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn. A study that
+    exists must have been created with the same arms, policy, direction, control, bounds and floor, and the same seed if
+    one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
 
     With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
     bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
     :meth:`Study.summary` compares the others with.
+
+    ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
+    are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
 
     ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
     become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
@@ -79,6 +84,14 @@ def create_study(
         settings["control"] = control
     if segments is not None:
         settings["segments"] = checked_names("segments", segments)
+    limits = declared_bounds(bounds, policy)
+    if limits is not None:
+        settings["bounds"] = list(limits)
+
+    def check(value: float) -> None:
+        policy.check_reward(value)
+        within("late", value, limits)
+
     first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
     kept = checked_floor(floor, settings["arms"])
     if kept:
@@ -89,7 +102,7 @@ def create_study(
     if warm is not None:
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
-    lateness = checked_lateness(window, late, policy.check_reward)
+    lateness = checked_lateness(window, late, check)
     if lateness is not None:
         first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
     policy.check_arms(len(settings["arms"]))
@@ -102,17 +115,8 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    for field in (
-        "arms",
-        "policy",
-        "direction",
-        "control",
-        "floor",
-        "segments",
-        "history",
-        "weight",
-        *([] if seed is None else ["seed"]),
-    ):
+    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments", "history", "weight")
+    for field in (*fields, *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -183,7 +187,6 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
     direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
     if control is not None and control not in settings["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    identity = settings.get("identity", "")  # studies of before have none
     return Study(
         storage,
         name,
@@ -191,9 +194,10 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         int(settings["seed"]),
         direction=direction,
         control=control,
+        bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
-        identity=identity,
+        identity=settings.get("identity", ""),  # studies of before have none
     )
 
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.estimates import Estimate, estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, checked_bounds, estimate_cvar
+from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, winner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +95,7 @@ class ReadableStudy(Following, Estimating):
         ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
         """
         with self._lock:
-            return frames.best(self._read(), self.policy, LEVEL, self._direction).arm
+            return frames.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
         """For every arm the exact probability that it is in the next round (of the segment); see ``docs/live.md``."""
@@ -124,13 +126,46 @@ class ReadableStudy(Following, Estimating):
         With a ``segment`` the summary is of its trials alone. Without, in a study with segments, the mean of an arm is
         that of the segments' means, weighted by their shares of all trials, with an interval for that.
 
-        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``; the lifts of
-        all arms hold together, too.
+        With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
+        sequence of the difference (``live/pairs.py``). With probability ``level``, no lift is ever outside of its own.
         """
         if segment is not None:
             checked_segment(segment, self.segments)
         with self._lock:
-            return frames.summary(self._read().of(segment), self.policy, level, self._direction, self.control, bounds)
+            journal = self._read().of(segment)
+            limits = checked_bounds(bounds, self._limits, journal.told_rewards)
+            return frames.summary(journal, self.policy, level, self._direction, self.control, limits)
+
+    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+        """Name the winner of the study, or of a segment, or say what is missing.
+
+        The probability of ever naming a wrong one, at any time and however often it is asked, is at most ``delta``: an
+        arm whose mean is not better than that of every other active arm less ``margin``. With a positive margin, in the
+        unit of the rewards, the winner may be that much worse than the best arm; with a negative one it must be that
+        much better than all others. With bounds of the rewards this is proved; without, it holds in the limit of many
+        rewards, and ``proved`` is False. Print the answer to read it; see :class:`Winner`.
+
+        A winner that is named is stored in the study, and stays: later calls return it with the number of trials at
+        that time, and with a note if the rewards of that day would not establish it any more.
+
+        In a study with segments, arms are compared within one ``segment``, with a probability ``delta`` of error each.
+
+        >>> import numpy as np
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
+        >>> study.winner().arm is None
+        True
+        >>> rewards = np.random.default_rng(0).random((400, 2)) < [0.3, 0.6]
+        >>> _ = study.add_trials({"arm": ["red", "blue"] * 400, "reward": rewards.astype(float).ravel()})
+        >>> study.winner().arm
+        'blue'
+        """
+        with self._lock:
+            return self._winner(self._read(), Question(delta, margin, segment))
+
+    def _winner(self, journal: Journal, question: Question) -> Winner:
+        checked_segment(question.segment, self.segments)
+        return winner(journal, self.policy, self._limits, self.direction, question)
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times, and whether its reward was late.
@@ -154,7 +189,7 @@ class ReadableStudy(Following, Estimating):
     def _estimate_cvar(
         self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
     ) -> RiskEstimate:
-        limits = checked_bounds(bounds, self.policy, self._read().told_rewards)
+        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
         return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:

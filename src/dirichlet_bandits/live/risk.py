@@ -39,7 +39,7 @@ from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_number, number_between
+from dirichlet_bandits.validation import number_between
 
 BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
 UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
@@ -91,25 +91,6 @@ def asked_cvar(objective: object) -> CVaR | None:
     if not isinstance(objective, CVaR):
         raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
     return objective
-
-
-def checked_bounds(bounds: object, policy: Policy, rewards: Sequence[float]) -> tuple[float, float]:
-    """The interval in which all rewards lie: as given, or as the policy was told; it may be infinite then.
-
-    >>> from dirichlet_bandits import NPTS
-    >>> checked_bounds((0, 1), NPTS(upper=1.0), [0.5])
-    (0.0, 1.0)
-    """
-    if bounds is None:
-        return policy.reward_bounds
-    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
-        raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
-    lower, upper = (finite_number(f"bounds[{k}]", bound) for k, bound in enumerate(bounds))
-    if not lower < upper:
-        raise ArgumentError("bounds", "two numbers, the smaller first", bounds)
-    if len(rewards) and not lower <= min(rewards) <= max(rewards) <= upper:
-        raise ArgumentError("bounds", f"around all rewards, from {min(rewards):g} to {max(rewards):g}", bounds)
-    return lower, upper
 
 
 def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidence: float) -> Interval:

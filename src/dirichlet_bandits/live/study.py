@@ -37,7 +37,12 @@
         html.py             the summary in a notebook
         pooled.py           arms over all segments
         best.py             the best arm so far
+        bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
+        pairs.py            the same for the difference of two means
+        winner.py           the winner, with a bound on the probability of error
+        established.py      winners as the study keeps them
+        outlook.py          how many more trials it takes to name one
         risk.py             the same for CVaR
         estimates.py        what another choice of arms would have earned
         logged_rounds.py    the rounds of the log, from which it is estimated
@@ -63,13 +68,16 @@ from dirichlet_bandits.live.asking import (
     trials_of,
     waiting_for,
 )
+from dirichlet_bandits.live.bounds import within
 from dirichlet_bandits.live.changing import Step, step
 from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.established import Established, written_winner
 from dirichlet_bandits.live.following import new_event
 from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.past import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
+from dirichlet_bandits.live.winner import DELTA, Question, Winner
 from dirichlet_bandits.storage.events import (
     ABANDON,
     CORRECT,
@@ -77,6 +85,7 @@ from dirichlet_bandits.storage.events import (
     PAST,
     TELL,
     VOID,
+    WINNER,
 )
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
 
@@ -351,6 +360,24 @@ class Study(StudyOfArms):
             ):
                 change.add(corrected)
 
+    # The winner
+
+    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+        found = super().winner(delta, margin, segment=segment)
+        if found.arm is None or found.established_at is not None:
+            return found
+        question = Question(delta, margin, segment)
+        with self._changing(None) as change:
+            found = self._winner(change.journal, question)
+            if found.arm is not None and found.established_at is None:  # as of the transaction
+                arm = change.journal.names.index(found.arm)
+                stored = Established(arm, found.delta, found.margin, found.trials, found.proved, segment)
+                change.add(step(WINNER, arm=arm, value=found.delta, note=written_winner(stored)))
+                found = self._winner(change.journal, question)
+        return found
+
+    winner.__doc__ = StudyOfArms.winner.__doc__
+
     # Shared by the methods above
 
     def _status(self, journal: Journal, trial: int) -> str:
@@ -364,6 +391,7 @@ class Study(StudyOfArms):
         if abs(value) > LARGEST_SCALE:
             raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)
+        within(field, value, self._declared)
         return value
 
     def _revisable(self, journal: Journal, trial: int) -> str:

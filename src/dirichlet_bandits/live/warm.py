@@ -75,8 +75,9 @@ def _check_policy(policy: Policy, weight: float) -> None:
     """Refuse a policy that cannot take past rewards with this weight."""
     if weight == 0.0:
         return
-    if has_own(verbs.note, type(policy.params)):
-        raise ArgumentError("history", f"None with {policy!r}, which forgets: the past has no place in its time", "...")
+    if has_own(verbs.note, type(policy.params)) or has_own(verbs.prepare, type(policy.params)):
+        reason = "whose state depends on when trials were asked for"
+        raise ArgumentError("history", f"None with {policy!r}, {reason}", "past rewards")
     name = type(policy).__name__
     known = name in COUNTED or (name in BY_DUELS and getattr(policy, "level", None) is None)
     if weight < 1.0 and not (known and type(policy) is policy_class(name)):

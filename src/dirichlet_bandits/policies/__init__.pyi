@@ -18,6 +18,8 @@ from dirichlet_bandits.policies.imed import IMED as IMED
 from dirichlet_bandits.policies.imed import EmpiricalIMED as EmpiricalIMED
 from dirichlet_bandits.policies.imed import UnimodalIMED as UnimodalIMED
 from dirichlet_bandits.policies.interface import Policy as Policy
+from dirichlet_bandits.policies.late import CountPending as CountPending
+from dirichlet_bandits.policies.late import Queued as Queued
 from dirichlet_bandits.policies.med import MED as MED
 from dirichlet_bandits.policies.med import MaillardSampling as MaillardSampling
 from dirichlet_bandits.policies.npts import NPTS as NPTS

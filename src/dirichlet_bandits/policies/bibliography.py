@@ -22,6 +22,7 @@ Cappé et al. (2013) | article | Capp{\\'e}, Olivier and Garivier, Aur{\\'e}lien
 Cassel, Mannor and Zeevi (2018) | inproceedings | Cassel, Asaf and Mannor, Shie and Zeevi, Assaf | A general approach to multi-armed bandits under risk criteria | Conference on Learning Theory
 Chan (2020) | article | Chan, Hock Peng | The multi-armed bandit problem: an efficient nonparametric solution | The Annals of Statistics | volume=48 | pages=346--373 | doi=10.1214/19-AOS1809
 Degenne et al. (2019) | inproceedings | Degenne, R{\\'e}my and Nedelec, Thomas and Calauz{\\`e}nes, Cl{\\'e}ment and Perchet, Vianney | Bridging the gap between regret minimization and best arm identification, with application to {A/B} tests | Artificial Intelligence and Statistics
+Desautels et al. (2014) | article | Desautels, Thomas and Krause, Andreas and Burdick, Joel W. | Parallelizing exploration-exploitation tradeoffs in {G}aussian process bandit optimization | Journal of Machine Learning Research | volume=15
 Eckles and Kaptein (2014) | misc | Eckles, Dean and Kaptein, Maurits | Thompson sampling with the online bootstrap | arXiv:1410.4009
 Fisher (1935) | book | Fisher, Ronald A. | The design of experiments | Oliver and Boyd
 Garivier and Moulines (2011) | inproceedings | Garivier, Aur{\\'e}lien and Moulines, Eric | On upper-confidence bound policies for switching bandit problems | Algorithmic Learning Theory

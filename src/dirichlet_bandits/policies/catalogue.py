@@ -10,6 +10,7 @@ from dirichlet_bandits.policies import (
     floored,
     forgetting,
     imed,
+    late,
     med,
     npts,
     perturbed,
@@ -37,6 +38,7 @@ _FAMILIES: Final = (
     floored,
     forgetting,
     restarting,
+    late,
     cvar,
 )
 

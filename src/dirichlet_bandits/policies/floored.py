@@ -88,7 +88,8 @@ class Floored(Policy):
     @property
     def params(self) -> FlooredParams | FlooredForgettingParams:
         inner = self.policy.params
-        kind = FlooredForgettingParams if has_own(verbs.note, type(inner)) else FlooredParams
+        follows_time = has_own(verbs.note, type(inner)) or has_own(verbs.prepare, type(inner))
+        kind = FlooredForgettingParams if follows_time else FlooredParams
         return kind(inner, float(self.floor))
 
     @property
@@ -120,6 +121,14 @@ def update_inner(policy: Any, state: Any, arm: int, reward: float, rng: np.rando
 def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: int) -> None:
     """Pass the time on to the inner policy."""
     verbs.note(policy.inner, state, decision, now)
+
+
+@implements(verbs.prepare, FlooredForgettingParams)
+def prepare_inner(
+    policy: FlooredForgettingParams, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator
+) -> Any:
+    """Pass on which rewards are outstanding."""
+    return verbs.prepare(policy.inner, state, waiting, earliest, rng)
 
 
 @implements(verbs.select, FlooredParams, FlooredForgettingParams)

@@ -19,7 +19,7 @@ from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probab
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 
 
 @verbs.implements(verbs.init)
@@ -38,6 +38,12 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
 @verbs.implements(verbs.note)
 def ignore_time(policy: Any, state: Any, decision: int, now: int) -> None:
     """A policy that does not say otherwise does not care when its rewards were asked for."""
+
+
+@verbs.implements(verbs.prepare)
+def ignore_outstanding(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Any:
+    """A policy that does not say otherwise decides from the rewards that it has."""
+    return state
 
 
 @jit

@@ -132,7 +132,7 @@ def update_all(policy: Any, state: Any, arm: int, rewards: Floats, rng: Any) -> 
 
 def _opens(state: Any) -> bool:
     """Whether some arm has never been pulled: all of those are pulled next, and no other."""
-    return not np.all(state.pulls)
+    return not state.pulls.all()
 
 
 def _of_opening(state: Any) -> Floats:

@@ -18,7 +18,7 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 @jit
-def leader_of(pulls: Ints, means: Floats, rng: np.random.Generator) -> int:
+def leader_of(pulls: Ints | Floats, means: Floats, rng: np.random.Generator) -> int:
     """The arm with most observations; among those the best mean; among those any."""
     leader, ties = 0, 1
     for arm in range(1, pulls.size):

@@ -219,8 +219,13 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
 
 
 def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
-    """The laws of the rewards, unless they change, and regret over time in each of the experiment's panels."""
+    """The laws of the rewards, or the arms' values where they change; and regret over time in each panel."""
     pictures = []
+    if result.values is not None:
+        words = "What each arm is worth over time; dotted lines mark the changes."
+        pictures.append(
+            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.unit), words)
+        )
     if isinstance(experiment.bandit, Bandit):
         laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
         pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
@@ -292,6 +297,9 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
             ]
             headers.append("z")
             caption += " z: standard errors of the difference from the paper's mean, beyond its rounding."
+        elif at_scale:
+            frame["ratio"] = frame["mean"] / frame["paper_mean"]
+            headers.append("ours / paper")
     return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 

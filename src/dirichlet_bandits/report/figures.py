@@ -10,6 +10,7 @@ from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.experiments import KinfStudy
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report.numbers import short
+from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, style
 from dirichlet_bandits.types import Floats
 
@@ -57,6 +58,30 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
     some = f"the rewards of the best {n}" if n < len(bandit) else "the rewards"
     figure.suptitle(plain(f"{title}: {some}"), fontsize=11)
     return figure
+
+
+def values(result: Result, title: str, unit: str) -> "Figure":
+    """What each arm is worth at each time, where this changes, and the times of the changes."""
+    assert result.values is not None
+    figure, axes = _single(3.2)
+    time = result.values["time"].to_numpy()
+    for i, arm in enumerate(result.values["arm"].to_numpy()):
+        axes.plot(time, result.values.sel(arm=arm), linewidth=1.8, label=plain(str(arm)), **style(i))
+    mark_changes(axes, result)
+    axes.set_xlim(time[0], time[-1])
+    axes.set_xlabel("number of pulls")
+    axes.set_ylabel(plain(result.objective) + (f" ({plain(unit)})" if unit else ""))
+    axes.set_title(plain(f"{title}: what the arms are worth"), fontsize=11)
+    if time[-1] >= LARGE:
+        separate_thousands(axes, "x")
+    legend(figure, *axes.get_legend_handles_labels(), "")
+    return figure
+
+
+def mark_changes(axes: "Axes", result: Result) -> None:
+    """Mark the times at which arms change."""
+    for first in result.breakpoints:
+        axes.axvline(first, color="0.6", linewidth=1.0, linestyle=":", zorder=1)
 
 
 def _sample(bandit: Bandit, arm: int) -> Floats:

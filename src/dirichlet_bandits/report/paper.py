@@ -56,12 +56,13 @@ def reproduce(
     out
     which
         The paper: "dirichlet", Baudry, Saux and Maillard (2021); "readings", where that paper can be read in several
-        ways; "sda", Baudry, Kaufmann and Maillard (2020); or "cvar", Baudry, Gautron, Kaufmann and Maillard (2021).
+        ways; "sda", Baudry, Kaufmann and Maillard (2020); "cvar", Baudry, Gautron, Kaufmann and Maillard (2021); or
+        "lbsda", Baudry, Russac and Cappé (2021), with problems of Besson et al. (2022).
     only
         Names of experiments, for "dirichlet" of ``experiments.SHIPPED``; by default all.
     full
         As many replications as the paper, 5000, in place of 200, and its other readings too, with 1000; for "cvar" 1040
-        or 1000 in place of 40.
+        or 1000 in place of 40, for "lbsda" 2000, 1000 or 400 in place of 50.
     seed
         In place of the experiments' own.
     workers, executor, progress

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.experiments import Experiment, Panel
-from dirichlet_bandits.report.figures import LARGE, empty, legend, separate_thousands
+from dirichlet_bandits.report.figures import LARGE, empty, legend, mark_changes, separate_thousands
 from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, slots, style
@@ -66,6 +66,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
             left.plot(
                 time, settings.lower_bound * np.log(time), color="0.3", linewidth=1.0, label="asymptotic lower bound"
             )
+        mark_changes(left, result)
         _ends(right, shown, lines)
         if not settings.log_regret and any(line.high > _top(shown) for line in shown):
             right.set_title("▲ beyond", fontsize=7)

@@ -179,7 +179,7 @@ def _draw_values(axes: "Axes", view: View) -> None:
         behind.axvline(breakpoint_, color="0.75", linewidth=0.8, linestyle=":")
     behind.set_ylabel(f"{plain(view.result.objective)} of the arms", color="0.45")
     behind.tick_params(axis="y", colors="0.45")
-    behind.spines["right"].set_visible(True)
+    behind.spines[["top", "left", "bottom"]].set_visible(False)
     axes.set_zorder(behind.get_zorder() + 1)
     axes.patch.set_visible(False)
 

@@ -44,6 +44,50 @@ class Player:
         return [known[arm] for arm in checked_round(self._policy.select(rng), len(known))]
 
 
+class Game:
+    """One replication of a script: the clock, rewards on their way, and what has been counted and recorded."""
+
+    def __init__(self, script: Script, times: Ints) -> None:
+        n_arms, self.horizon = script.rewards.shape
+        self.script, self.clock, self.total, self.regret = script, 0, 0.0, 0.0
+        self.pulls, self.recorded = np.zeros(n_arms, np.int64), np.empty(times.size)
+        self._due: list[list[tuple[int, float]]] = [[] for _ in range(2 * self.horizon + 2)]
+        self._batches, self._starts, self._times = set(script.batches.tolist()), script.starts.tolist(), times.tolist()
+        self._first, self._used = 0, [0] * n_arms
+        self._received, self._batch_due = 0, True
+
+    def report(self, player: Player) -> None:
+        """Tell the player the rewards that are due, if a batch has begun since the last decision."""
+        if not self._batch_due:
+            return
+        for time in range(self._received + 1, self.clock + 1):
+            for arm, reward in self._due[time]:
+                player.outstanding[arm] -= 1
+                if not np.isnan(reward):
+                    player.received[arm] += 1
+                    player.reports.append((arm, reward))
+        self._received, self._batch_due = self.clock, False
+
+    def pull(self, arm: int) -> None:
+        """Take the arm's next reward from the script, send it on its way, count it and record the regret."""
+        script, clock = self.script, self.clock
+        if clock in self._starts:
+            self._first, self._used = clock, [0] * len(self._used)
+        entry = self._first + self._used[arm]
+        reward = float(script.rewards[arm, entry]) + (float(script.drift[clock, arm]) if script.drift.size else 0.0)
+        delay = int(script.delays[arm, entry]) if script.delays.size else 0
+        value = script.late if delay > script.window else reward
+        self._due[clock + 1 + min(delay, script.window)].append((arm, value))
+        self._used[arm] += 1
+        self.pulls[arm] += 1
+        self.total += reward
+        self.regret += float(script.gaps[clock, arm])
+        self.clock += 1
+        self._batch_due = self._batch_due or self.clock in self._batches
+        if self.clock in self._times:
+            self.recorded[self._times.index(self.clock)] = self.regret
+
+
 def play_python_script(
     prototype: PythonPolicy,
     setup: Setup,
@@ -54,49 +98,21 @@ def play_python_script(
     outcome: Outcome,
 ) -> int:
     """Play one replication of a world, write its row, and return what became of it."""
-    rng = generator(seed)
-    n_arms, horizon = script.rewards.shape
-    player = Player(prototype, n_arms)
-    due: list[list[tuple[int, float]]] = [[] for _ in range(2 * horizon + 2)]
-    batches, starts, times = set(script.batches.tolist()), script.starts.tolist(), setup.times.tolist()
-    clock, received, first, regret, total = 0, 0, 0, 0.0, 0.0
-    pulls, used, recorded = np.zeros(n_arms, np.int64), [0] * n_arms, np.empty(len(times))
-    batch_due = True
-    while clock < horizon:
+    rng, game, player = generator(seed), Game(script, setup.times), Player(prototype, len(script.rewards))
+    while game.clock < game.horizon:
         if control[CANCEL]:
             return CANCELLED
-        if batch_due:
-            for time in range(received + 1, clock + 1):
-                for arm, reward in due[time]:
-                    player.outstanding[arm] -= 1
-                    if not np.isnan(reward):
-                        player.received[arm] += 1
-                        player.reports.append((arm, reward))
-            received, batch_due = clock, False
+        game.report(player)
         chosen = player.untried()
         if chosen:
             order = np.array(chosen)
-            shuffle(order, rng if clock == 0 else spare)
+            shuffle(order, rng if game.clock == 0 else spare)
             chosen = order.tolist()
         else:
             chosen = player.select(rng)
-        for arm in chosen[: horizon - clock]:
-            if clock in starts:
-                first, used = clock, [0] * n_arms
-            entry = first + used[arm]
-            reward = float(script.rewards[arm, entry]) + (float(script.drift[clock, arm]) if script.drift.size else 0.0)
-            delay = int(script.delays[arm, entry]) if script.delays.size else 0
-            late = delay > script.window
-            due[clock + 1 + min(delay, script.window)].append((arm, script.late if late else reward))
+        for arm in chosen[: game.horizon - game.clock]:
             player.outstanding[arm] += 1
-            used[arm] += 1
-            pulls[arm] += 1
-            total += reward
-            regret += float(script.gaps[clock, arm])
-            clock += 1
-            batch_due = batch_due or clock in batches
-            if clock in times:
-                recorded[times.index(clock)] = regret
-    outcome.regret[0], outcome.pulls[0], outcome.reward[0] = recorded, pulls, total
+            game.pull(arm)
+    outcome.regret[0], outcome.pulls[0], outcome.reward[0] = game.recorded, game.pulls, game.total
     control[DONE] += 1
     return RUNNING

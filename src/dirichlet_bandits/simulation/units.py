@@ -11,7 +11,7 @@ from dirichlet_bandits.arms.sampler import ArmTable, Kind, compiled
 from dirichlet_bandits.arms.tapes import ForeignRewards
 from dirichlet_bandits.engine.loop import runner
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, STARVED, Outcome, Setup
-from dirichlet_bandits.engine.world_loop import script_runner
+from dirichlet_bandits.engine.world_loop import Streams, script_runner
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.chunk import Chunk
@@ -105,7 +105,8 @@ class Unit:
             part = outcome.part(slice(row, row + 1))
             if isinstance(policy, Policy):
                 play = script_runner(policy.params)
-                status = play(policy.params, setup, script, seeds[row, n_arms], *decisions, spare, self.control, part)
+                streams = Streams(*decisions, spare)
+                status = play(policy.params, setup, script, seeds[row, n_arms], streams, self.control, part)
                 self._check(policy, status, part)
             else:
                 status = play_python_script(policy, setup, script, seeds[row, n_arms], spare, self.control, part)

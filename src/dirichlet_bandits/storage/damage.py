@@ -1,13 +1,12 @@
 """What a disk has spoilt."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
+from types import TracebackType
 
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 
 
-@contextmanager
-def intact(what: str) -> Iterator[None]:
+class intact(ContextDecorator):  # noqa: N801 - used like a function
     """Around whatever makes sense of stored values, or as a decorator: where it cannot, they are damaged.
 
     >>> with intact("the study"):
@@ -15,9 +14,17 @@ def intact(what: str) -> Iterator[None]:
     Traceback (most recent call last):
     dirichlet_bandits.errors.FormatError: the study is damaged: KeyError('seed')
     """
-    try:
-        yield
-    except DirichletBanditsError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{what} is damaged: {error!r}") from error
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        """Begin to make sense of stored values."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say that they are damaged."""
+        unfit = isinstance(error, LookupError | TypeError | ValueError | OverflowError | RecursionError)
+        if unfit and not isinstance(error, DirichletBanditsError):
+            raise FormatError(f"{self._what} is damaged: {error!r}") from error

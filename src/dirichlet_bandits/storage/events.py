@@ -19,6 +19,7 @@ NOTE: Final = 7
 PAST: Final = 8
 DONE: Final = 9
 FLOOR: Final = 10
+WINNER: Final = 11
 LATE: Final = 12
 KINDS: Final = (
     *("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor", "winner", "late"),
@@ -44,6 +45,7 @@ class Event(NamedTuple):
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
     FLOOR     -       -                    -               -                   the new floor, as JSON
+    WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
     LATE      its id  -                    the reward**    -                   -
     LATE      -       -                    the reward**    -                   the window, in seconds
     ========  ======  ===================  ==============  ==================  ===========================

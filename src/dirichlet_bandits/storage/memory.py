@@ -75,7 +75,8 @@ class MemoryStorage:
 class _Transaction:
     def __init__(self, storage: MemoryStorage, events: list[Event], name: str) -> None:
         self.storage, self.events, self.name = storage, events, name
-        self.added, self.changes = list[Event](), list[Callable[[], object]]()
+        self.added: list[Event] = []
+        self.changes: list[Callable[[], object]] = []
 
     def read(self, after: int) -> list[Event]:
         return self.events[after + 1 :]

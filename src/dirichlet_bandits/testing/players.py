@@ -25,14 +25,26 @@ class Player(Protocol):
         """Hand the policy the reward of an arm that was pulled."""
 
 
-def play(player: Player, n_arms: int, pulls: int, draw: Callable[[np.random.Generator], float], seed: int) -> list[int]:
-    """Every arm once, then what the policy selects; the arms in the order of their pulls."""
+def play(
+    player: Player,
+    n_arms: int,
+    pulls: int,
+    draw: Callable[[np.random.Generator], float],
+    seed: int,
+    delay: int = 0,
+) -> list[int]:
+    """Every arm once, then what the policy selects; the arms in the order of their pulls.
+
+    The first reward of each arm is known at once, any other only ``delay`` pulls later.
+    """
     rng, rewards = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    chosen, arms = list(range(n_arms)), list[int]()
+    chosen, arms, waiting = list(range(n_arms)), list[int](), list[tuple[int, float]]()
     while True:
         for arm in chosen:
-            player.update(arm, draw(rewards), rng)
+            waiting.append((arm, draw(rewards)))
             arms.append(arm)
+            while len(waiting) > (delay if len(arms) > n_arms else 0):
+                player.update(*waiting.pop(0), rng)
             if len(arms) == pulls:
                 return arms
         player.select(rng)  # a live study may ask several times before a reward comes

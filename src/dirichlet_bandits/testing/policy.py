@@ -13,10 +13,12 @@ from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.simulate import simulate
 from dirichlet_bandits.testing import compiled, python
 from dirichlet_bandits.testing.players import Player, Unsound, play, reward_inside
+from dirichlet_bandits.worlds import Piecewise
 
 _PULLS = 120
 _TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
 _SIZES = (2, 10)
+_LATE = 7  # pulls until a reward is known, as in simulations with a delay and in live studies
 
 Draw = Callable[[np.random.Generator], float]
 
@@ -67,7 +69,10 @@ def check_policy(policy: Any) -> Report:
         raise PolicyError(name, shape)
     player: Callable[[int], Player] = side.player(policy)
     checks: list[tuple[str, Callable[[], Sequence[str]]]] = [
-        ("plays with 2 and 10 arms; equal, zero, large and random rewards", lambda: _check_scenes(policy, player)),
+        (
+            "plays with 2 and 10 arms; equal, zero, large, random and late rewards",
+            lambda: _check_scenes(policy, player),
+        ),
         ("gives every arm a chance when all rewards are equal", lambda: _check_ties(policy, player)),
         ("decides by the generator alone", lambda: _check_generator(policy, player)),
         *side.more_checks(policy),
@@ -88,12 +93,14 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
         "zero rewards": lambda _: 0.0,
         "large rewards": lambda rng: 1e9 * rng.random(),
         "random rewards": lambda rng: rng.random(),
+        "late rewards": lambda rng: rng.random(),
     }
     problems = []
     for n_arms in _SIZES:
         for scene, draw in scenes.items():
             try:
-                play(player(n_arms), n_arms, _PULLS, _inside(policy, draw), seed=0)
+                delay = _LATE if scene == "late rewards" else 0
+                play(player(n_arms), n_arms, _PULLS, _inside(policy, draw), seed=0, delay=delay)
             except Unsound as unsound:
                 problems.append(f"{unsound} ({n_arms} arms, {scene})")
     return _first_of_each(problems)
@@ -139,7 +146,11 @@ def _check_simulation(policy: Any) -> list[str]:
     low, high = reward_inside(policy, 0.0), reward_inside(policy, 1.0)
     bandit = Bandit([Uniform(low, high), Uniform(low, (low + high) / 2)])
     try:
-        simulate(bandit, {"policy": copy.deepcopy(policy)}, horizon=50, replications=2, seed=0, progress=False)
+        settings: Any = {"horizon": 50, "replications": 2, "seed": 0, "progress": False}
+        simulate(bandit, {"policy": copy.deepcopy(policy)}, **settings)
+        if not isinstance(policy, Policy):  # the verbs of a compiled policy have played with late rewards before
+            world = Piecewise({1: bandit, 26: Bandit(bandit.arms[::-1])})
+            simulate(world, {"policy": copy.deepcopy(policy)}, delay=3, batch=5, **settings)
     except Exception as error:
         return [f"simulate fails: {compiled.first_line(error)}"]
     return []

@@ -1,17 +1,34 @@
 """How probable the decisions of policies that forget are: those of the inner policy on what is remembered."""
 
-from typing import Any
+import math
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.argmax import Variable
+from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies.forgetting.lbsda import SWLBSDA, leaders, winners_against
+from dirichlet_bandits.policies.forgetting.reweighting import duel_chances, samples_of
 from dirichlet_bandits.policies.forgetting.ring import Ring
-from dirichlet_bandits.policies.forgetting.rule import Discounted, SlidingWindow, discounted_state, state_in_window
+from dirichlet_bandits.policies.forgetting.rule import (
+    Discounted,
+    DiscountedNPTSParams,
+    DiscountedRDSParams,
+    SlidingWindow,
+    discounted_state,
+    state_in_window,
+)
+from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import propensities_of
+from dirichlet_bandits.policies.resampled_index import crossing_tails
+from dirichlet_bandits.policies.rounds import average_over_leaders
 from dirichlet_bandits.types import Flags, Floats, Ints
+
+_FEW: Final = 16  # with more distinct values, the distribution is smooth enough at most of them
 
 
 def window_propensities(policy: SlidingWindow, state: Ring) -> Floats:
@@ -21,9 +38,57 @@ def window_propensities(policy: SlidingWindow, state: Ring) -> Floats:
 
 
 def discounted_propensities(policy: Discounted, state: Ring) -> Floats:
-    """Return the inner policy's propensities for the discounted counts and means."""
-    inner = specialised(_discounted_state, policy.params)(policy.params, state)
-    return _of_inner(policy.policy, inner)
+    """Return the inner policy's propensities for the discounted rewards."""
+    params = policy.params
+    if isinstance(params, DiscountedNPTSParams):
+        values, weights, first = specialised(samples_of, params)(params, state)
+        parts = [slice(*ends) for ends in pairwise(first.tolist())]
+        return resampled_propensities([(params.inner.upper - values[part], weights[part]) for part in parts])
+    judged = specialised(_discounted_state, params)(params, state)
+    if isinstance(params, DiscountedRDSParams):
+        chances = specialised(duel_chances, params)
+        return average_over_leaders(judged, lambda leader: chances(params, state, judged, leader))
+    return _of_inner(policy.policy, judged)
+
+
+def resampled_propensities(samples: list[tuple[Floats, Floats]]) -> Floats:
+    """Return how probable each arm is to have the smallest reweighted shortfall, from shortfalls and their weights.
+
+    An arm whose rewards are all equal to the bound has a shortfall of 0, and shares the decision with others like it.
+    """
+    perfect = np.array([not shortfalls.any() for shortfalls, _ in samples])
+    if perfect.any():
+        return perfect / perfect.sum()
+    return random_index_propensities([log_shortfall(*sample) for sample in samples])
+
+
+def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
+    """Return the distribution of Z = -log S, S being the reweighted shortfall of an arm from the bound.
+
+    With total weight a of the positive shortfalls, P(S <= s) is proportional to s^a near 0: the logarithm is a smooth
+    variable also where a is small. The power is exact below the smallest shortfall if no reward is equal to the bound,
+    and else has a relative error below 1e-12 where it is used.
+    """
+    points, masses = compress(-shortfalls, weights)
+    points, masses = np.append(points, 0.0), np.append(masses, 1.0)
+    positive = points < 0.0
+    a, total, least = float(masses[positive].sum()), float(masses.sum()), float(-points[positive].max())
+    end = least if shortfalls.min() > 0.0 else 1e-12 * least
+    centre = float(masses @ -points / total)
+    deviation = math.sqrt(float(masses @ np.square(points + centre)) / total / (total + 1.0)) / centre
+    above_end = float(crossing_tails(points, masses, -centre, np.array([[-end]]))[1][0, 0])
+
+    def tails(z: Floats) -> tuple[Floats, Floats]:
+        inside = np.clip(z, math.log(-1.0 / points.min()), -math.log(end))  # S is not above the largest shortfall
+        below, above = crossing_tails(points, masses, -centre, -np.exp(-inside))
+        power = above_end * np.exp(-a * np.maximum(z + math.log(end), 0.0))
+        far = z > -math.log(end)
+        return np.where(far, 1.0 - power, below), np.where(far, power, above)
+
+    knots = np.unique(-points[positive])
+    knots = -np.log(np.append(knots if knots.size <= _FEW else knots[[0, -1]], end))
+    rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
+    return Variable(-math.log(centre), max(deviation, 1.0 / a if a < 1.0 else 0.0), tails, knots, rounding)
 
 
 def duel_propensities(policy: SWLBSDA, state: Any) -> Floats:

@@ -38,6 +38,22 @@ class DiscountedParams(NamedTuple):
     window: int
 
 
+class DiscountedNPTSParams(NamedTuple):
+    """The same for NPTS."""
+
+    inner: Any
+    gamma: float
+    window: int
+
+
+class DiscountedRDSParams(NamedTuple):
+    """The same for RDS."""
+
+    inner: Any
+    gamma: float
+    window: int
+
+
 @dataclass(frozen=True)
 class _Forgetting(Policy):
     """What both wrappers share: they expect the rewards that the inner policy expects, and serve its objective."""
@@ -105,7 +121,9 @@ class Discounted(_Forgetting):
     before the inner policy is asked. A decision takes a pass over the last 14 / (1 - gamma) rewards. With G changes in
     T decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
 
-    The inner policy is a UCB1, KLUCB or ThompsonSampling.
+    The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS without a level. For NPTS and RDS, the weights of
+    the rewards are Dirichlet parameters, the bound or bonus keeping a parameter of 1; RDS leads with the largest N_k,
+    and N_k takes the place of n in its bonus. With both, this is experimental: nothing is published about them.
 
     >>> from dirichlet_bandits import ThompsonSampling
     >>> Discounted(ThompsonSampling("bernoulli"), gamma=0.99)
@@ -115,19 +133,27 @@ class Discounted(_Forgetting):
     """
 
     gamma: float
-    assumes: ClassVar[str] = "what the inner policy assumes, over the last 1 / (1 - gamma) decisions or so"
+    assumes: ClassVar[str] = (
+        "what the inner policy assumes, over the last 1 / (1 - gamma) decisions or so; with NPTS and RDS experimental"
+    )
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Garivier and Moulines (2011); Raj and Kalyani (2017)"
-    wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "ThompsonSampling")
+    wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "ThompsonSampling", "NPTS", "RDS")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if getattr(self.policy, "level", None) is not None:
+            raise ArgumentError("policy", "an RDS without a level, or another policy", self.policy)
         if not 0 < finite_number("gamma", self.gamma) < 1 or _memory(self.gamma) > LONGEST:
             raise ArgumentError("gamma", f"between 0 and 1, and at most 1 - {_FINEST:.1e}", self.gamma)
 
     @property
-    def params(self) -> DiscountedParams:
-        return DiscountedParams(self.policy.params, float(self.gamma), _memory(self.gamma))
+    def params(self) -> DiscountedParams | DiscountedNPTSParams | DiscountedRDSParams:
+        kind = _DISCOUNTED.get(type(self.policy).__name__, DiscountedParams)
+        return kind(self.policy.params, float(self.gamma), _memory(self.gamma))
+
+
+_DISCOUNTED: Final[dict[str, Any]] = {"NPTS": DiscountedNPTSParams, "RDS": DiscountedRDSParams}
 
 
 def _memory(gamma: float) -> int:
@@ -142,19 +168,22 @@ def _memory(gamma: float) -> int:
 _FINEST: Final = -math.log(LEAST_WEIGHT) / LONGEST
 
 
-@implements(init, SlidingWindowParams, DiscountedParams)
+_PARAMS: Final = (SlidingWindowParams, DiscountedParams, DiscountedNPTSParams, DiscountedRDSParams)
+
+
+@implements(init, *_PARAMS)
 def nothing_yet(policy: Any, n_arms: int) -> Ring:
     """No rewards yet."""
     return new_ring(n_arms, policy.window)
 
 
-@implements(note, SlidingWindowParams, DiscountedParams)
+@implements(note, *_PARAMS)
 def expect_reward(policy: Any, state: Ring, decision: int, now: int) -> None:
     """Let time pass, and take the next reward for that of this decision."""
     expect(state, decision, now)
 
 
-@implements(update, SlidingWindowParams, DiscountedParams)
+@implements(update, *_PARAMS)
 def remember_reward(policy: Any, state: Ring, arm: int, reward: float, rng: np.random.Generator) -> Ring:
     """Put the reward in the place of its decision."""
     remember(state, arm, reward)
@@ -181,7 +210,7 @@ class Weighted(NamedTuple):
 
 
 @jit
-def discounted_state(policy: DiscountedParams, state: Ring) -> Weighted:
+def discounted_state(policy: Any, state: Ring) -> Weighted:
     """Return the state of an inner policy for which each reward counts its weight."""
     n_arms = state.pulls.size
     counts, means = np.zeros(n_arms), np.zeros(n_arms)

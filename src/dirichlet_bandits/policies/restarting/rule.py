@@ -132,8 +132,8 @@ class Restarting(Policy):
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Policy):
             raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
-        if has_own(verbs.note, type(self.policy.params)):
-            raise ArgumentError("policy", "one that does not itself forget", self.policy)
+        if has_own(verbs.note, type(self.policy.params)) or has_own(verbs.prepare, type(self.policy.params)):
+            raise ArgumentError("policy", "one that neither forgets nor counts outstanding rewards", self.policy)
         if not isinstance(self.detector, Detector):
             raise ArgumentError("detector", "a detector such as GLR(delta=0.01)", self.detector)
         check_exploration(self.exploration)

@@ -1,7 +1,7 @@
 """Which arm Thompson Sampling pulls: the laws of the posterior draws, and who is the largest.
 
-Posteriors are taken on a scale on which their distribution functions are smooth over the whole line and keep
-their digits in both tails: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
+Posteriors are taken on a scale on which their densities are log-concave and their distribution functions smooth over
+the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
 """
 
 import math
@@ -13,13 +13,26 @@ import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.numerics.argmax import Variable, constant, gaussian
-from dirichlet_bandits.policies.index import random_index_propensities
-from dirichlet_bandits.policies.thompson.rule import BinarizedTS, ThompsonSampling, coin_posterior, posterior
+from dirichlet_bandits.numerics.argmax import Variable
+from dirichlet_bandits.numerics.divergences import Family
+from dirichlet_bandits.numerics.log_concave import (
+    LOG_GAMMA,
+    LOG_INVERSE_GAMMA,
+    LOGIT_BETA,
+    NORMAL,
+    log_concave_argmax,
+)
+from dirichlet_bandits.policies.index import normalised, random_index_propensities
+from dirichlet_bandits.policies.thompson.rule import (
+    BinarizedTS,
+    ThompsonParams,
+    ThompsonSampling,
+    coin_posterior,
+    posterior,
+)
 from dirichlet_bandits.types import Floats
 
 # As Python: too small to be worth compiling in every process that asks.
-_posterior: Any = posterior.py_func  # type: ignore[attr-defined]
 _coin_posterior: Any = coin_posterior.py_func  # type: ignore[attr-defined]
 
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
@@ -28,16 +41,45 @@ _NO_CHANCE: Final = 1e-300
 
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Posteriors of the means."""
-    law = {"bernoulli": _beta, "gaussian": gaussian, "exponential": _inverse_gamma, "poisson": _gamma}[policy.family]
-    origin = state.means[0] if policy.family == "gaussian" else 0.0  # a location: far from 0 digits would be lost
-    pairs = zip(state.pulls, state.means - origin, strict=True)
-    return random_index_propensities([law(*_posterior(policy.params, float(n), float(mean))) for n, mean in pairs])
+    return normalised(_of_posteriors(policy.params, state))
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
     """Posteriors after the coins that were tossed."""
-    pairs = zip(state.pulls, state.sums, strict=True)
-    return random_index_propensities([_beta(*_coin_posterior(int(n), float(heads))) for n, heads in pairs])
+    return normalised(_of_coins(state))
+
+
+@entry_point
+def _of_posteriors(policy: ThompsonParams, state: Tally) -> Floats:
+    """Probability that each posterior draw is the largest; an entry point."""
+    n = state.pulls.size
+    first, second = np.empty(n), np.empty(n)
+    for arm in range(n):
+        # A location: far from 0 digits would be lost.
+        origin = state.means[0] if policy.family == Family.GAUSSIAN else 0.0
+        first[arm], second[arm] = posterior(policy, float(state.pulls[arm]), state.means[arm] - origin)
+    if policy.family == Family.BERNOULLI:
+        return log_concave_argmax(LOGIT_BETA, first, second)
+    if policy.family == Family.GAUSSIAN:
+        return log_concave_argmax(NORMAL, first, second)
+    if policy.family == Family.POISSON:
+        return log_concave_argmax(LOG_GAMMA, first, second)
+    chances = np.zeros(n)
+    positive = np.flatnonzero(first > 0.0)  # a total of 0 gives the index 0 whatever is drawn
+    if positive.size == 0:
+        return chances + 1.0 / n
+    chances[positive] = log_concave_argmax(LOG_INVERSE_GAMMA, first[positive], second[positive])
+    return chances
+
+
+@entry_point
+def _of_coins(state: Tally) -> Floats:
+    """The same for posteriors of coins; an entry point."""
+    n = state.pulls.size
+    heads, tails = np.empty(n), np.empty(n)
+    for arm in range(n):
+        heads[arm], tails[arm] = coin_posterior(state.pulls[arm], state.sums[arm])
+    return log_concave_argmax(LOGIT_BETA, heads, tails)
 
 
 def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats]) -> Floats:
@@ -58,35 +100,6 @@ def _beta(a: float, b: float) -> Variable:
 
     width = math.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b))
     return Variable(float(scipy.special.digamma(a) - scipy.special.digamma(b)), width, tails)
-
-
-def _gamma(shape: float, rate: float) -> Variable:
-    """log(G/rate), G ~ Gamma(shape)."""
-
-    def tails(v: Floats) -> tuple[Floats, Floats]:
-        with np.errstate(over="ignore"):
-            g = rate * np.exp(v)
-        low = g < shape  # the smaller tail keeps its digits; the other follows from it
-        below = np.where(low, scipy.special.gammainc(shape, np.where(low, g, 0.0)), 0.0)
-        above = np.where(low, 1.0 - below, scipy.special.gammaincc(shape, np.where(low, np.inf, g)))
-        return np.where(low, below, 1.0 - above), above
-
-    return Variable(
-        float(scipy.special.digamma(shape)) - math.log(rate), math.sqrt(scipy.special.polygamma(1, shape)), tails
-    )
-
-
-def _inverse_gamma(total: float, shape: float) -> Variable:
-    """log(total/G), G ~ Gamma(shape); a total of 0 gives the index 0 whatever is drawn."""
-    if total == 0.0:
-        return constant(-math.inf)
-    mirrored = _gamma(shape, total)
-
-    def tails(v: Floats) -> tuple[Floats, Floats]:
-        below, above = mirrored.tails(-v)
-        return above, below
-
-    return Variable(-mirrored.centre, mirrored.width, tails)
 
 
 def _mixture(coins: Floats) -> Variable:

@@ -1,0 +1,75 @@
+"""Options that say when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from dirichlet_bandits.errors import ArgumentError
+
+
+def given_feedback(
+    file: Path, *, delay: str | None, window: int | None, late: str | None, batch: str | None
+) -> dict[str, Any]:
+    """The arguments of ``simulate`` for these options; what is not given comes from a .toml file, if that has it."""
+    import dirichlet_bandits as db
+
+    found: dict[str, Any] = {}
+    if file.suffix.lower() == ".toml":
+        found = db.experiments.read_feedback(file)
+    if delay is not None:
+        found["delay"] = parse_delay(delay)
+    if window is not None:
+        found["window"] = window
+    if late is not None:
+        found["late"] = late if late == "lost" else _number("--late", late, "'lost' or a reward")
+    if batch is not None:
+        found["batch"] = _batch(batch)
+    return found
+
+
+def parse_delay(text: str) -> Any:
+    """The delay that is written as a number, or like a call: ``Geometric(0.1)``; nothing is executed.
+
+    >>> parse_delay("20"), parse_delay("Geometric(p=0.1)")
+    (20.0, Geometric(p=0.1))
+    """
+    from dirichlet_bandits.experiments.reading import DELAYS
+
+    expected = "a number of pulls, or a law such as Geometric(0.1)"
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call):
+            return _number("--delay", text, expected)
+        if not isinstance(call.func, ast.Name) or call.func.id not in DELAYS:
+            raise ArgumentError("--delay", expected, text)
+        named = {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
+        return DELAYS[call.func.id](*map(ast.literal_eval, call.args), **named)
+    except ArgumentError as error:
+        _, wanted, got = error.args
+        raise ArgumentError("--delay", wanted if error.name == "--delay" else f"{expected} ({error})", got) from None
+    except (SyntaxError, ValueError, TypeError):
+        raise ArgumentError("--delay", expected, text) from None
+
+
+def in_words(value: Any) -> Any:
+    """A value of JSON: numbers and texts as they are, lists of them, laws as they are written."""
+    if isinstance(value, list):
+        return [in_words(one) for one in value]
+    return value if isinstance(value, str | int | float) else repr(value)
+
+
+def _batch(text: str) -> Any:
+    """A size, the name of a grid, or sizes between commas."""
+    if text.strip().isalpha():
+        return text.strip()
+    expected = "a size, 'geometric', 'minimax' or a list of sizes"
+    sizes = [_number("--batch", size, expected) for size in text.split(",")]
+    whole = [int(size) if size.is_integer() else size for size in sizes]
+    return whole[0] if len(whole) == 1 else whole
+
+
+def _number(option: str, text: str, expected: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(option, expected, text) from None

@@ -1,0 +1,80 @@
+"""Bounds of the rewards of a study: declared when it is created, known from its policy, or given with a question."""
+
+import math
+from collections.abc import Sequence
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.validation import finite_number
+
+Bounds = tuple[float, float]
+
+
+def two_bounds(bounds: object) -> Bounds:
+    """The argument ``bounds`` as two numbers, the smaller first.
+
+    >>> two_bounds([0, 1])
+    (0.0, 1.0)
+    >>> two_bounds((1, 0))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'bounds' must be two numbers, the smaller first (got (1, 0))
+    """
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
+    lower, upper = (float(finite_number(f"bounds[{k}]", bound)) for k, bound in enumerate(bounds))
+    if not lower < upper:
+        raise ArgumentError("bounds", "two numbers, the smaller first", bounds)
+    return lower, upper
+
+
+def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
+    """The bounds that a new study declares, or None; the policy must take all rewards between them.
+
+    >>> from dirichlet_bandits import NPTS
+    >>> declared_bounds((0, 1), NPTS(upper=1.0))
+    (0.0, 1.0)
+    >>> declared_bounds((0, 2), NPTS(upper=1.0))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'bounds' must be within those of NPTS(upper=1.0), from -inf to 1 ...
+    """
+    if bounds is None:
+        return None
+    lower, upper = two_bounds(bounds)
+    low, high = policy.reward_bounds
+    if not low <= lower < upper <= high:
+        raise ArgumentError("bounds", f"within those of {policy!r}, from {low:g} to {high:g}", bounds)
+    return lower, upper
+
+
+def within(field: str, reward: float, bounds: Bounds | None) -> None:
+    """Refuse a reward outside of the bounds that a study declares.
+
+    >>> within("reward", 1.5, (0.0, 1.0))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'reward' must be between 0 and 1, the bounds of the study (got 1.5)
+    """
+    if bounds is not None and not bounds[0] <= reward <= bounds[1]:
+        raise ArgumentError(field, f"between {bounds[0]:g} and {bounds[1]:g}, the bounds of the study", reward)
+
+
+def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> Bounds:
+    """The interval in which all rewards lie: as given, or as the study knows it; it may be infinite then.
+
+    >>> checked_bounds((0, 1), (-math.inf, 1.0), [0.5])
+    (0.0, 1.0)
+    """
+    if bounds is None:
+        return known
+    lower, upper = two_bounds(bounds)
+    if len(rewards) and not lower <= min(rewards) <= max(rewards) <= upper:
+        raise ArgumentError("bounds", f"around all rewards, from {min(rewards):g} to {max(rewards):g}", bounds)
+    return lower, upper
+
+
+def are_finite(bounds: Bounds) -> bool:
+    """Whether both bounds are known.
+
+    >>> are_finite((0.0, 1.0)), are_finite((-math.inf, 1.0))
+    (True, False)
+    """
+    return math.isfinite(bounds[0]) and math.isfinite(bounds[1])

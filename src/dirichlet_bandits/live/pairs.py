@@ -1,0 +1,152 @@
+"""Two arms compared: how much their rewards say about the difference of their means, at all times at once.
+
+For arms b and a, ``statistic`` is the evidence Z(d) against mu_a >= mu_b + d, and ``cost`` is what it must exceed
+besides log(1/delta). Inverting Z gives a confidence sequence for mu_b - mu_a (``lead``), so a rule that compares Z with
+its threshold and an interval that excludes -d are the same thing.
+
+Rewards with two bounds: Z and its threshold are those of ``numerics/evidence.py``, where they are proved for any
+distributions within the bounds and any number of rewards.
+
+Rewards without bounds: mixtures of normal likelihood ratios take the place of the portfolios. With means x, variances
+s^2 and a weight h = 50 of the prior, in rewards,
+
+    Z(d) = (x_b - x_a + d)^2 / (2 V),   V = sum over both arms of s^2 (n + h)/n^2,   r(n) = log(1 + n/h) / 2.
+
+If rewards were normal with these variances, exp(Z(d) - r(n_a) - r(n_b)) would be at most the product of two
+supermartingales, exp(S^2 / (2 s^2 (n + h))) sqrt(h/(n + h)) with S = n (x - mu), as above. For other distributions with
+a variance this holds in the limit of many rewards only, by strong approximation: these are asymptotic confidence
+sequences, and nothing is proved for a given number of rewards.
+
+References: Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
+Statistics 41; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory and asymptotic
+confidence sequences, Annals of Statistics 52; Kaufmann and Koolen (2021), Mixture martingales revisited, JMLR 22.
+"""
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.live.intervals import Interval, why_none
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.numerics.costs import EVIDENCE_POINTS
+from dirichlet_bandits.numerics.evidence import evidence, grouped, portfolio_regret
+from dirichlet_bandits.types import Floats
+
+PROVED: Final = "Kinf statistic of both arms: any distributions within the bounds"
+ASYMPTOTIC: Final = "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards"
+
+_PRIOR: Final = 50.0
+"""Rewards that the prior of the asymptotic sequence is worth: it is narrowest after about eight times as many."""
+
+_STEPS: Final = 100  # of a solver that needs five
+
+
+class Sample(NamedTuple):
+    """Rewards of an arm: their number, mean and variance; between bounds also values in [0, 1] and their weights.
+
+    ``unit`` is the distance of the bounds, infinite without bounds. ``tells`` is False if the rewards say nothing yet.
+    """
+
+    n: float
+    mean: float
+    variance: float
+    unit: float
+    tells: bool
+    values: Floats
+    weights: Floats
+
+    def grown(self, more: float) -> "Sample":
+        """The sample as it would be with more rewards that look like these."""
+        return self._replace(n=self.n + more)
+
+
+def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
+    """Rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
+
+    >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
+    0.75
+    """
+    none = np.empty(0)
+    unit = bounds[1] - bounds[0] if are_finite(bounds) else math.inf
+    if not x.size:
+        return Sample(0.0, math.nan, math.nan, unit, False, none, none)
+    mean, variance = float(x.mean()), float(x.var(ddof=1)) if x.size > 1 else 0.0
+    if not are_finite(bounds):
+        return Sample(float(x.size), mean, variance, unit, why_none(x) is None, none, none)
+    values, weights = grouped(np.clip((x - bounds[0]) / unit, 0.0, 1.0), points)
+    return Sample(float(x.size), mean, variance, unit, True, values, weights)
+
+
+def rewards_by_arm(journal: Journal) -> list[Floats]:
+    """The rewards of each arm that count, in the order in which they were reported."""
+    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards, np.float64)
+    return [rewards[arms == arm] for arm in range(len(journal.names))]
+
+
+def costs(best: Sample, rival: Sample) -> float:
+    """r(n_b) + r(n_a): how much more than log(1/delta) the evidence must be."""
+    if best.unit < math.inf:
+        return portfolio_regret(best.n) + portfolio_regret(rival.n)
+    return 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
+
+
+def statistic(best: Sample, rival: Sample, margin: float) -> float:
+    """Z(margin), the evidence that the mean of the best arm is more than that of the rival less ``margin``.
+
+    >>> best, rival = (sample(np.array(x), (0.0, 1.0)) for x in ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0]))
+    >>> round(statistic(best, rival, 0.0), 12) == round(6.0 * math.log(2.0), 12)
+    True
+    """
+    return _evidence(best, rival, margin)[0]
+
+
+def _evidence(best: Sample, rival: Sample, margin: float) -> tuple[float, float]:
+    """Z and its derivative in the margin."""
+    if not (best.tells and rival.tells):
+        return 0.0, 0.0
+    if best.values.size:
+        mirror = 1.0 - best.values
+        found = evidence(mirror, best.weights, best.n, rival.values, rival.weights, rival.n, margin / best.unit)
+        return float(found[0]), float(found[2]) / best.unit
+    gap = best.mean - rival.mean + margin
+    spread = sum(one.variance * (one.n + _PRIOR) / one.n**2 for one in (best, rival))
+    return (0.5 * gap**2 / spread, gap / spread) if gap > 0.0 else (0.0, 0.0)
+
+
+def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
+    """Confidence sequence for how much the mean of the best arm exceeds that of the rival.
+
+    Each end is wrong, at any time, with probability at most exp(-log_odds): the level is 1 - 2 exp(-log_odds).
+    ``low > -margin`` if and only if ``statistic(best, rival, margin) > log_odds + costs``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> one, two = (sample((rng.random(1000) < p).astype(float), (0.0, 1.0)) for p in (0.7, 0.5))
+    >>> low, high = lead(one, two, math.log(2 / 0.05))
+    >>> 0.05 < low < 0.2 < high < 0.35
+    True
+    """
+    return Interval(_least_lead(best, rival, log_odds), -_least_lead(rival, best, log_odds))
+
+
+def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
+    """-d for the d with Z(d) = log_odds + r + r, by Newton's method on a convex function, kept in a bracket."""
+    widest = best.unit
+    if not (best.tells and rival.tells):
+        return -widest
+    goal = log_odds + costs(best, rival)
+    nothing = rival.mean - best.mean  # Z is 0 there
+    spread = sum(one.variance * (one.n + _PRIOR) / one.n**2 for one in (best, rival))
+    if widest == math.inf:
+        return -nothing - math.sqrt(2.0 * goal * spread)
+    low, high = nothing, widest
+    d = min(nothing + math.sqrt(2.0 * goal * (spread + best.unit**2 / min(best.n, rival.n) ** 2)), 0.5 * (low + high))
+    for _ in range(_STEPS):
+        z, slope = _evidence(best, rival, d)
+        low, high = (d, high) if z < goal else (low, d)
+        step = (goal - z) / slope if 0.0 < slope < math.inf and z < math.inf else math.nan
+        if abs(step) <= 1e-12 * best.unit or high - low <= 1e-12 * best.unit:
+            break
+        d = d + step if low < d + step < high else 0.5 * (low + high)
+    return -high if high < widest else -d

@@ -1,0 +1,251 @@
+"""Which arm has won, with a bound on the probability of being wrong however often one looks.
+
+The leader b, the active arm with the best mean, is named when for every other active arm a
+
+    Z_a(margin) >= log(1/delta_ab) + r(n_a) + r(n_b)                                  (``live/pairs.py``),
+
+where Z_a is the evidence against mu_a >= mu_b + margin. With probability 1 - delta, whatever is called a winner at any
+time is better than every other active arm less the margin: mu_b > mu_a - margin. If arms are equal and the margin is 0,
+no winner is ever named with that probability.
+
+The errors delta_ab. Let K arms be there from the start. Fix for each of them its best rival among these, a(b): it
+depends on the means only, not on the rewards. If b is named wrongly against one of these arms, then mu_a(b) >= mu_b +
+margin, and b has beaten a(b) nevertheless: with delta_ab = 0.9 delta/K that ever happens with probability at most 0.9
+delta/K, so for one of the K arms with probability at most 0.9 delta. This holds if b has beaten all K - 1 rivals, also
+those that were retired in the meantime: which ones are retired may depend on the rewards. For all other comparisons,
+with arms that came later or without the retired ones, every pair of arms that the study ever has shares the rest: the 2
+k ordered pairs of arm k = 1, 2, ... (in order of appearance) with the arms before it have delta_ab = 0.1 delta/(2 k^2
+(k + 1)) each, in sum 0.1 delta. (With log((K - 1)/delta), as in the literature, a winner has the largest mean with
+probability 1 - delta, but one of two equal arms may be named with probability 2 delta.)
+
+Plot and rule. ``Rival.low`` and ``high`` are the confidence sequence for the lead mu_b - mu_a whose ends are each wrong
+with probability delta_ab, by inversion of the same statistic: the rival is beaten if and only if low > -margin, up to
+rounding. With K arms from the start this is the two-sided interval of level 1 - 1.8 delta/K.
+
+A winner that was named is stored in the study and stays: the probability of error counts every time at which one
+looked, and a winner that was withdrawn whenever the data wavered would be no promise. If the rewards of today would not
+establish it any more, ``note`` says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.live.direction import Direction, mirrored
+from dirichlet_bandits.live.established import Established
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.outlook import Outlook, Rule, outlook
+from dirichlet_bandits.live.pairs import ASYMPTOTIC, PROVED, Sample, costs, lead, rewards_by_arm, sample, statistic
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_number, number_between
+
+DELTA: Final = 0.05
+"""Probability of naming a wrong winner, unless another one is given."""
+
+_FROM_START: Final = 0.9  # share of delta for arms that are there from the start
+_RECENT: Final = 0.5  # share of the trials that says how often arms come nowadays
+_COARSE: Final = 64  # steps of the grid with which the outlook is computed
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What the rewards say about the leader against one other arm.
+
+    The rival is beaten if ``statistic`` is at least ``threshold``, which is the same as ``low > -margin``: ``lead`` is
+    by how much the leader's mean is better, from ``low`` to ``high``.
+    """
+
+    arm: str
+    statistic: float
+    threshold: float
+    lead: float
+    low: float
+    high: float
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the leader is established as better than this arm."""
+        return self.statistic >= self.threshold
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The winner of a study, or what is missing to name one.
+
+    ``arm`` is the winner, None until there is one, and ``leader`` the active arm with the best mean. ``proved`` tells
+    whether the probability of error is at most ``delta`` for any distributions within the bounds of the rewards, or
+    only in the limit of many rewards; ``method`` says how. ``trials`` is the number of trials so far,
+    ``established_at`` that number when the winner was first named. ``more`` is about how many more trials it would take
+    at the present rate of each arm, None if it is not in sight; ``with_floor`` how many with a minimal share of
+    ``floor`` for each arm, which halves it if possible. ``note`` is there if the rewards of today would not establish
+    the winner any more.
+    """
+
+    arm: str | None
+    leader: str | None
+    delta: float
+    margin: float
+    proved: bool
+    method: str
+    rivals: tuple[Rival, ...]
+    trials: int
+    established_at: int | None
+    more: int | None
+    floor: float | None
+    with_floor: int | None
+    reason: str
+    note: str | None = None
+
+    def __str__(self) -> str:
+        lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]
+        lines += [] if self.note is None else [f"note: {self.note}"]
+        lines += [_line(rival, str(self.leader)) for rival in self.rivals]
+        if self.arm is None and self.leader is not None:
+            lines.append(self._outlook())
+        sure = "proved" if self.proved else "asymptotic, not proved"
+        lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
+        return "\n".join(lines)
+
+    def _outlook(self) -> str:
+        """What it takes, in words."""
+        about = "no winner is in sight at the present rate"
+        if self.more is not None:
+            about = f"about {self.more:,} more trials at the present rate"
+        if self.floor is None or self.with_floor is None:
+            return about
+        return f"{about}; about {self.with_floor:,} with a floor of {self.floor:g} for each arm"
+
+
+def _line(rival: Rival, leader: str) -> str:
+    verb = ">=" if rival.beaten else "<"
+    ends = f"{rival.low:.4g} to {rival.high:.4g}"
+    return f"  {leader} over {rival.arm}: {ends}; evidence {rival.statistic:.2f} {verb} {rival.threshold:.2f}"
+
+
+class Question(NamedTuple):
+    """The probability of error, the margin, and the segment in which arms are compared."""
+
+    delta: float = DELTA
+    margin: float = 0.0
+    segment: str | None = None
+
+
+def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
+    """The winner of a study, as it was established or as its rewards establish it now."""
+    check_question(policy, asked)
+    found = _judged(journal.of(asked.segment), bounds, direction, float(asked.delta), float(asked.margin))
+    before = established(journal, asked)
+    if before is None:
+        return found
+    name, note = journal.names[before.arm], None
+    if found.arm is None:
+        note = "the rewards of today would not establish it any more"
+    elif found.arm != name:
+        note = f"the rewards of today would establish {found.arm} instead"
+    words = f"established after {before.trials:,} trials"
+    return Winner(**{**vars(found), "arm": name, "established_at": before.trials, "reason": words, "note": note})
+
+
+def check_question(policy: Policy, asked: Question) -> None:
+    """Refuse what no winner can be named for."""
+    number_between("delta", asked.delta, 0, 1)
+    finite_number("margin", asked.margin)
+    if not isinstance(policy.objective, Mean):
+        expected = f"one that judges arms by their means: no winner is named by {policy.objective.name}"
+        raise ArgumentError("policy", expected, policy)
+
+
+def established(journal: Journal, asked: Question) -> Established | None:
+    """The winner that was stored first for a question as strict as this one, or stricter."""
+    fits = (one for one in journal.winners if one.segment == asked.segment)
+    return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
+
+
+def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
+    """delta_ab / delta of the leader against each arm; ``usual`` if it has beaten all arms of the start.
+
+    >>> error_shares([0, 0, 0], leader=0, usual=True).round(3).tolist()
+    [0.3, 0.3, 0.3]
+    >>> error_shares([0, 0, 100], leader=0, usual=True).round(5).tolist()
+    [0.45, 0.45, 0.00417]
+    """
+    from_start = np.array(since) == 0
+    k = np.maximum(np.arange(len(since)), leader)
+    reserve = (1.0 - _FROM_START) / (2.0 * np.maximum(k, 1) ** 2 * (k + 1.0))
+    return np.where(usual & from_start & from_start[leader], _FROM_START / max(from_start.sum(), 1), reserve)
+
+
+def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, margin: float) -> Winner:
+    """The winner as the rewards of today establish it."""
+    proved = are_finite(bounds)
+    turned = mirrored(direction, *bounds) if proved else Direction(direction)
+    seen = [turned.turn(x) for x in rewards_by_arm(journal)]
+    samples = [sample(x, bounds) for x in seen]
+    active = journal.active_arms()
+    leader, reason = _leader([samples[arm] for arm in active])
+    common: dict[str, Any] = {
+        "delta": delta,
+        "margin": margin,
+        "proved": proved,
+        "method": PROVED if proved else ASYMPTOTIC,
+    }
+    common |= {"trials": len(journal.arm_of), "established_at": None}
+    if leader is None:
+        return Winner(None, None, rivals=(), reason=reason, **common, **Outlook(None, None, None)._asdict())
+    best = active[leader]
+    odds = _log_odds(journal, samples, best, delta, margin)
+    others = [arm for arm in active if arm != best]
+    rivals = tuple(_rival(journal.names[arm], samples[best], samples[arm], odds[arm], margin) for arm in others)
+    name, left = journal.names[best], [rival.arm for rival in rivals if not rival.beaten]
+    if not left:
+        words = "its lead over every other arm is established"
+        return Winner(name, name, rivals=rivals, reason=words, **common, **Outlook(0, None, None)._asdict())
+    rough = [sample(seen[arm], bounds, _COARSE) for arm in active]
+    rules = [Rule(leader, active.index(arm), float(odds[arm])) for arm in others]
+    ahead = outlook(rough, rules, margin, _recent_shares(journal, active))
+    words = f"{name} leads, but not yet by enough over {', '.join(left)}"
+    return Winner(None, name, rivals=rivals, reason=words, **common, **ahead._asdict())
+
+
+def _leader(samples: Sequence[Sample]) -> tuple[int | None, str]:
+    """Which of the active arms has the best mean, if it makes sense to compare it, and else why not."""
+    if len(samples) == 1:
+        return None, "a single arm is active: there is nothing to compare it with"
+    means = np.array([one.mean for one in samples])
+    if np.isnan(means).all():
+        return None, "no reward yet"
+    best = np.flatnonzero(means == np.nanmax(means))
+    if best.size > 1:
+        return None, f"{best.size} arms are equally good"
+    return int(best[0]), ""
+
+
+def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
+    """log(1/delta_ab) against each arm."""
+    usual = -np.log(delta * error_shares(journal.since, best, True))
+    gone = [arm for arm, at in enumerate(journal.since) if at == 0 and not journal.active[arm]]
+    left = [statistic(samples[best], samples[arm], margin) - costs(samples[best], samples[arm]) for arm in gone]
+    if all(z >= usual[arm] for z, arm in zip(left, gone, strict=True)):
+        return usual
+    return -np.log(delta * error_shares(journal.since, best, False))
+
+
+def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: float) -> Rival:
+    low, high = lead(best, other, log_odds)
+    threshold = log_odds + costs(best, other)
+    return Rival(name, statistic(best, other, margin), threshold, best.mean - other.mean, low, high)
+
+
+def _recent_shares(journal: Journal, active: Sequence[int]) -> Floats:
+    """How often each active arm came in the later half of the trials, or has to come by the floor of today."""
+    recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
+    counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
+    total, floors = float(counts.sum()), journal.floors()
+    shares = counts / total if total > 0.0 else np.full(len(active), 1.0 / len(active))
+    return shares if floors is None else np.maximum(shares, floors[list(active)])

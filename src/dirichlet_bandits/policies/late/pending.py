@@ -1,0 +1,138 @@
+"""Pulls whose rewards are outstanding, counted as pulls."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialised, update
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.index import index_propensities
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.types import Floats, Ints
+
+
+class CountPendingParams(NamedTuple):
+    """Parameters of the inner policy."""
+
+    inner: Any
+
+
+class Awaiting(NamedTuple):
+    """The fields of a ``Tally``, and ``waiting``: the number of outstanding rewards of each arm."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    waiting: Ints
+
+
+class Counted(NamedTuple):
+    """What the inner policy sees: pulls with and without a reward, and the means of those with one."""
+
+    pulls: Ints
+    means: Floats
+
+
+@dataclass(frozen=True)
+class CountPending(Policy):
+    """An index policy for which a pull counts as soon as it is made, before its reward is known.
+
+    A deterministic policy repeats its decision until a reward arrives: in a batch of 100 decisions, UCB1 pulls one arm
+    100 times. Here, with N_k rewards of arm k known and W_k outstanding, the inner policy sees N_k + W_k pulls of
+    mean mu_k, as if each outstanding reward were equal to the present mean. So an arm becomes less urgent with each
+    pull, and the decisions of a batch are spread. If no reward is outstanding, it decides as the inner policy does.
+
+    The inner policy is a UCB1, KLUCB, KLUCBPlusPlus or IMED. Randomized policies spread their decisions anyway. In live
+    studies, pending trials count; abandoned ones do not. This is a heuristic: nothing is published about it.
+
+    >>> from dirichlet_bandits import IMED
+    >>> CountPending(IMED("bernoulli"))
+    CountPending(policy=IMED(family='bernoulli', sigma=None))
+
+    Reference: Desautels, Krause and Burdick, JMLR 15, 2014, do the same with the variance of Gaussian processes.
+    """
+
+    policy: Policy
+    assumes: ClassVar[str] = "what the inner policy assumes; rewards may be late or arrive in batches"
+    guarantee: ClassVar[str] = "none known"
+    reference: ClassVar[str] = "Desautels et al. (2014)"
+    wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "KLUCBPlusPlus", "IMED")
+
+    def __post_init__(self) -> None:
+        name = type(self.policy).__name__
+        if name not in self.wraps or type(self.policy) is not policy_class(name):
+            expected = f"a policy of the class {', '.join(self.wraps[:-1])} or {self.wraps[-1]}"
+            raise ArgumentError("policy", expected, self.policy)
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse what the inner policy refuses."""
+        self.policy.check_arms(n_arms)
+
+    @property
+    def params(self) -> CountPendingParams:
+        return CountPendingParams(self.policy.params)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return self.policy.reward_bounds
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
+
+
+@implements(init, CountPendingParams)
+def nothing_pulled(policy: CountPendingParams, n_arms: int) -> Awaiting:
+    """No rewards yet, and none outstanding."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    return Awaiting(pulls, means, sums, carry, lows, highs, np.zeros(n_arms, np.int64))
+
+
+@implements(update, CountPendingParams)
+def count_reward(
+    policy: CountPendingParams, state: Awaiting, arm: int, reward: float, rng: np.random.Generator
+) -> Awaiting:
+    """Count the reward."""
+    count(state, arm, reward)
+    return state
+
+
+@implements(prepare, CountPendingParams)
+def count_outstanding(
+    policy: CountPendingParams, state: Awaiting, waiting: Ints, earliest: Ints, rng: np.random.Generator
+) -> Awaiting:
+    """Take note of the outstanding rewards."""
+    state.waiting[:] = waiting
+    return state
+
+
+@jit
+def counted(state: Awaiting) -> Counted:
+    """Return the counts with the outstanding rewards, and the means without."""
+    return Counted(state.pulls + state.waiting, state.means)
+
+
+@implements(select, CountPendingParams)
+def select_as_if_known(policy: CountPendingParams, state: Awaiting, rng: np.random.Generator) -> int:
+    """Return what the inner policy selects."""
+    arm: int = verbs.select(policy.inner, counted(state), rng)
+    return arm
+
+
+def pending_propensities(policy: CountPending, state: Awaiting) -> Floats:
+    """Return 1 for the largest index, shared if several are tied."""
+    inner = specialised(_counted, policy.params)(policy.params, state)
+    return index_propensities(policy.policy, inner)
+
+
+def _counted(policy: Any, state: Any) -> Any:
+    return counted(state)

@@ -1,0 +1,217 @@
+"""Queues of rewards around another policy, which never notices that they are late (QPM-D of Joulani et al.)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.history import History, append, new_history
+from dirichlet_bandits.engine.loop import as_round
+from dirichlet_bandits.engine.verbs import NEVER, implements, init, note, prepare, select, update
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.types import Ints
+
+ORDERS: Final = {"pulls": 0, "arrival": 1}
+ONE_DRAW_MANY_PULLS: Final = (
+    "a policy with exact propensities: Queued draws a decision once, repeats it until a reward arrives, and draws "
+    "others that are never carried out, because their rewards are in a queue (it runs in simulations; in a study, use "
+    "the inner policy, which accepts late rewards)"
+)
+
+_NEXT, _PLACE, _NOTED = range(3)
+
+
+class QueuedParams(NamedTuple):
+    """Parameters of the inner policy, and whether rewards wait for those of earlier pulls."""
+
+    inner: Any
+    in_order: bool
+
+
+class Queues(NamedTuple):
+    """Rewards in their queues, and the decision of the inner policy that waits for a reward.
+
+    ``pulls`` counts the rewards of each arm. ``kept`` holds them in the order of the queue, and ``decisions`` the
+    decisions to which they belong; the first ``fed`` ones of each arm have been passed on to ``inner``. ``round`` is
+    the inner policy's decision: a single arm, or several that are fed one after the other. ``clock`` holds the decision
+    to which the next reward belongs, the place in the round, and whether rewards may be late.
+    """
+
+    pulls: Ints
+    inner: Any
+    kept: History
+    decisions: History
+    fed: Ints
+    round: Ints
+    clock: Ints
+
+
+@dataclass(frozen=True)
+class Queued(Policy):
+    """Another policy that sees its rewards as if they were never late.
+
+    Each arm has a queue of rewards. When the inner policy chooses an arm with a reward in its queue, it is given that
+    reward and chooses again; nothing is pulled. When the queue is empty, the arm is pulled, and pulled again at each
+    decision until its reward arrives. So the inner policy plays an undelayed game, and its theorems hold for it:
+
+        E R_n  <=  E R_n(inner policy, undelayed) + sum_k Delta_k E G_k,
+
+    where G_k is the largest number of pulls of arm k whose rewards have not been released to its queue.
+
+    With ``order="pulls"``, a reward is released after those of all earlier pulls of its arm. Then the inner policy sees
+    exactly the arms and rewards of the undelayed run, whatever the delays are, even if they depend on the rewards.
+    With ``order="arrival"``, as in the paper, it is released at once: a very late reward does not hold up the others,
+    but the order of arrival must not depend on the rewards.
+
+    The inner policy is any policy with compiled verbs. The decision of a state is certain, and its law given the
+    rewards is not known, so live studies refuse this policy.
+
+    >>> from dirichlet_bandits import NPTS
+    >>> Queued(NPTS(upper=1.0))
+    Queued(policy=NPTS(upper=1.0), order='pulls')
+
+    Reference: Joulani, György and Szepesvári, Online learning under delayed feedback, ICML 2013, algorithm 2.
+    """
+
+    policy: Policy
+    order: Literal["pulls", "arrival"] = "pulls"
+    assumes: ClassVar[str] = "what the inner policy assumes; late rewards; for simulations: no exact propensities"
+    guarantee: ClassVar[str] = "none known"
+    reference: ClassVar[str] = "Joulani, György and Szepesvári (2013)"
+    waits_for_all_arms: ClassVar[bool] = True
+    wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        choice("order", self.order, ORDERS)
+
+    def check_arms(self, n_arms: int) -> None:
+        """Refuse what the inner policy refuses."""
+        self.policy.check_arms(n_arms)
+
+    @property
+    def params(self) -> QueuedParams:
+        return QueuedParams(self.policy.params, self.order == "pulls")
+
+    @property
+    def ordered_arms(self) -> bool:  # type: ignore[override]
+        """As the inner policy does."""
+        return self.policy.ordered_arms
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return self.policy.reward_bounds
+
+    @property
+    def objective(self) -> Objective:
+        return self.policy.objective
+
+
+@implements(init, QueuedParams)
+def empty_queues(policy: QueuedParams, n_arms: int) -> Queues:
+    """No rewards yet, and no decision."""
+    return Queues(
+        np.zeros(n_arms, np.int64),
+        verbs.init(policy.inner, n_arms),
+        new_history(n_arms),
+        new_history(n_arms),
+        np.zeros(n_arms, np.int64),
+        np.empty(0, np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+@implements(note, QueuedParams)
+def expect_reward(policy: QueuedParams, state: Queues, decision: int, now: int) -> None:
+    """Take the next reward for that of this decision, and let rewards wait until ``prepare``."""
+    state.clock[_NEXT], state.clock[_NOTED] = decision, 1
+
+
+@jit
+def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Queues:
+    """Put the reward of the next decision in its place: at the end, or before those of later pulls."""
+    decision = float(state.clock[_NEXT])
+    kept = append(state.kept, arm, reward, reward)
+    decisions = append(state.decisions, arm, decision, decision)
+    place, first = kept.start[arm] + state.pulls[arm], kept.start[arm] + state.fed[arm]
+    while policy.in_order and place > first and decisions.pool[place - 1] > decision:
+        kept.pool[place], decisions.pool[place] = kept.pool[place - 1], decisions.pool[place - 1]
+        place -= 1
+    kept.pool[place], decisions.pool[place] = reward, decision
+    state.pulls[arm] += 1
+    state.clock[_NEXT] += 1
+    return Queues(state.pulls, state.inner, kept, decisions, state.fed, state.round, state.clock)
+
+
+@implements(update, QueuedParams)
+def receive_reward(policy: QueuedParams, state: Queues, arm: int, reward: float, rng: np.random.Generator) -> Queues:
+    """Queue the reward; if no reward is ever late, pass it on at once."""
+    state = enqueue(policy, state, arm, reward)
+    if state.clock[_NOTED] == 0 and state.pulls.all():
+        state = feed(policy, state, np.full(state.pulls.size, NEVER), rng)
+    return state
+
+
+@implements(prepare, QueuedParams)
+def feed_inner(policy: QueuedParams, state: Queues, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Queues:
+    """Pass on what the inner policy asks for, until it asks for a reward that has not been released."""
+    return feed(policy, state, earliest, rng)
+
+
+@jit
+def first_round(state: Queues, earliest: Ints) -> Ints:
+    """Return the arms in the order of their first pulls."""
+    n_arms = state.pulls.size
+    arms, firsts = np.empty(n_arms, np.int64), np.empty(n_arms)
+    for arm in range(n_arms):
+        first, begin = float(earliest[arm]), state.decisions.start[arm]
+        for i in range(begin, begin + state.pulls[arm]):
+            first = min(first, state.decisions.pool[i])
+        place = arm
+        while place > 0 and firsts[place - 1] > first:
+            arms[place], firsts[place] = arms[place - 1], firsts[place - 1]
+            place -= 1
+        arms[place], firsts[place] = arm, first
+    return arms
+
+
+@jit
+def copied_round(chosen: Ints) -> Ints:
+    """Return a round that nothing else refers to."""
+    arms = np.empty(chosen.size, np.int64)
+    for i in range(arms.size):
+        arms[i] = chosen[i]
+    return arms
+
+
+@jit
+def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Generator) -> Queues:
+    """Feed the inner policy the heads of the queues that it asks for; only it draws random numbers.
+
+    ``earliest`` is the first decision of each arm whose reward is outstanding.
+    """
+    inner, kept, decisions, fed, clock = state.inner, state.kept, state.decisions, state.fed, state.clock
+    arms = state.round if state.round.size > 0 else first_round(state, earliest)
+    while True:
+        arm = arms[clock[_PLACE]]
+        head = kept.start[arm] + fed[arm]
+        if fed[arm] == state.pulls[arm] or (policy.in_order and decisions.pool[head] > earliest[arm]):
+            return Queues(state.pulls, inner, kept, decisions, fed, arms, clock)
+        inner = verbs.update(policy.inner, inner, arm, kept.pool[head], rng)
+        fed[arm] += 1
+        clock[_PLACE] += 1
+        if clock[_PLACE] == arms.size:
+            arms = copied_round(as_round(verbs.select(policy.inner, inner, rng), np.empty(1, np.int64)))
+            clock[_PLACE] = 0
+
+
+@implements(select, QueuedParams)
+def pending_decision(policy: QueuedParams, state: Queues, rng: np.random.Generator) -> int:
+    """Return the arm for whose reward the inner policy waits."""
+    arm: int = state.round[state.clock[_PLACE]]
+    return arm

@@ -1,0 +1,233 @@
+import math
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.live.pairs import costs, lead, sample, statistic
+from dirichlet_bandits.live.winner import error_shares
+from dirichlet_bandits.storage import MemoryStorage
+from tests import naive
+
+DELTA = 0.05
+
+
+def told(study: db.Study, rewards: np.ndarray, names: list[str] | None = None) -> None:
+    """Rows of rewards, one column per arm."""
+    names = names or study.arms
+    study.add_trials({"arm": names * rewards.shape[0], "reward": rewards.astype(float).ravel()})
+
+
+def coins(seed: int, n: int, *means: float) -> np.ndarray:
+    return (np.random.default_rng(seed).random((n, len(means))) < means).astype(float)
+
+
+def test_declared_bounds_hold_for_any_policy() -> None:
+    place = MemoryStorage()
+    study = db.create_study("page", arms=["a", "b"], policy="RDS", bounds=(0, 1), storage=place, seed=1)
+    assert study.bounds == (0.0, 1.0)
+    trial = study.ask()
+    for give in (
+        lambda: study.tell(trial, 1.5),
+        lambda: study.tell_many([trial], [-0.1]),
+        lambda: study.add_trials({"arm": ["a"], "reward": [2.0]}),
+    ):
+        with pytest.raises(db.ArgumentError, match=r"'reward.*' must be between 0 and 1, the bounds of the study"):
+            give()
+    told(study, coins(0, 40, 0.02, 0.98))
+    summary = study.summary()
+    assert summary["low"].min() >= 0.0
+    assert summary["high"].max() <= 1.0
+    assert "any law within the bounds" in summary.attrs["interval"]
+    again = db.load_study("page", place)
+    assert again.bounds == (0.0, 1.0)
+    assert again.replay().same
+    assert again.summary().equals(summary)
+    with pytest.raises(db.ConflictError, match="was created with bounds"):
+        db.create_study("page", arms=["a", "b"], bounds=(0, 2), storage=place, load_if_exists=True)
+    for bad in ((1, 0), (0, math.inf), "01", (0, 1, 2)):
+        with pytest.raises(db.ArgumentError, match="'bounds"):
+            db.create_study("other", arms=["a"], bounds=bad)  # type: ignore[arg-type]
+    with pytest.raises(db.ArgumentError, match="within those of"):
+        db.create_study("other", arms=["a"], policy="NPTS(upper=1)", bounds=(0, 2))
+    assert db.create_study("free", arms=["a", "b"]).bounds is None
+    assert db.create_study("known", arms=["a", "b"], policy="BinarizedTS(0, 5)").bounds == (0.0, 5.0)
+
+
+def test_the_rule_is_the_evidence_against_its_threshold() -> None:
+    study = db.create_study("page", arms=["a", "b", "c"], bounds=(10, 20), seed=1)
+    rewards = 10.0 + 10.0 * np.random.default_rng(3).beta(2.0, [3.0, 2.6, 1.2], (5, 3))
+    told(study, rewards)
+    found = study.winner(DELTA)
+    assert (found.leader, found.arm, found.proved, found.established_at) == ("c", None, True, None)
+    z = (rewards - 10.0) / 10.0
+    for rival, column in zip(found.rivals, (0, 1), strict=True):
+        want = float(naive.evidence(z[:, 2].tolist(), z[:, column].tolist(), 0.0))
+        assert rival.statistic == pytest.approx(want, rel=1e-9)
+        regret = 0.5 * math.log(math.pi) + math.lgamma(6.0) - math.lgamma(5.5)
+        assert rival.threshold == pytest.approx(math.log(3 / (0.9 * DELTA)) + 2.0 * regret, rel=1e-12)
+        assert rival.beaten == (want >= rival.threshold)
+        assert rival.lead == pytest.approx(rewards[:, 2].mean() - rewards[:, column].mean())
+        assert -10.0 <= rival.low < rival.lead < rival.high <= 10.0
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), None])
+@pytest.mark.parametrize("margin", [0.0, 0.07, -0.05])
+def test_a_rival_is_beaten_if_and_only_if_the_interval_of_the_lead_excludes_the_margin(
+    bounds: tuple[float, float] | None, margin: float
+) -> None:
+    outcomes = set()
+    for n in range(40, 600, 40):
+        study = db.create_study("page", arms=["a", "b", "c"], bounds=bounds, seed=1)
+        told(study, coins(5, n, 0.5, 0.6, 0.8))
+        found = study.winner(DELTA, margin)
+        for rival in found.rivals:
+            assert (rival.statistic >= rival.threshold) == (rival.low > -margin)
+            outcomes.add(rival.beaten)
+        assert (found.arm is not None) == all(rival.low > -margin for rival in found.rivals)
+    assert outcomes == {True, False}
+
+
+def test_the_ends_of_a_lead_are_where_the_evidence_meets_its_threshold() -> None:
+    rng = np.random.default_rng(2)
+    for bounds in ((0.0, 1.0), (-math.inf, math.inf)):
+        for n, m in ((15, 400), (60, 60), (3000, 20)):
+            one, two = sample(rng.beta(1.0, 2.0, n), bounds), sample(rng.beta(2.0, 2.0, m), bounds)
+            low, high = lead(one, two, 3.0)
+            assert statistic(one, two, -low) == pytest.approx(3.0 + costs(one, two), abs=1e-6)
+            assert statistic(two, one, high) == pytest.approx(3.0 + costs(one, two), abs=1e-6)
+            assert low < one.mean - two.mean < high
+    none = sample(np.empty(0), (0.0, 2.0))
+    assert lead(none, none, 3.0) == (-2.0, 2.0)
+    some = sample(np.empty(0), (-math.inf, math.inf))
+    assert lead(some, some, 3.0) == (-math.inf, math.inf)
+    ones, zeros = sample(np.ones(5), (0.0, 1.0)), sample(np.zeros(5), (0.0, 1.0))
+    assert -1.0 < lead(ones, zeros, 3.0).low < 1.0 == lead(ones, zeros, 3.0).high
+
+
+def test_a_winner_is_recorded_once_and_never_silently_withdrawn(tmp_path: object) -> None:
+    place = f"sqlite:///{tmp_path}/page.db"
+    study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), storage=place, seed=1)
+    told(study, coins(0, 200, 0.2, 0.7))
+    first = study.winner()
+    assert (first.arm, first.established_at, first.note) == ("blue", 400, None)
+    events = len(study._events())
+    assert study.winner() == first
+    assert study.winner(0.2, 0.1).arm == "blue"
+    assert len(study._events()) == events  # laxer questions are answered by the first record
+    assert study.winner(1e-6).established_at == 400
+    assert len(study._events()) == events + 1
+    told(study, np.ones((600, 1)), ["red"])
+    told(study, np.zeros((600, 1)), ["blue"])
+    later = db.load_study("page", place).winner()
+    assert (later.arm, later.established_at) == ("blue", 400)
+    assert later.note == "the rewards of today would establish red instead"
+    assert "winner: blue\nestablished after 400 trials\nnote: the rewards of today would" in str(later)
+    assert study.replay().same
+    study.export(f"{tmp_path}/log.csv")
+    study.add_arm("green")
+    assert study.winner().note == "the rewards of today would not establish it any more"
+    fresh = study.winner(1e-9)
+    assert fresh.arm is None
+    assert "green" in fresh.reason
+
+
+def test_winner_of_costs_and_of_rewards_without_bounds() -> None:
+    rng = np.random.default_rng(0)
+    for bounds in ((-10.0, 10.0), None):
+        study = db.create_study("costs", arms=["a", "b"], direction="minimize", bounds=bounds, seed=1)
+        told(study, np.clip(rng.normal([1.0, 2.0], 1.0, (2000, 2)), -10.0, 10.0))
+        found = study.winner()
+        assert (found.arm, found.proved) == ("a", bounds is not None)
+        assert found.rivals[0].lead == pytest.approx(1.0, abs=0.2)
+        assert ("asymptotic, not proved" in str(found)) == (bounds is None)
+    few = db.create_study("few", arms=["a", "b"], seed=1)
+    told(few, np.array([[0.0, 1.0]] * 9))
+    assert few.winner().arm is None
+
+
+def test_no_winner_of_a_cvar_and_bad_questions() -> None:
+    study = db.create_study("risk", arms=["a", "b"], policy="RDS(level=0.2)", bounds=(0, 1))
+    with pytest.raises(db.ArgumentError, match="no winner is named by CVaR"):
+        study.winner()
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1))
+    for delta in (0.0, 1.0, math.nan):
+        with pytest.raises(db.ArgumentError, match="'delta'"):
+            study.winner(delta)
+    with pytest.raises(db.ArgumentError, match="'margin'"):
+        study.winner(0.05, math.inf)
+
+
+def test_arms_that_come_and_go_share_the_error() -> None:
+    # Every ordered pair that ever exists has its share of the reserve, and all shares together are at most delta.
+    total = sum(2 * k * float(error_shares([0] * (k + 1), k, False)[0]) for k in range(1, 300))
+    assert total == pytest.approx(0.1 * (1.0 - 1.0 / 300.0))
+    assert sum(error_shares([0] * 7, b, True)[b - 1] for b in range(7)) == pytest.approx(0.9)
+    study = db.create_study("page", arms=["a", "b", "c"], bounds=(0, 1), seed=1)
+    told(study, coins(1, 300, 0.2, 0.8, 0.75))
+    assert study.winner().arm is None
+    usual = study.winner().rivals[0].threshold
+    study.retire_arm("c")  # it was not beaten: without it, the other comparison costs more
+    found = study.winner()
+    assert [rival.arm for rival in found.rivals] == ["a"]
+    assert found.rivals[0].threshold > usual
+    assert found.arm == "b"
+    study.retire_arm("a")
+    other = db.load_study("page", study.storage)
+    assert other.winner().arm == "b"
+    assert other.winner(1e-8).arm is None
+
+
+def test_the_outlook_says_how_many_more_trials_it_takes() -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    rewards = np.zeros((200, 2))
+    rewards[:100, 0], rewards[:120, 1] = 1.0, 1.0  # means of 0.5 and 0.6, exactly
+    told(study, rewards)
+    found = study.winner()
+    assert found.arm is None
+    assert found.more is not None
+    grown = db.create_study("more", arms=["a", "b"], bounds=(0, 1), seed=1)
+    factor = (found.more + 400) / 400
+    many = np.zeros((int(200 * factor * 1.01), 2))
+    many[: many.shape[0] // 2, 0], many[: int(0.6 * many.shape[0]), 1] = 1.0, 1.0
+    told(grown, many)
+    assert grown.winner().arm == "b"
+    # With 2% of the trials, the weaker arm is what a winner waits for.
+    rare = db.create_study("rare", arms=["a", "b"], bounds=(0, 1), seed=1)
+    told(rare, rewards)
+    rare.add_trials({"arm": (["b"] * 49 + ["a"]) * 20, "reward": ([1.0] * 29 + [0.0] * 20 + [0.5]) * 20})
+    slow = rare.winner()
+    assert slow.more is not None
+    assert slow.floor is not None
+    assert slow.with_floor is not None
+    assert slow.more > 3 * found.more
+    assert slow.with_floor <= 0.52 * slow.more
+    assert 0.0 < slow.floor < 0.1
+    # An arm that never comes any more is never beaten; a floor would help.
+    gone = db.create_study("gone", arms=["a", "b"], bounds=(0, 1), seed=1)
+    told(gone, rewards[::10])
+    gone.add_trials({"arm": ["b"] * 500, "reward": [1.0] * 500})
+    never = gone.winner(1e-9)
+    assert never.more is None
+    assert never.floor == 0.1
+    assert never.with_floor is not None
+    assert "no winner is in sight at the present rate; about" in str(never)
+
+
+def test_winners_of_segments() -> None:
+    study = db.create_study("field", arms=["a", "b"], bounds=(0, 1), segments=["clay", "sand"], policy="RDS", seed=1)
+    rng = np.random.default_rng(4)
+    for segment, means in (("clay", (0.1, 0.9)), ("sand", (0.9, 0.1))):
+        for trial in study.ask(120, segment=segment):
+            study.tell(trial, float(rng.random() < means[trial.arm == "b"]))
+    with pytest.raises(db.ArgumentError, match="'segment' must be one of 'clay', 'sand'"):
+        study.winner()
+    clay, sand = (study.winner(0.2, 0.3, segment=segment) for segment in ("clay", "sand"))
+    assert (clay.leader, sand.leader) == ("b", "a")
+    assert [(one.arm, one.segment) for one in study._read().winners] == [
+        (names.index(found.arm), segment)
+        for found, segment in ((clay, "clay"), (sand, "sand"))
+        if found.arm is not None
+        for names in (study.arms,)
+    ]
+    assert study.winner(0.2, 0.3, segment="clay") == clay
