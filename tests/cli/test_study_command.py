@@ -177,7 +177,7 @@ def test_a_warm_start(run, tmp_path):
     run("create", "page", "--arm", "red", "--arm", "blue", "--history", "past.csv", "--weight", 0.5, "--seed", 1)
     study = db.load_study("page", "sqlite:///s.db")
     assert (study.history, study.weight) == ({"blue": [1.0], "red": [0.25, 0.75]}, 0.5)
-    assert "'--weight' must be" in run("create", "other", "--arm", "red", "--history", "past.csv", code=2)
+    assert "'--weight' must be" in run("create", "other", "--arm", "red", "--arm", "blue", "--history", "past.csv", code=2)
 
 
 def test_replay_finds_a_forged_record(run):
