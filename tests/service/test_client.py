@@ -421,3 +421,24 @@ def test_a_level_that_nothing_can_be_divided_by(studies, web):
     studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
     answer = web.post("/api/estimate?study=level", json={"arm": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
     assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")
+
+
+def test_bounds_and_winners_as_here(studies, service):
+    rewards = {"arm": ["a", "b"] * 150, "reward": [0.0, 1.0, 1.0, 1.0] * 75}
+    here = db.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
+    there = studies.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
+    assert there.bounds == here.bounds == (0.0, 2.0)
+    with pytest.raises(db.ArgumentError, match="between 0 and 2, the bounds of the study"):
+        there.tell(there.ask(), 3.0)
+    here.ask()
+    assert there.winner() == here.winner()
+    for study in (here, there):
+        study.add_trials(rewards)
+    with db.connect(service.url, service.read) as line:
+        looked = line.load_study("won").winner()
+        assert (looked.arm, looked.established_at) == ("b", None)  # a key that may only read stores nothing
+    assert there.winner(0.05, 0.0) == here.winner(0.05, 0.0)
+    with db.connect(service.url, service.read) as line:
+        assert line.load_study("won").winner() == here.winner()
+    pd.testing.assert_frame_equal(here.summary(), there.summary())
+    assert {key: there.summary().attrs[key] for key in here.summary().attrs} == here.summary().attrs

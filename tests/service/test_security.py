@@ -35,7 +35,7 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
-READS = ("study", "pending", "summary", "propensities", "trials", "export", "replay")
+READS = ("study", "pending", "summary", "propensities", "winner", "trials", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
     "ask": {},
@@ -52,6 +52,7 @@ WRITES = {
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
     "set_floor": {"floor": 0.1},
+    "winner": {},
 }
 
 

@@ -120,6 +120,13 @@ class ReadableStudy(Following, Estimating):
         warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
         the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
+        ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
+        control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
+        (``live/readings.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]`` what it
+        would be if all arms had been tried equally often, by the means of today. ``.attrs["drift"]`` names the arms
+        whose rewards do not look like one distribution any more; arms that do not change are ever named with a
+        probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
+
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
         counts rewards that were told, but do not count before their windows close.
 

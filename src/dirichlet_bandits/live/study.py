@@ -37,6 +37,8 @@
         html.py             the summary in a notebook
         pooled.py           arms over all segments
         best.py             the best arm so far
+        readings.py         lift in percent, probability of being best, earnings
+        drift.py            arms that do not look like one distribution any more
         bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
         pairs.py            the same for the difference of two means

@@ -53,6 +53,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    bounds: Annotated[tuple[Reward, Reward], Field(description="All rewards lie between them.")] | None = None
     floor: Floor | None = None
     window: Window | None = None
     late: Late | None = None
@@ -205,6 +206,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    bounds: tuple[float, float] | None = None
     floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str
@@ -300,6 +302,8 @@ class ArmSummary(BaseModel):
     lift: float | None = None
     lift_low: float | None = None
     lift_high: float | None = None
+    lift_percent: float | None = None
+    probability_best: float | None = None
 
 
 class Summary(BaseModel):
@@ -318,6 +322,51 @@ class Summary(BaseModel):
     interval: str
     value_interval: str | None = None
     level: float
+    compared_with: Annotated[str | None, Field(description="The arm that lift_percent compares with.")] = None
+    earned: Annotated[float, Field(description="The sum of all rewards.")]
+    equal_split: Annotated[float, Field(description="That sum if arms had been tried equally often, by their means.")]
+    drift: Annotated[list[str], Field(description="Arms whose rewards do not look like one distribution any more.")]
+
+
+class Question(_Body):
+    """Name the winner with this probability of error; it may be worse than the best arm by the margin."""
+
+    delta: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
+    margin: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    segment: Name | None = None
+
+
+class RivalInfo(BaseModel):
+    """The leader against one other arm: it is beaten if the statistic is at least the threshold, or low > -margin.
+
+    ``lead`` is by how much the leader's mean is better, from ``low`` to ``high``; null: no bound.
+    """
+
+    arm: str
+    statistic: float | None
+    threshold: float
+    lead: float | None
+    low: float | None
+    high: float | None
+
+
+class WinnerInfo(BaseModel):
+    """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm."""
+
+    arm: str | None
+    leader: str | None
+    delta: float
+    margin: float
+    proved: bool
+    method: str
+    rivals: list[RivalInfo]
+    trials: int
+    established_at: int | None
+    more: int | None
+    floor: float | None
+    with_floor: int | None
+    reason: str
+    note: str | None
 
 
 class Propensities(BaseModel):

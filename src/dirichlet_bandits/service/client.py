@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError, NotFoundError
+from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
 from dirichlet_bandits.files import whole_file
-from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
+from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.bounds import Bounds, declared_bounds, two_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
@@ -26,6 +27,7 @@ from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.service.wire import PATIENCE, Line
@@ -78,6 +80,7 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        bounds: tuple[float, float] | None = None,
         floor: Floor | None = None,
         window: str | float | None = None,
         late: float | str | None = None,
@@ -98,6 +101,8 @@ class Service:
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
+        if bounds is not None:
+            body["bounds"] = declared_bounds(bounds, as_policy(policy))
         if segments is not None:
             body["segments"] = checked_names("segments", segments)
         warm = checked_warm(history, weight, body["arms"], as_policy(policy))
@@ -134,6 +139,7 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self._bounds: Bounds | None = None if info.get("bounds") is None else two_bounds(info["bounds"])
         self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
         self.history: dict[str, list[float]] | None = info.get("history")
         self.weight: float | None = info.get("weight")
@@ -341,6 +347,26 @@ class RemoteStudy(Named, Estimating):
             absent += ["value_low", "value_high"]
         frame.attrs = said
         return frame.drop(columns=absent, errors="ignore")
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Two numbers between which all rewards lie, or None. See :attr:`Study.bounds`."""
+        return self._bounds
+
+    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+        """Name the winner, or say what is missing. See :meth:`Study.winner`; a key that only reads stores nothing."""
+        question = {
+            "delta": number_between("delta", delta, 0, 1),
+            "margin": float(finite_number("margin", margin)),
+            **self._in(checked_segment(segment, self.segments)),
+        }
+        try:
+            said = self._post("winner", **question)
+        except AccessError:
+            said = self._get("winner", **question)
+        ends: dict[str, Any] = {"low": -math.inf, "high": math.inf, "statistic": math.inf, "lead": math.nan}
+        rivals = [{key: ends[key] if value is None else value for key, value in one.items()} for one in said["rivals"]]
+        return Winner(**{**said, "rivals": tuple(Rival(**rival) for rival in rivals)})
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""

@@ -33,6 +33,8 @@ call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attri
     "POST /api/add_trials": """\
 call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"}'""",
     "GET /api/summary": 'call "$URL/api/summary?study=maize&level=0.95"',
+    "GET /api/winner": 'call "$URL/api/winner?study=maize&delta=0.05"',
+    "POST /api/winner": """call "$URL/api/winner?study=maize" -d '{"delta": 0.05}'""",
     "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
     "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
@@ -62,6 +64,8 @@ PYTHON: Final = {
     "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
     "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
     "GET /api/summary": "study.summary(level=0.95)",
+    "GET /api/winner": "study.winner()  # with a key that may only read",
+    "POST /api/winner": "study.winner(delta=0.05)",
     "GET /api/propensities": "study.propensities()",
     "GET /api/trials": "study.trials_dataframe()",
     "GET /api/export": 'study.export("log.csv")',
