@@ -188,20 +188,25 @@ class Journal:
         """The floor of every arm, 0 for retired ones; None if no arm has one."""
         return all_floors(self.floor, self.names, self.active)
 
-    def known_arms(self) -> list[int]:
-        """The active arms with a reward: those that the policy chooses from."""
-        return [arm for arm, active in enumerate(self.active) if active and self.n_told[arm]]
+    def known_arms(self, past: Sequence[int] = ()) -> list[int]:
+        """The active arms with a reward, or with one of the past: those that the policy chooses from."""
+        told = self._with_past(past)
+        return [arm for arm, active in enumerate(self.active) if active and told[arm]]
 
-    def opening(self) -> list[int]:
+    def _with_past(self, past: Sequence[int]) -> Sequence[int]:
+        """The number of rewards of each arm, with those of the past."""
+        return [n + more for n, more in zip(self.n_told, past, strict=True)] if past else self.n_told
+
+    def opening(self, past: Sequence[int] = ()) -> list[int]:
         """The arms that come next before the policy is asked: those never tried; all until two have a reward.
 
         Pending trials count as tries, abandoned ones do not. While every arm has been tried and fewer than two
-        have a reward, the arms with the fewest tries are handed out once more.
+        have a reward, the arms with the fewest tries are handed out once more. Rewards of the past are rewards, too.
         """
-        arms = self.active_arms()
-        tries = [self.n_told[arm] + self.n_pending[arm] for arm in arms]
+        arms, told = self.active_arms(), self._with_past(past)
+        tries = [told[arm] + self.n_pending[arm] for arm in arms]
         least = min(tries)
-        if least > 0 and sum(self.n_told[arm] > 0 for arm in arms) > 1:
+        if least > 0 and sum(told[arm] > 0 for arm in arms) > 1:
             return []
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 

@@ -14,6 +14,7 @@
         following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
         naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
         asking.py           the asks: the next arm of a round, of a segment, of a unit
+        warm.py             past rewards with a weight, which decide and count for nothing else
         asked.py            what the note of an ask holds
         parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards

@@ -92,6 +92,8 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         window=body.window,
         late=body.late,
         segments=body.segments,
+        history=body.history,
+        weight=body.weight,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -364,6 +366,8 @@ def _info(study: Study) -> bodies.StudyInfo:
         window=study.window,
         late=study.late,
         segments=list(study.segments),
+        history=study.history,
+        weight=study.weight,
     )
 
 
