@@ -78,7 +78,7 @@ def test_from_create_to_replay(run, tmp_path):
     assert [(row["arm"], row["active"]) for row in told["arms"]] == [("26 Feb", True), ("[b]", False), ("new", True)]
     assert [trial["id"] for trial in told["pending_trials"]] == [38]
     assert run("show", "maize [1]", "--csv").startswith(
-        "arm,told,pending,abandoned,voided,mean,std,low,high,propensity,active\n"
+        "arm,told,pending,abandoned,voided,mean,std,low,high,lift_percent,probability_best,propensity,active\n"
     )
     run("export", "maize [1]", "log.csv")
     run("export", "maize [1]", "log.parquet")
@@ -183,6 +183,16 @@ def test_segments_and_units(run):
     assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
     assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0
     assert "every decision" in run("replay", "maize")
+
+
+def test_a_warm_start(run, tmp_path):
+    (tmp_path / "past.csv").write_text("arm,reward\nred,0.25\nblue,1\nred,0.75\n", encoding="utf-8")
+    run("create", "page", "--arm", "red", "--arm", "blue", "--history", "past.csv", "--weight", 0.5, "--seed", 1)
+    study = db.load_study("page", "sqlite:///s.db")
+    assert (study.history, study.weight) == ({"blue": [1.0], "red": [0.25, 0.75]}, 0.5)
+    assert "'--weight' must be" in run(
+        "create", "other", "--arm", "red", "--arm", "blue", "--history", "past.csv", code=2
+    )
 
 
 def test_replay_finds_a_forged_record(run):
