@@ -70,8 +70,9 @@ def test_the_guide_names_every_package():
 
 
 def is_command(function):
-    """Whether a function is a command of the command line: its parameters are the command's options."""
-    return "typer." in ast.unparse(function.args)
+    """Whether the parameters of a function are the options of a command, or the fields of a form."""
+    parameters = ast.unparse(function.args)
+    return "typer." in parameters or "Form" in parameters
 
 
 def test_no_function_inside_the_package_has_many_parameters():
