@@ -26,6 +26,7 @@ from dirichlet_bandits.errors import NotFoundError as NotFoundError
 from dirichlet_bandits.errors import PolicyError as PolicyError
 from dirichlet_bandits.errors import RewardError as RewardError
 from dirichlet_bandits.errors import StorageError as StorageError
+from dirichlet_bandits.experiments.planning import plan as plan
 from dirichlet_bandits.experiments.ranking import compare_policies as compare_policies
 from dirichlet_bandits.experiments.rewards import read_periods as read_periods
 from dirichlet_bandits.experiments.rewards import read_rewards as read_rewards
