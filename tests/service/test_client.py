@@ -408,8 +408,8 @@ def test_a_level_that_nothing_can_be_divided_by(studies, web):
 
 def test_bounds_and_winners_as_here(studies, service):
     rewards = {"arm": ["a", "b"] * 150, "reward": [0.0, 1.0, 1.0, 1.0] * 75, "propensity": [0.5] * 300}
-    here = db.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
-    there = studies.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
+    here = db.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
+    there = studies.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
     assert there.bounds == here.bounds == (0.0, 2.0)
     with pytest.raises(db.ArgumentError, match="between 0 and 2, the bounds of the study"):
         there.tell(there.ask(), 3.0)

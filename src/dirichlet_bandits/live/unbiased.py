@@ -141,7 +141,7 @@ def _scaled_mean(weight: Floats, reward: Floats, n: int) -> float:
     told = ~np.isnan(reward)
     if not n or not told.any():
         return math.nan
-    return float(weight[told] @ reward[told]) * (told.size / told.sum()) / n
+    return float(weight[told] @ reward[told] * told.size / told.sum() / n)
 
 
 def _ends(trials: _Weighted, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:
