@@ -141,6 +141,23 @@ def test_segments_and_units_are_the_same_there(studies, web):
     assert web.get("/study", params={"name": "soils"}).status_code == 200
 
 
+def test_a_warm_start_is_the_same_there(studies):
+    settings = {
+        "arms": ARMS,
+        "policy": db.RDS(),
+        "seed": 5,
+        "history": {ARMS[0]: [1, 2.5], ARMS[1]: [2]},
+        "weight": 0.3,
+    }
+    here, there = db.create_study("warm", **settings), studies.create_study("warm", **settings)
+    for step in range(6):
+        for study in (here, there):
+            study.tell(study.ask(), float(step % 5))
+    assert here.propensities() == there.propensities()
+    assert (here.history, here.weight) == (there.history, there.weight)
+    assert there.replay() == here.replay()
+
+
 def test_same_answers_on_risk(studies):
     policy, level = db.BCVTS(upper=10.0, level=0.25), db.CVaR(0.25)
     here = db.create_study("bad years", arms=["a", "b"], policy=policy, seed=2)

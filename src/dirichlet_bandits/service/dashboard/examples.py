@@ -24,6 +24,7 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/tell": """call "$URL/api/tell?study=maize" -d '{"id": 0, "reward": 3120}'""",
     "POST /api/tell_many": """call "$URL/api/tell_many?study=maize" -d '{"ids": [1], "rewards": [2950]}'""",
     "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
+    "POST /api/reopen": """call "$URL/api/reopen?study=maize" -d '{"id": 2}'""",
     "POST /api/correct": """\
 call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
     "POST /api/settle": """call "$URL/api/settle?study=maize" -d '{}'""",
@@ -60,6 +61,7 @@ PYTHON: Final = {
     "POST /api/tell": "study.tell(trials[0].id, 3120.0)",
     "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
     "POST /api/abandon": "study.abandon(trials[2].id)",
+    "POST /api/reopen": "study.reopen(trials[2].id)",
     "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
     "POST /api/settle": "study.settle()",
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
