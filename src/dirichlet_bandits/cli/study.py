@@ -55,6 +55,10 @@ def create_command(
     window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
     late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
     segment: Annotated[list[str] | None, typer.Option(help="A segment that learns by itself; once for each.")] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="Past rewards: a file with columns arm and reward.", exists=True, dir_okay=False)
+    ] = None,
+    weight: Annotated[float | None, typer.Option(help="How much each of them counts, from 0 to 1.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -79,6 +83,8 @@ def create_command(
         window=None if window is None else _number_or_text(window),
         late=None if late is None else _number_or_text(late),
         segments=segment or None,
+        history=None if history is None else _table(history).groupby("arm")["reward"].apply(list).to_dict(),
+        weight=weight,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -152,6 +158,18 @@ def abandon_command(name: Name, id: Id, storage: Url, token: Token = None) -> No
     """
     db.load_study(name, storage).abandon(id, token=token)
     typer.echo(f"trial {id}: abandoned")
+
+
+@app.command("reopen")
+def reopen_command(name: Name, id: Id, storage: Url, token: Token = None) -> None:
+    """Make an abandoned trial pending again.
+
+    \b
+    Example:
+      dirichlet-bandits study reopen maize 3 --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).reopen(id, token=token)
+    typer.echo(f"trial {id}: pending")
 
 
 @app.command("void")

@@ -92,6 +92,8 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         window=body.window,
         late=body.late,
         segments=body.segments,
+        history=body.history,
+        weight=body.weight,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -150,6 +152,13 @@ def settle(name: Name, body: bodies.Settle, studies: Studies) -> bodies.Ids:
 def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     """The reward will never come: the trial does not count. Twice is once."""
     studies.study(name).abandon(body.id, token=body.token)
+    return bodies.Done()
+
+
+@writing.post("/reopen")
+def reopen(name: Name, body: bodies.Reopen, studies: Studies) -> bodies.Done:
+    """Make an abandoned trial pending again."""
+    studies.study(name).reopen(body.id, token=body.token)
     return bodies.Done()
 
 
@@ -330,8 +339,15 @@ def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.Estima
             choice, objective=CVaR(body.level), bounds=body.bounds, confidence=body.confidence
         )
         return bodies.RiskEstimateInfo(**{key: _number(value) for key, value in vars(risk).items()})
-    found = studies.study(name).estimate(choice)
+    found = studies.study(name).estimate(choice, bounds=body.bounds, confidence=body.confidence)
     return bodies.EstimateInfo(**{key: _number(value) for key, value in vars(found).items()})
+
+
+@reading.post("/estimate_difference")
+def estimate_difference(name: Name, body: bodies.Difference, studies: Studies) -> bodies.DifferenceInfo:
+    """By how much the rewards of one arm exceed those of another, from the recorded propensities."""
+    found = studies.study(name).estimate_difference(body.a, body.b, bounds=body.bounds, confidence=body.confidence)
+    return bodies.DifferenceInfo(**{key: _number(value) for key, value in vars(found).items()})
 
 
 @reading.get("/replay")
@@ -357,6 +373,8 @@ def _info(study: Study) -> bodies.StudyInfo:
         window=study.window,
         late=study.late,
         segments=list(study.segments),
+        history=study.history,
+        weight=study.weight,
     )
 
 

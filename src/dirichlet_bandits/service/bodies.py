@@ -58,6 +58,8 @@ class NewStudy(_Body):
     window: Window | None = None
     late: Late | None = None
     segments: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS)] | None = None
+    history: dict[Name, Annotated[list[Reward], Field(max_length=MOST_REWARDS)]] | None = None
+    weight: Probability | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -117,6 +119,12 @@ class Settle(_Body):
 
 class Abandon(_Change):
     """A trial whose reward will never come."""
+
+    id: Id
+
+
+class Reopen(_Change):
+    """An abandoned trial that is pending again."""
 
     id: Id
 
@@ -211,6 +219,8 @@ class StudyInfo(BaseModel):
     window: float | None = None
     late: Late | None = None
     segments: list[str] = []
+    history: dict[str, list[float]] | None = None
+    weight: float | None = None
 
 
 class Identity(BaseModel):
@@ -381,6 +391,31 @@ class EstimateInfo(BaseModel):
     rounds: int
     effective_rounds: float | None
     unsupported: dict[str, float]
+    missing: int
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+
+
+class Difference(_Body):
+    """Two arms to be compared; ``bounds`` are those of all rewards, where the study does not know them."""
+
+    a: Name
+    b: Name
+    bounds: tuple[Reward, Reward] | None = None
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
+
+
+class DifferenceInfo(BaseModel):
+    """By how much the rewards of one arm exceed those of another, with its interval; null if the log says nothing."""
+
+    a: str
+    b: str
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    rounds: int
     missing: int
 
 
