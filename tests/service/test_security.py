@@ -42,6 +42,7 @@ WRITES = {
     "tell": {"id": 0, "reward": 1.0},
     "tell_many": {"ids": [0], "rewards": [1.0]},
     "abandon": {"id": 0},
+    "reopen": {"id": 0},
     "void": {"id": 0, "reason": "r"},
     "correct": {"id": 0, "reward": 1.0},
     "annotate": {"id": 0, "note": "n"},
@@ -162,7 +163,7 @@ def test_pages_need_a_key_too(service, target, everything):
             "reason": "r",
             "note": "n",
         }
-        writes = ("/ask", "/tell", "/abandon", "/void", "/correct", "/annotate", "/arms", "/create")
+        writes = ("/ask", "/tell", "/abandon", "/reopen", "/void", "/correct", "/annotate", "/arms", "/create")
         for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
@@ -384,7 +385,7 @@ def test_where_the_storage_is_stays_in_the_log(tmp_path):
         with service.http(service.write) as client:
             said = refused(client.post("/api/ask", params={"study": "s"}, json={}), 503)
             assert said["kind"] == "StorageError"
-            page = client.post("/create", data={"name": "t", "arms": "a"})
+            page = client.post("/create", data={"name": "t", "arms": "a\nb"})
             assert page.status_code == 503
             assert "nothing was written" in page.text
             for shown in (said["error"], page.text):

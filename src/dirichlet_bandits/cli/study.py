@@ -160,6 +160,18 @@ def abandon_command(name: Name, id: Id, storage: Url, token: Token = None) -> No
     typer.echo(f"trial {id}: abandoned")
 
 
+@app.command("reopen")
+def reopen_command(name: Name, id: Id, storage: Url, token: Token = None) -> None:
+    """Make an abandoned trial pending again.
+
+    \b
+    Example:
+      dirichlet-bandits study reopen maize 3 --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).reopen(id, token=token)
+    typer.echo(f"trial {id}: pending")
+
+
 @app.command("void")
 def void_command(
     name: Name,

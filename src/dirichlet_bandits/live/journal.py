@@ -26,6 +26,7 @@ from dirichlet_bandits.storage.events import (
     LATE,
     NOTE,
     PAST,
+    REOPEN,
     RETIRE,
     TELL,
     VOID,
@@ -262,6 +263,8 @@ class Journal:
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
                 self.ended_at[trial] = at
+            elif kind == REOPEN:
+                self._reopen(number, trial)
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
             elif kind == VOID:
@@ -347,6 +350,15 @@ class Journal:
             numbers.append(number)
             trials.append(trial)
             asked_before.append(asked)
+
+    def _reopen(self, number: int, trial: int) -> None:
+        """An abandoned trial waits for its reward again."""
+        if self.status(trial) != ABANDONED or trial in self.late:
+            raise FormatError(f"event {number} reopens trial {trial!r}, which is not abandoned: the storage is damaged")
+        self.pending = dict.fromkeys(sorted([*self.pending, trial]))  # the oldest first
+        self.n_pending[self.arm_of[trial]] += 1
+        self._first_open = min(self._first_open, trial)
+        del self.ended_at[trial]
 
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""

@@ -123,6 +123,12 @@ class Abandon(_Change):
     id: Id
 
 
+class Reopen(_Change):
+    """An abandoned trial that is pending again."""
+
+    id: Id
+
+
 class Void(_Change):
     """A reward to take back, and why."""
 
@@ -385,6 +391,31 @@ class EstimateInfo(BaseModel):
     rounds: int
     effective_rounds: float | None
     unsupported: dict[str, float]
+    missing: int
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+
+
+class Difference(_Body):
+    """Two arms to be compared; ``bounds`` are those of all rewards, where the study does not know them."""
+
+    a: Name
+    b: Name
+    bounds: tuple[Reward, Reward] | None = None
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
+
+
+class DifferenceInfo(BaseModel):
+    """By how much the rewards of one arm exceed those of another, with its interval; null if the log says nothing."""
+
+    a: str
+    b: str
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    rounds: int
     missing: int
 
 

@@ -24,6 +24,7 @@ call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 M
     "POST /api/tell": """call "$URL/api/tell?study=maize" -d '{"id": 0, "reward": 3120}'""",
     "POST /api/tell_many": """call "$URL/api/tell_many?study=maize" -d '{"ids": [1], "rewards": [2950]}'""",
     "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
+    "POST /api/reopen": """call "$URL/api/reopen?study=maize" -d '{"id": 2}'""",
     "POST /api/correct": """\
 call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
     "POST /api/settle": """call "$URL/api/settle?study=maize" -d '{}'""",
@@ -39,6 +40,8 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
     "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
     "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"weights": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
+    "POST /api/estimate_difference": """call "$URL/api/estimate_difference?study=maize" \\
+  -d '{"a": "13 Mar", "b": "26 Feb", "bounds": [0, 10000]}'""",
     "GET /api/replay": 'call "$URL/api/replay?study=maize"',
     "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
     "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
@@ -58,6 +61,7 @@ PYTHON: Final = {
     "POST /api/tell": "study.tell(trials[0].id, 3120.0)",
     "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
     "POST /api/abandon": "study.abandon(trials[2].id)",
+    "POST /api/reopen": "study.reopen(trials[2].id)",
     "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
     "POST /api/settle": "study.settle()",
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
@@ -70,6 +74,7 @@ PYTHON: Final = {
     "GET /api/trials": "study.trials_dataframe()",
     "GET /api/export": 'study.export("log.csv")',
     "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
+    "POST /api/estimate_difference": 'study.estimate_difference("13 Mar", "26 Feb", bounds=(0, 10_000))',
     "GET /api/replay": "study.replay()",
     "POST /api/add_arm": 'study.add_arm("12 Apr")',
     "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
