@@ -163,7 +163,7 @@ def place_rewards(policy: BCVTSParams, state: History, samples: Samples, arm: in
 
 @jit
 def gather(x: Floats, samples: Samples, arm: int, n: int) -> None:
-    """Put the n smallest rewards first, for n up to their number."""
+    """Put the n smallest rewards first, or all of them if there are fewer."""
     part = samples.parts[arm]
     if n < part.low:
         partition(x[: part.low], n)
