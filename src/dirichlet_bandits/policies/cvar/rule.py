@@ -241,7 +241,7 @@ def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: floa
 
 @implements(init, MCVTSParams)
 def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
-    """Return counts of zero."""
+    """Return empty counts."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     return Counts(pulls, means, sums, carry, lows, highs, np.zeros((n_arms, policy.support.size), np.int64))
 
@@ -275,7 +275,7 @@ def resampled_cvar(
 def mean_excess(
     x: Floats, first: int, n: int, upper: float, least: float, weights: float, excess: float, rng: np.random.Generator
 ) -> float:
-    """Return the weighted mean excess over ``least`` of the n + 1 smallest values, the bound being the last value.
+    """Return the weighted mean excess over ``least`` of the n + 1 smallest values; the bound is the last value.
 
     ``weights`` and ``excess`` are the sums for the first values, which are already weighted.
     """

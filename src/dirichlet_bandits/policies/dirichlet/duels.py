@@ -200,7 +200,7 @@ def log_win_probability(policy: Any, state: History, challengers: Challengers, a
 
 @shared
 def log_ceiling(policy: Any, state: History, challengers: Challengers, arm: int, low: float, high: float) -> float:
-    """Return the logarithm of a bound on the arm's probability of winning, for all leader's means in an interval."""
+    """Return the logarithm of a bound on the arm's probability of winning, for leader's means in an interval."""
     state, challengers = borrowed(state), borrowed(challengers)
     sample = challengers.samples[arm]
     if state.pulls[arm] >= EXPANSION_LEAST:

@@ -83,7 +83,7 @@ def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, reward: float) 
 
 @jit
 def follow_all(policy: Any, kept: Floats, x: Floats, known: int) -> None:
-    """Add all rewards x of an arm to its contour, which contains the first ``known`` of them."""
+    """Add the rewards after the first ``known`` to the contour of an arm with rewards x."""
     for n in range(known, x.size):
         follow(policy, kept, x[:n], x[n])
 
@@ -105,7 +105,7 @@ def new_followed(n_arms: int) -> Followed:
 
 @implements(incremental_win_probability, BDSParams, RDSParams, QDSParams)
 def followed_crossing_win(policy: Any, state: History, challenger: int, leader: int, memory: Followed) -> float:
-    """Return the probability of winning from the challenger's contour, which is equal to about 1e-10."""
+    """Return the probability of winning from the challenger's contour, accurate to about 1e-10."""
     m = state.means[leader]
     x = rewards(state, challenger)
     if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM:

@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
 
 def new_counts(n_arms: int) -> Counts:
-    """Return counts of which none has been made."""
+    """Return empty counts."""
     return Counts(*np.full((4, n_arms), -1))
 
 
