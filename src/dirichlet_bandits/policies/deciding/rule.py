@@ -52,7 +52,7 @@ class EqualSplit(Policy):
 class EpsilonGreedy(Policy):
     """Epsilon-greedy: pull the arm with the best mean with probability 1 - epsilon, else an arm at random.
 
-    Arms with equal means share the first part equally.
+    Arms tied for the best mean share its probability equally.
 
     >>> from dirichlet_bandits import propensities
     >>> propensities(EpsilonGreedy(epsilon=0.1), [[0.3, 0.5], [0.6]])
