@@ -54,7 +54,6 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     assert all("which rewards do not determine" in reason for reason in forgetting.values())  # such as a floor
     for name, reason in {
         "Restarting": "a value for 'policy'",
-        "Floored": "a value for 'policy'",
         "Queued": "a value for 'policy'",
         "CountPending": "a value for 'policy'",
         "MUCB": "a value for 'window'",
