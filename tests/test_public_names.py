@@ -9,6 +9,7 @@ NAMES = {
     "Policy",
     "Bandit",
     "Winner",
+    "DifferenceEstimate",
     "Drifting",
     "Geometric",
     "Pareto",

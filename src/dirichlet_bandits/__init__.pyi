@@ -30,6 +30,7 @@ from dirichlet_bandits.experiments.planning import plan as plan
 from dirichlet_bandits.experiments.ranking import compare_policies as compare_policies
 from dirichlet_bandits.experiments.rewards import read_periods as read_periods
 from dirichlet_bandits.experiments.rewards import read_rewards as read_rewards
+from dirichlet_bandits.live import DifferenceEstimate as DifferenceEstimate
 from dirichlet_bandits.live import Estimate as Estimate
 from dirichlet_bandits.live import Replay as Replay
 from dirichlet_bandits.live import RiskEstimate as RiskEstimate

@@ -27,6 +27,19 @@ def run(tmp_path, monkeypatch):
     return call
 
 
+def test_floors(run):
+    run("create", "s", "--arm", "a", "--arm", "b=c", "--policy", "UCB1(sigma=1)", "--floor", "b=c=0.25", "--seed", 1)
+    for _ in range(4):
+        run("tell", "s", run("ask", "s").split("\t")[0], 1.0)
+    assert "floor: 0.25 for b=c" in run("show", "s")
+    assert run("floor", "s", "0.1") == "floor: 0.1 for every arm\n"
+    assert json.loads(run("show", "s", "--json"))["floor"] == 0.1
+    assert run("floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
+    assert run("floor", "s", "0") == "floor: none\n"
+    assert "'floor' must be a number, or ARM=NUMBER for some arms (got 'much')" in run("floor", "s", "much", code=2)
+    assert "every propensity came out again" in run("replay", "s")
+
+
 def test_from_create_to_replay(run, tmp_path):
     out = run("create", "maize [1]", "--arm", "26 Feb", "--arm", "[b]", "--policy", "BDS(upper=9000)", "--seed", 3)
     assert out == "created 'maize [1]': BDS(upper=9000, rho=None, gamma=None), 2 arms, seed 3\n"

@@ -1,5 +1,6 @@
 """Plans: the games end when a live study would name its winner, and the table says what that costs."""
 
+import dataclasses
 import json
 import math
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, named_winner, play_games
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 from tests.naive.evidence import evidence
@@ -68,7 +70,9 @@ def test_the_table_says_what_happened(quick):
     assert thompson.relative < 1.0
     frame = quick.summary()
     assert frame.loc[("TopTwo", 0.1), "median"] == floored.median
-    assert max(map(len, str(quick).splitlines())) <= 80
+    wide = [row._replace(median=math.inf, loss=123.456, loss_error=1.234) for row in quick.rows]
+    for found in (quick, dataclasses.replace(quick, rows=wide, trials=100_000)):
+        assert max(map(len, str(found).splitlines())) <= 80
     assert quick.answer.startswith("An equal split (an A/B test) decides after ")
     assert quick.answer in quick._repr_html_().replace("&#x27;", "'")
 
@@ -78,6 +82,24 @@ def test_same_seed_same_plan_and_loss_of_an_equal_split(quick):
     assert [again.rows[0], again.rows[1]] == [quick.rows[0], quick.rows[4]]
     # Until it ends, an equal split loses half of the gap with each trial, up to chance.
     assert 0.2 * 0.5 * quick.rows[0].median < quick.rows[0].loss < 0.5 * quick.rows[0].ninety
+
+
+def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch):
+    played, calls = planning._played, []
+
+    def interrupted(*given):
+        calls.append(None)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return played(*given)
+
+    monkeypatch.setattr(planning, "_played", interrupted)
+    found = db.plan(**QUICK, policies=[])
+    assert (found.interrupted, found.replications, quick.interrupted) == (True, 30, False)
+    assert found.rows[0] == db.plan(**{**QUICK, "replications": 30}, policies=[]).rows[0]
+    calls[:] = [None] * 3
+    with pytest.raises(KeyboardInterrupt):
+        db.plan(**QUICK, policies=[])
 
 
 def test_equal_arms_have_no_winner():

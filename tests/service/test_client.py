@@ -424,9 +424,9 @@ def test_a_level_that_nothing_can_be_divided_by(studies, web):
 
 
 def test_bounds_and_winners_as_here(studies, service):
-    rewards = {"arm": ["a", "b"] * 150, "reward": [0.0, 1.0, 1.0, 1.0] * 75}
-    here = db.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
-    there = studies.create_study("won", arms=["a", "b"], bounds=(0, 2), seed=5)
+    rewards = {"arm": ["a", "b"] * 150, "reward": [0.0, 1.0, 1.0, 1.0] * 75, "propensity": [0.5] * 300}
+    here = db.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
+    there = studies.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
     assert there.bounds == here.bounds == (0.0, 2.0)
     with pytest.raises(db.ArgumentError, match="between 0 and 2, the bounds of the study"):
         there.tell(there.ask(), 3.0)
@@ -440,5 +440,11 @@ def test_bounds_and_winners_as_here(studies, service):
     assert there.winner(0.05, 0.0) == here.winner(0.05, 0.0)
     with db.connect(service.url, service.read) as line:
         assert line.load_study("won").winner() == here.winner()
+    for study in (here, there):
+        study.tell_many(study.ask(20), [1.0, 0.0] * 10)
+    assert repr(there.estimate_difference("a", "b", confidence=0.9)) == repr(
+        here.estimate_difference("a", "b", confidence=0.9)
+    )
+    assert repr(there.estimate("a", confidence=0.9)) == repr(here.estimate("a", confidence=0.9))
     pd.testing.assert_frame_equal(here.summary(), there.summary())
     assert {key: there.summary().attrs[key] for key in here.summary().attrs} == here.summary().attrs

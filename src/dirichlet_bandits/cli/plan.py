@@ -7,6 +7,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.errors import ArgumentError
 
 
@@ -37,6 +38,8 @@ def plan(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
 ) -> None:
     """Simulate a study before it begins: when will it name a winner, and what will it lose until then?
+
+    Ctrl-C shows what is done.
 
     Every policy, with and without a floor, is compared with an equal split, which is an A/B test. The rule that names
     the winner is that of live studies. Each policy is compiled once, when it is first used.
@@ -71,8 +74,11 @@ def plan(
     )
     if form == "text":
         typer.echo(str(found))
-        return
-    keys = db.experiments.PlanRow._fields
-    table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
-    settings = {"trials": found.trials, "delta": found.delta, "margin": found.margin, "answer": found.answer}
-    tables.show(table, form, settings, "rows")
+    else:
+        keys = db.experiments.PlanRow._fields
+        table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
+        settings = {key: getattr(found, key) for key in ("trials", "delta", "margin", "replications", "answer")}
+        tables.show(table, form, settings, "rows")
+    if found.interrupted:
+        typer.echo(f"interrupted: the plan is based on {found.replications} studies", err=True)
+        raise typer.Exit(INTERRUPTED)

@@ -27,7 +27,7 @@ from dirichlet_bandits.validation import finite_number, number_between, whole_nu
 
 _CHUNK: Final = 10  # games between two looks at the keyboard
 _SPLIT: Final = EqualSplit()
-_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "of the split's")
+_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
 
 class PlanRow(NamedTuple):
@@ -52,13 +52,17 @@ class PlanRow(NamedTuple):
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """The outcome of :func:`plan`: one row per policy and floor, the equal split first."""
+    """The outcome of :func:`plan`: one row per policy and floor, the equal split first.
+
+    After Ctrl-C, ``interrupted`` is True, and the rows are based on the ``replications`` that were complete.
+    """
 
     rows: Sequence[PlanRow]
     trials: int
     delta: float
     margin: float
     replications: int
+    interrupted: bool = False
 
     def summary(self) -> pd.DataFrame:
         """Return one row per policy and floor; see :class:`PlanRow`."""
@@ -164,16 +168,22 @@ def plan(
     rule = Rule(low, high, odds, finite_number("margin", margin), whole_number("every", every, at_least=1))
     totals = {_title(name, share): replications for name, _, share in cases}
     found: dict[str, list[Ints]] = {title: [] for title in totals}
-    with bars(totals, progress, "studies") as bar:
-        for done, tapes, seeds in _games(made, trials, replications, seed):
-            for name, policy, share in cases:
-                title = _title(name, share)
-                found[title].append(_played(policy, share, tapes, seeds, rule))
-                bar.show(title, done)
+    try:
+        with bars(totals, progress, "studies") as bar:
+            for done, tapes, seeds in _games(made, trials, replications, seed):
+                for name, policy, share in cases:
+                    title = _title(name, share)
+                    found[title].append(_played(policy, share, tapes, seeds, rule))
+                    bar.show(title, done)
+    except KeyboardInterrupt:
+        if min(map(len, found.values())) == 0:
+            raise
+    complete = min(map(len, found.values()))
     rows: list[PlanRow] = []
     for name, _, share in cases:
-        rows.append(_row(name, share, np.concatenate(found[_title(name, share)]), made, trials, rows))
-    return StudyPlan(rows, trials, float(delta), float(margin), replications)
+        rows.append(_row(name, share, np.concatenate(found[_title(name, share)][:complete]), made, trials, rows))
+    played = min(complete * _CHUNK, replications)
+    return StudyPlan(rows, trials, float(delta), float(margin), played, played < replications)
 
 
 def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, arms: int) -> Bandit:

@@ -18,7 +18,14 @@ from dirichlet_bandits.live.warm import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered, start_numbered_entry, study_words
+from dirichlet_bandits.seeding import (
+    Stream,
+    new_stream,
+    root_sequence,
+    start_numbered,
+    start_numbered_entry,
+    study_words,
+)
 from dirichlet_bandits.types import Floats, Ints, Words
 
 VERSION: Final = 2
@@ -186,6 +193,10 @@ class Decider:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
             self._weighted = WeightedDuels(self.policy, past, warm.weight)
+        elif type(self.policy).__name__ == "NPTS":
+            from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
+
+            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, warm.weight)
         else:
             self._state = weighted_tally(past, warm.weight)
 
@@ -194,9 +205,8 @@ class Decider:
         if self._weighted is not None:
             self._weighted.learn(arms.tolist(), rewards.tolist())
             return
-        self._state = specialised(_update_study, self._params)(
-            self._params, self._state, arms, rewards, numbers, trials, asked, self._root, *self._stream
-        )
+        tell, reports = specialised(_update_study, self._params), _Reports(arms, rewards, numbers, trials, asked)
+        self._state = tell(self._params, self._state, reports, self._root, self._stream)
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
@@ -225,24 +235,23 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
     return every
 
 
-def _update_study(
-    policy: Any,
-    state: Any,
-    arms: Ints,
-    rewards: Floats,
-    numbers: Ints,
-    trials: Ints,
-    asked: Ints,
-    root: Words,
-    rng: Any,
-    words: Words,
-) -> Any:
-    """The state after many rewards, each with its trial, the number of trials when it was reported, and the random
-    numbers of its event; an entry point."""
+class _Reports(NamedTuple):
+    """Rewards in the order of their reports."""
+
+    arms: Ints
+    rewards: Floats
+    numbers: Ints  # of their events
+    trials: Ints
+    asked: Ints  # trials at the time of the report
+
+
+def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, stream: Stream) -> Any:
+    """Return the state after many rewards, each with the random numbers of its event; an entry point."""
+    arms, rewards, numbers, trials, asked = reports
     for i in range(arms.size):
-        start_numbered(rng, words, root, _REWARD, numbers[i])
+        start_numbered(stream.rng, stream.words, root, _REWARD, numbers[i])
         verbs.note(policy, state, trials[i], asked[i])
-        state = verbs.update(policy, state, arms[i], rewards[i], rng)
+        state = verbs.update(policy, state, arms[i], rewards[i], stream.rng)
     return state
 
 

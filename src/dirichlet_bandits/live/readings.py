@@ -87,7 +87,7 @@ def probability_best(of_arm: Sequence[Floats], bounds: Bounds) -> Floats:
 
     >>> coins = np.array([1.0, 0.0]), np.array([1.0, 1.0, 0.0])
     >>> probability_best(coins, (0.0, 1.0)).round(3).tolist()
-    [0.357, 0.643]
+    [0.371, 0.629]
     """
     bounded = are_finite(bounds)
     if not bounded and any(x.size < 2 or not x.var() > 0.0 for x in of_arm):

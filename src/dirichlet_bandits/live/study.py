@@ -47,6 +47,7 @@
         outlook.py          how many more trials it takes to name one
         risk.py             the same for CVaR
         estimates.py        what another choice of arms would have earned
+        unbiased.py         intervals for that, and for the difference of two arms, that survive drift
         logged_rounds.py    the rounds of the log, from which it is estimated
         bounded_log.py      the log as a policy with other reward bounds would have recorded it
         replay.py           decides everything again, and compares

@@ -339,8 +339,15 @@ def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.Estima
             choice, objective=CVaR(body.level), bounds=body.bounds, confidence=body.confidence
         )
         return bodies.RiskEstimateInfo(**{key: _number(value) for key, value in vars(risk).items()})
-    found = studies.study(name).estimate(choice)
+    found = studies.study(name).estimate(choice, bounds=body.bounds, confidence=body.confidence)
     return bodies.EstimateInfo(**{key: _number(value) for key, value in vars(found).items()})
+
+
+@reading.post("/estimate_difference")
+def estimate_difference(name: Name, body: bodies.Difference, studies: Studies) -> bodies.DifferenceInfo:
+    """By how much the rewards of one arm exceed those of another, from the recorded propensities."""
+    found = studies.study(name).estimate_difference(body.a, body.b, bounds=body.bounds, confidence=body.confidence)
+    return bodies.DifferenceInfo(**{key: _number(value) for key, value in vars(found).items()})
 
 
 @reading.get("/replay")

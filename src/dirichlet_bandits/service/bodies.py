@@ -392,6 +392,31 @@ class EstimateInfo(BaseModel):
     effective_rounds: float | None
     unsupported: dict[str, float]
     missing: int
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+
+
+class Difference(_Body):
+    """Two arms to be compared; ``bounds`` are those of all rewards, where the study does not know them."""
+
+    a: Name
+    b: Name
+    bounds: tuple[Reward, Reward] | None = None
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
+
+
+class DifferenceInfo(BaseModel):
+    """By how much the rewards of one arm exceed those of another, with its interval; null if the log says nothing."""
+
+    a: str
+    b: str
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    rounds: int
+    missing: int
 
 
 class RiskEstimateInfo(BaseModel):

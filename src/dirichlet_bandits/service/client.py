@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
 from dirichlet_bandits.files import whole_file
-from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial, Winner
+from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.bounds import Bounds, declared_bounds, two_bounds
@@ -392,8 +392,20 @@ class RemoteStudy(Named, Estimating):
         with whole_file(target) as draft:
             draft.write_bytes(self._log(kind[1:]))
 
-    def _estimate(self, choice: Choice) -> Estimate:
-        return Estimate(**self._estimated(_chosen(choice)))
+    def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
+        body = {**_chosen(choice), "confidence": number_between("confidence", confidence, 0, 1)}
+        if bounds is not None:
+            body["bounds"] = _two_numbers(bounds)
+        return Estimate(**self._estimated("estimate", body))
+
+    def estimate_difference(
+        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = 0.95
+    ) -> DifferenceEstimate:
+        """Estimate by how much the rewards of two arms differ. See :meth:`Study.estimate_difference`."""
+        body: dict[str, Any] = {"a": a, "b": b, "confidence": number_between("confidence", confidence, 0, 1)}
+        if bounds is not None:
+            body["bounds"] = _two_numbers(bounds)
+        return DifferenceEstimate(**self._estimated("estimate_difference", body))
 
     def _estimate_cvar(
         self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
@@ -401,10 +413,10 @@ class RemoteStudy(Named, Estimating):
         body = {**_chosen(choice), "level": goal.level, "confidence": number_between("confidence", confidence, 0, 1)}
         if bounds is not None:
             body["bounds"] = _two_numbers(bounds)
-        return RiskEstimate(**self._estimated(body))
+        return RiskEstimate(**self._estimated("estimate", body))
 
-    def _estimated(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        said = self._post("estimate", **body)
+    def _estimated(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        said = self._post(path, **body)
         return {key: math.nan if value is None else value for key, value in said.items()}
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:

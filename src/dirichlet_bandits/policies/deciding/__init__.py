@@ -1,4 +1,4 @@
-"""Policies that sample to decide: EqualSplit, EpsilonGreedy and TopTwo."""
+"""Policies that sample in order to decide: EqualSplit, EpsilonGreedy and TopTwo."""
 
 from dirichlet_bandits.policies.deciding.probability import (
     equal_propensities,

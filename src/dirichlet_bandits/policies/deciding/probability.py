@@ -1,4 +1,4 @@
-"""How probable the decisions of policies that sample to decide are."""
+"""Propensities of policies that sample in order to decide."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def equal_propensities(policy: EqualSplit, state: Tally) -> Floats:
 
 
 def greedy_propensities(policy: EpsilonGreedy, state: Tally) -> Floats:
-    """Return epsilon / K, and the rest for the arms with the best mean."""
+    """Return epsilon / K for each arm, plus the rest for the arms with the best mean."""
     best = state.means == state.means.max()
     return np.asarray(policy.epsilon / best.size + (1.0 - policy.epsilon) * best / best.sum())
 

@@ -1,4 +1,4 @@
-"""Top-two sampling: the arm that leads, or the rival that is hardest to tell from it."""
+"""Top-two sampling: pull the leader, or the rival that is hardest to distinguish from it."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class TopTwoParams(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A tally of the rewards, and on which points of a grid they lie (``numerics/grid.py``), a row per arm."""
+    """A tally of the rewards, and their counts at the points of a grid (``numerics/grid.py``), one row per arm."""
 
     pulls: Ints
     means: Floats
@@ -38,16 +38,16 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True)
 class TopTwo(BoundedPolicy):
-    """The arm with the best mean with probability ``beta``, else its closest rival: the arm that least evidence beats.
+    """Top-two sampling: pull the arm with the best mean with probability ``beta``, else its closest rival.
 
-    The evidence Z_a that the leader b is better than arm a is that with which a live study names its winner,
+    The evidence Z_a that the leader b is better than arm a is the same by which a live study names its winner,
 
         Z_a = min over m of  N_b Kinf-(F_b, m) + N_a Kinf(F_a, m),
 
-    for rewards between ``lower`` and ``upper``. The rival has the smallest Z_a + log N_a. Ties are broken uniformly at
-    random. With two arms, each is pulled with probability 1/2 if ``beta`` is 1/2. The policy gathers evidence for the
-    choice of the best arm; its regret grows linearly. Rewards are counted on a grid of 64 steps between the bounds, so
-    a decision takes the same time however many there are.
+    for rewards between ``lower`` and ``upper``. The closest rival is the arm with the smallest Z_a + log N_a. Ties are
+    broken uniformly at random. With two arms, each is pulled with probability 1/2 if ``beta`` is 1/2. The policy
+    gathers evidence for the choice of the best arm, so its regret grows linearly. Rewards are counted on a grid of 64
+    steps between the bounds, so a decision takes the same time however many rewards there are.
 
     >>> from dirichlet_bandits import propensities
     >>> propensities(TopTwo(), [[0.9, 0.8, 0.7], [0.1, 0.2, 0.1], [0.6, 0.5, 0.8]])
@@ -74,7 +74,7 @@ class TopTwo(BoundedPolicy):
 
 @implements(init, TopTwoParams)
 def nothing_counted(policy: TopTwoParams, n_arms: int) -> Counted:
-    """No rewards yet."""
+    """Return a state without rewards."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     return Counted(pulls, means, sums, carry, lows, highs, new_grid(n_arms))
 
@@ -89,7 +89,7 @@ def count_reward(policy: TopTwoParams, state: Counted, arm: int, reward: float, 
 
 @jit
 def rivalry(state: Counted, leader: int) -> Floats:
-    """Return Z_a + log N_a of every arm against this leader, which itself has infinity."""
+    """Return Z_a + log N_a of every arm against this leader, whose own entry is infinite."""
     n_arms = state.pulls.size
     values = np.zeros(n_arms)
     values[leader] = math.inf

@@ -13,28 +13,26 @@ from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.policies.dirichlet.rule import BDS, RDS
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.rounds import average_over_leaders
+from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
 from dirichlet_bandits.types import Floats
 
 
-class WeightedDuels:
+class WeightedDuels(WeightedRewards):
     """BDS or RDS for which past rewards count their weight: its decisions, and how probable they are.
 
     The same as the compiled policies where the weight is 1 (a test compares them).
     """
 
     def __init__(self, policy: Any, past: Sequence[Floats], weight: float) -> None:
+        super().__init__(past, weight)
         self._policy: BDS | RDS = policy
-        self._x = [list(x) for x in past]
-        self._w = [[weight] * x.size for x in past]
         self.pulls, self.means = np.zeros(len(past)), np.zeros(len(past))
         for arm in range(len(past)):
             self._judge(arm)
 
     def learn(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
         """Take note of rewards that were observed."""
-        for arm, reward in zip(arms, rewards, strict=True):
-            self._x[arm].append(reward)
-            self._w[arm].append(1.0)
+        super().learn(arms, rewards)
         for arm in set(arms):
             self._judge(arm)
 

@@ -40,6 +40,8 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
     "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
     "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"weights": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
+    "POST /api/estimate_difference": """call "$URL/api/estimate_difference?study=maize" \\
+  -d '{"a": "13 Mar", "b": "26 Feb", "bounds": [0, 10000]}'""",
     "GET /api/replay": 'call "$URL/api/replay?study=maize"',
     "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
     "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
@@ -72,6 +74,7 @@ PYTHON: Final = {
     "GET /api/trials": "study.trials_dataframe()",
     "GET /api/export": 'study.export("log.csv")',
     "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
+    "POST /api/estimate_difference": 'study.estimate_difference("13 Mar", "26 Feb", bounds=(0, 10_000))',
     "GET /api/replay": "study.replay()",
     "POST /api/add_arm": 'study.add_arm("12 Apr")',
     "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
