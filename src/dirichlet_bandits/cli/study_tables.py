@@ -8,7 +8,6 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.live.readings import drift_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,6 +152,8 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     if summary["told"].sum():
         tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
     if said["drift"]:
+        from dirichlet_bandits.live.readings import drift_words  # not before: help needs no NumPy
+
         tables.note(f"careful: {drift_words(said['drift'])}")
 
 

@@ -193,6 +193,10 @@ class Decider:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
             self._weighted = WeightedDuels(self.policy, past, warm.weight)
+        elif type(self.policy).__name__ == "NPTS":
+            from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
+
+            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, warm.weight)
         else:
             self._state = weighted_tally(past, warm.weight)
 

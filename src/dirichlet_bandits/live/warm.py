@@ -9,7 +9,7 @@ that uses only counts and means sees the count N = w |H| + |X| and the mean (w s
 the same as having observed the past, and 0 the same as having none. BDS and RDS use N in place of n, and
 means in which each reward counts its weight; the bound or bonus keeps its parameter 1. The probability of winning a
 duel is the crossing probability with these parameters, so propensities stay exact. Nothing is published about weights
-between 0 and 1 for BDS and RDS: there, this is experimental.
+between 0 and 1 for BDS and RDS: there, this is experimental. NPTS draws its indices with the same parameters.
 
 Past rewards affect which arm comes next, and nothing else: summaries, intervals and estimates ignore them.
 
@@ -79,9 +79,9 @@ def _check_policy(policy: Policy, weight: float) -> None:
         reason = "whose state depends on when trials were asked for"
         raise ArgumentError("history", f"None with {policy!r}, {reason}", "past rewards")
     name = type(policy).__name__
-    known = name in COUNTED or (name in BY_DUELS and getattr(policy, "level", None) is None)
+    known = name in (*COUNTED, "NPTS") or (name in BY_DUELS and getattr(policy, "level", None) is None)
     if weight < 1.0 and not (known and type(policy) is policy_class(name)):
-        others = f"{', '.join(COUNTED)}, BDS and RDS without a level"
+        others = f"{', '.join(COUNTED)}, NPTS, BDS and RDS without a level"
         raise ArgumentError("weight", f"0 or 1 with {policy!r} (other weights: {others})", weight)
 
 
