@@ -295,11 +295,11 @@ def winner_command(
     name: Name,
     storage: Url,
     delta: Annotated[float, typer.Option(help="Probability of ever naming a wrong winner.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="How much worse than the best arm it may be.")] = 0.0,
+    margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
     segment: Annotated[str | None, typer.Option(help="Compare arms within this segment.")] = None,
     as_json: tables.AsJson = False,
 ) -> None:
-    """Name the winner, or say what is missing to name one. A winner is stored, and stays.
+    """Name the winner, or print what is missing to name one. A winner is stored and not withdrawn.
 
     \b
     Example:
