@@ -153,7 +153,7 @@ def test_costs_and_a_control(run):
     study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
     shown = run("show", "c")
     assert "best: a, its interval is apart from those of all other arms" in shown
-    assert "Lift: mean less that of b" in shown
+    assert "Lift: mean minus that of b" in shown
     study.add_arm("new")
     assert "no interval, no reward yet: new" in run("show", "c")
     study.storage.close()
