@@ -112,7 +112,7 @@ class SlidingWindow(_Forgetting):
 
 @dataclass(frozen=True)
 class Discounted(_Forgetting):
-    """A wrapper that gives a reward the weight gamma^a in another policy, after a further decisions.
+    """A wrapper around another policy in which the weight of a reward falls by the factor gamma with each decision.
 
     The inner policy uses
 
