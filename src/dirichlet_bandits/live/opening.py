@@ -178,7 +178,7 @@ def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: s
 
 
 def check_confirmed(name: str, confirm: object) -> None:
-    """Refuse to delete a study whose name was not given twice."""
+    """Refuse to delete a study unless its name is repeated."""
     if confirm != name:
         raise ArgumentError("confirm", f"the name of the study, {name!r}", confirm)
 

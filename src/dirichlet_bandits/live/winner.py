@@ -55,7 +55,7 @@ _COARSE: Final = 64  # steps of the grid with which the outlook is computed
 
 @dataclass(frozen=True)
 class Rival:
-    """What the rewards say about the leader against one other arm.
+    """A comparison of the leader with one other arm.
 
     The rival is beaten if ``statistic`` is at least ``threshold``, which is the same as ``low > -margin``: ``lead`` is
     by how much the leader's mean is better, from ``low`` to ``high``.

@@ -29,7 +29,7 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Refuse what must not come in, note the caller's rights in ``request.state.scope``, and add safe headers.
+    """Middleware that refuses bad requests, sets the caller's rights in ``request.state.scope`` and adds safe headers.
 
     ``keys=None`` means an open service: every client may write, but only under a name of this machine, so that a
     web page elsewhere cannot reach it through a name of its own (DNS rebinding).

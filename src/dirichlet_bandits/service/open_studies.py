@@ -16,7 +16,7 @@ from dirichlet_bandits.storage import Storage
 
 
 class OpenStudies:
-    """Studies by name, opened when first needed; each study follows by itself what other processes write."""
+    """Studies by name, opened when first needed; each study reads what other processes write."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -65,12 +65,12 @@ class OpenStudies:
             return False
 
     def forget(self, name: str) -> None:
-        """Let go of a study that does not exist any more."""
+        """Drop a study from the cache."""
         with self._lock:
             self._open.pop(name, None)
 
     def refresh(self, name: str) -> bool:
-        """Let go of a study that is no longer the stored one, and return whether it was replaced."""
+        """Drop a study from the cache if it is no longer the stored one, and return whether it was dropped."""
         found, stored = self._open.get(name), self.storage.settings(name)
         if found is None or (stored is not None and is_stored_as(found, stored)):
             return False

@@ -90,7 +90,7 @@ class Line:
     def send(
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
     ) -> "urllib3.BaseHTTPResponse":
-        """Send a request, again while the service is unreachable; raise a refusal as the library's own exception."""
+        """Send a request, retrying while the service is unreachable; raise a refusal as the library's own exception."""
         from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProtocolError, ProxyError, SSLError
         from urllib3.exceptions import TimeoutError as OverdueError
 

@@ -8,7 +8,7 @@ from dirichlet_bandits.live.winner import Winner
 
 
 def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None) -> str:
-    """Return what the rewards so far show, for the arms and attributes of a summary and what the stopping rule found.
+    """Return in words what the rewards so far show, from a summary's rows and attributes and the result of the rule.
 
     >>> verdict([], {}, None)
     'No rewards yet. Each arm is tried once before the policy chooses.'
