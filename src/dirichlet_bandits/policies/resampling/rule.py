@@ -7,7 +7,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, append, new_history
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.numerics.draws import binomial
@@ -162,19 +162,14 @@ class OnlineBootstrapTS(BoundedPolicy):
 
 
 class Sorted(NamedTuple):
-    """A history that has each arm's rewards between the bounds first: so many are ``inner``, and ``ones`` are the upper
-    bound. Only inner rewards are looked up when a sample is drawn."""
+    """A history, with each arm's rewards between the bounds first, and its pulls and means.
+
+    ``inner`` counts the rewards between the bounds, ``ones`` those at the upper bound. Samples look up inner ones only.
+    """
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
-    pool: Floats
-    start: Ints
-    room: Ints
-    used: Ints
+    history: History
     inner: Ints
     ones: Ints
 
@@ -182,26 +177,25 @@ class Sorted(NamedTuple):
 @implements(init, GIROParams, BootstrapTSParams)
 def new_sorted(policy: Any, n_arms: int) -> Sorted:
     """No rewards yet."""
-    pulls, means, sums, carry, lows, highs, pool, start, room, used = new_history(n_arms)
+    history = new_history(n_arms)
     inner, ones = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return Sorted(pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones)
+    return Sorted(history.pulls, history.means, history, inner, ones)
 
 
 @implements(update, GIROParams, BootstrapTSParams)
 def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.Generator) -> Sorted:
     """Remember the reward, as a share of the way from bound to bound; one between them changes places with another."""
-    pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones = state
+    pulls, means, history, inner, ones = state
     x = rescaled(policy, reward)
-    history = History(pulls, means, sums, carry, lows, highs, pool, start, room, used)
     history = append(history, arm, x, x)
     if 0.0 < x < 1.0:
-        first = start[arm]
+        first = history.start[arm]
         history.pool[first + pulls[arm] - 1] = history.pool[first + inner[arm]]
         history.pool[first + inner[arm]] = x
         inner[arm] += 1
     elif x >= 1.0:
         ones[arm] += 1
-    return Sorted(pulls, means, sums, carry, lows, highs, history.pool, start, room, used, inner, ones)
+    return Sorted(pulls, means, history, inner, ones)
 
 
 @jit
@@ -215,9 +209,9 @@ def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
 @jit
 def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> float:
     """Sum of n draws from the arm's rewards between the bounds."""
-    first, inner, total = state.start[arm], state.inner[arm], 0.0
+    pool, first, inner, total = state.history.pool, state.history.start[arm], state.inner[arm], 0.0
     for _ in range(n):
-        total += state.pool[first + int(rng.random() * inner)]
+        total += pool[first + int(rng.random() * inner)]
     return total
 
 
@@ -259,14 +253,11 @@ def bootstrap_with_a_prior(
 
 
 class Replicates(NamedTuple):
-    """A tally, and for each arm the weighted sums of its replicates and the sums of their weights."""
+    """A tally, its pulls and means, and for each arm the weighted sums of its replicates and of their weights."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     totals: Floats
     weights: Floats
 
@@ -274,9 +265,9 @@ class Replicates(NamedTuple):
 @implements(init, OnlineBootstrapTSParams)
 def new_replicates(policy: OnlineBootstrapTSParams, n_arms: int) -> Replicates:
     """Both bounds in every replicate, and no rewards yet."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    tally = new_tally(n_arms)
     shape = (n_arms, policy.replicates)
-    return Replicates(pulls, means, sums, carry, lows, highs, np.ones(shape), np.full(shape, 2.0))
+    return Replicates(tally.pulls, tally.means, tally, np.ones(shape), np.full(shape, 2.0))
 
 
 @implements(update, OnlineBootstrapTSParams)
@@ -285,7 +276,7 @@ def enter_replicates(
 ) -> Replicates:
     """Count the reward, with a weight of its own in each replicate."""
     x = rescaled(policy, reward)
-    count(state, arm, x)
+    count(state.tally, arm, x)
     for j in range(policy.replicates):
         weight = 1.0 * (rng.random() < 0.5) if policy.weights == 0 else 1.0 * rng.poisson(1.0)
         state.totals[arm, j] += weight * x
