@@ -61,16 +61,7 @@ CONTOUR_FOLLOWED_MOST: Final = 16
 CONTOUR_APPENDED_MOST: Final = 500
 """Rewards appended after which a contour is made anew: rounding must not pile up in what is recorded."""
 
-RING_COST: Final = 300
-"""A ring of the clock of NPTS: a density, a distribution function, a few draws."""
-
-INDEX_COST: Final = 60
-"""An index of NPTS whose old rewards are drawn together."""
-
-CONTEST_COST: Final = 30
-"""A step of NPTS in which the indices of near arms are compared by normal variables."""
-
-FOOT: Final = 3.0
+FOOT: Final = 3.5
 """Deviations below the mean of the leader's index at which the foot of a contest lies: a lower one makes the clock ring
 more often, a higher one makes NPTS draw all indices more often."""
 
@@ -89,8 +80,20 @@ LEADER_LEAST: Final = 40
 PLAIN_PULLS: Final = 25
 """Pulls per arm for which NPTS draws all indices as the plain loop does."""
 
-CONTEST_STEPS_MOST: Final = 2048
-"""Steps of contests at most between two tries of NPTS to wait by a clock."""
+CONTEST_STEPS: Final = 16
+"""Steps of a contest of NPTS before near and far arms are told apart again: so many..."""
+
+CONTEST_SHARE: Final = 64
+"""... and this share of all pulls."""
+
+RINGS_MOST: Final = 0.5
+"""NPTS waits for all challengers by one clock if it rings at most so often per step."""
+
+LEADER_FALL: Final = 0.25
+"""By how many deviations of its index the leader's mean may fall before NPTS takes another certificate..."""
+
+LEADER_RISE: Final = 0.5
+"""... and by how many it may rise, because with a higher mean another foot makes the clock ring less often."""
 
 CEILING_SHARE: Final = 32
 """Upper confidence bounds get ceilings for this share of the time that has passed."""

@@ -278,8 +278,7 @@ def _line(
     base: Floats,
     offsets: Floats,
     log_chances: Floats,
-    low: int,
-    high: int,
+    numbers: tuple[int, int],
     sign: float,
     top: float,
     e: float,
@@ -287,9 +286,10 @@ def _line(
 ) -> tuple[float, float, float]:
     """The mixture where a line crosses the real axis: its logarithm, slope and curvature of K(c) = log M(c) - log c.
 
-    In units of the largest offset, c = 1/(1 + e). ``work`` gets the b_i of ``saddle.py`` and the share of each n.
+    In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work`` gets the
+    b_i of ``saddle.py`` and the share of each n.
     """
-    b, share, slope = work[0], work[1], work[2]
+    (low, high), b, share, slope = numbers, work[0], work[1], work[2]
     height = rest = first = curvature = 0.0
     largest = -math.inf
     for i in range(base.shape[1]):
@@ -342,7 +342,7 @@ def _log_integral(
         e = 1.0
     height = width = 0.0
     for iteration in range(NEWTON_LIMIT):
-        height, slope, curvature = _line(base, offsets, log_chances, low, high, sign, top, e, work)
+        height, slope, curvature = _line(base, offsets, log_chances, (low, high), sign, top, e, work)
         centre = 1.0 / (1.0 + e)
         width = min(1.0 / math.sqrt(curvature), e * centre)
         # What is integrated belongs to this e: any line between 0 and the pole is right, some are better.

@@ -257,7 +257,8 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
         counts = False
         for k in range(n):
             active = begin[k] <= v < end[k]
-            _tabulate(kind, first[k], second[k], modes[k], widths[k], centre, t, u, active, density[k])
+            bell = first[k], second[k], modes[k], widths[k]
+            _tabulate(kind, bell, centre, t, u, active, density[k])
             total = 0.0
             for i in range(_NODES):
                 below[k, i] = sums[k]
@@ -292,17 +293,18 @@ def _shared_part(kind: int, centre: float, half: float, t: Floats, u: Floats) ->
 @jit
 def _tabulate(
     kind: int,
-    first: float,
-    second: float,
-    mode: float,
-    width: float,
+    bell: tuple[float, float, float, float],
     centre: float,
     t: Floats,
     u: Floats,
     active: bool,
     density: Floats,
 ) -> None:
-    """The density at the nodes of a panel; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1."""
+    """The density at the nodes of a panel; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1.
+
+    The ``bell`` is given by its two parameters, its mode and its width.
+    """
+    first, second, mode, width = bell
     distance = centre - mode
     height = -fall(kind, first, second, distance)
     if not active or height < -UNDERFLOW:

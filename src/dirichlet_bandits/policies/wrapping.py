@@ -15,7 +15,7 @@ class WrappingPolicy(Policy):
     policy: Policy
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse what the inner policy refuses."""
+        """Refuse any number of arms that the inner policy refuses."""
         self.policy.check_arms(n_arms)
 
     @property
@@ -48,10 +48,10 @@ class AroundAny(WrappingPolicy):
 
     @property
     def waits_for_all_arms(self) -> bool:  # type: ignore[override]
-        """Whether the inner policy does."""
+        """Whether the inner policy waits until every arm has a reward."""
         return self.policy.waits_for_all_arms
 
     @property
     def ordered_arms(self) -> bool:  # type: ignore[override]
-        """Whether the order of the arms means something to the inner policy."""
+        """Whether the order of the arms matters to the inner policy."""
         return self.policy.ordered_arms
