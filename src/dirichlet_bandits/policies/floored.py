@@ -34,7 +34,7 @@ class FlooredForgettingParams(NamedTuple):
 
 @dataclass(frozen=True)
 class Floored(AroundAny):
-    """Another policy, with every arm pulled with a probability of at least ``floor``.
+    """A wrapper around another policy that pulls every arm with probability at least ``floor``.
 
     With K arms, a decision pulls a single arm, drawn uniformly at random, with probability K floor. Otherwise, the
     inner policy decides. So arm i is in the next round with probability
@@ -108,7 +108,7 @@ def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: 
 def prepare_inner(
     policy: FlooredForgettingParams, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator
 ) -> Any:
-    """Tell the inner policy which rewards are outstanding."""
+    """Pass the outstanding rewards on to the inner policy."""
     return verbs.prepare(policy.inner, state, waiting, earliest, rng)
 
 
@@ -136,7 +136,7 @@ def floored_from_histories(policy: Floored, histories: list[Floats]) -> Floats:
 
 
 class IncrementalFloored:
-    """Propensities with the floor, at the cost of those of the inner policy."""
+    """Propensities with the floor, at the same cost as those of the inner policy."""
 
     def __init__(self, policy: Any, n_arms: int) -> None:
         self._policy = policy

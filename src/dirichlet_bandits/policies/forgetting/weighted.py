@@ -1,6 +1,6 @@
-"""NPTS for which the first rewards of each arm count less than the others: see ``live/warm.py``.
+"""NPTS in which the first rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
 
-In plain Python, with one pass over all rewards for a decision: live studies use it, simulations do not.
+This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from dirichlet_bandits.types import Floats
 
 
 class WeightedIndices(WeightedRewards):
-    """NPTS with Dirichlet parameters that need not be 1: its decisions, and how probable they are.
+    """NPTS with Dirichlet parameters other than 1: its decisions and their propensities.
 
-    The same as the compiled policy where the weight is 1 (a test compares them).
+    With weight 1, it equals the compiled policy (a test compares them).
     """
 
     def __init__(self, upper: float, past: Sequence[Floats], weight: float) -> None:
@@ -23,17 +23,17 @@ class WeightedIndices(WeightedRewards):
         self._upper = upper
 
     def propensities(self) -> Floats:
-        """For every arm the probability that it comes next."""
+        """Return the probability that each arm is pulled next."""
         samples = [self.sample(arm) for arm in range(len(self._x))]
         return resampled_propensities([(self._upper - x, w) for x, w in samples])
 
     def select(self, rng: np.random.Generator) -> list[int]:
-        """The arm whose reweighted mean is the largest."""
+        """Return the arm whose reweighted mean is the largest."""
         values = np.array([self._value(arm, rng) for arm in range(len(self._x))])
         return [int(rng.choice(np.flatnonzero(values == values.max())))]
 
     def _value(self, arm: int, rng: np.random.Generator) -> float:
-        """Minus the logarithm of the reweighted shortfall from the bound."""
+        """Return minus the logarithm of the reweighted shortfall from the bound."""
         x, w = self.sample(arm)
         # A gamma variable of shape w is one of shape w + 1 times U^(1/w): as a logarithm, it does not underflow.
         logs = np.log(rng.standard_gamma(w + 1.0)) - rng.standard_exponential(x.size) / w

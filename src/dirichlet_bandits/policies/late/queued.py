@@ -140,7 +140,7 @@ def receive_reward(policy: QueuedParams, state: Queues, arm: int, reward: float,
 
 @implements(prepare, QueuedParams)
 def feed_inner(policy: QueuedParams, state: Queues, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Queues:
-    """Pass on the rewards that the inner policy chooses, until it chooses one that has not been released."""
+    """Pass rewards on to the inner policy until it chooses an arm whose reward has not been released."""
     return feed(policy, state, earliest, rng)
 
 
@@ -172,7 +172,7 @@ def copied_round(chosen: Ints) -> Ints:
 
 @jit
 def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Generator) -> Queues:
-    """Feed the inner policy the heads of the queues that it chooses; only the inner policy draws random numbers.
+    """Feed the inner policy the first rewards of the queues that it chooses; only it draws random numbers.
 
     ``earliest`` is the first decision of each arm whose reward is outstanding.
     """

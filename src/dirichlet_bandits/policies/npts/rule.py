@@ -11,16 +11,16 @@ from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
 
 
 class NPTSParams(NamedTuple):
-    """The bound."""
+    """The upper bound of the rewards."""
 
     upper: float
 
 
 @dataclass(frozen=True)
 class NPTS(BoundedAbovePolicy):
-    """Thompson Sampling without a model: every arm's rewards and the bound, reweighted at random.
+    """Thompson Sampling without a model: every arm's rewards and the bound are reweighted at random.
 
-    index = sum_i w_i X_i + w_{n+1} upper,  w ~ Dirichlet(1, ..., 1), drawn anew for every arm at every step.
+    index = sum_i w_i X_i + w_{n+1} upper, w ~ Dirichlet(1, ..., 1), drawn again for every arm at every step.
 
     >>> NPTS(upper=1.0)
     NPTS(upper=1.0)
@@ -44,7 +44,7 @@ keeps_rewards(NPTSParams)
 def resampled_mean(
     policy: NPTSParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """Dirichlet weights are exponentials over their sum; shortfalls from the bound keep ties exact."""
+    """Return the index; Dirichlet weights are exponentials over their sum, and shortfalls keep ties exact."""
     weights = rng.standard_exponential()
     shortfall = 0.0
     for value in rewards(state, arm):
