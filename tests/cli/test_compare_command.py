@@ -91,7 +91,7 @@ def test_past_periods_become_segments(folder):
     )
     answer = call("years.csv", *FEW, "--sigma", "1", "--period", "year", "--delay", "Geometric(0.5)")
     assert answer.exit_code == 0, answer.output
-    assert "2 options: May, June, which change at the pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
+    assert "2 options: May, June, which change at pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
     assert "1. UCB1" in answer.stdout
     (folder / "gap.csv").write_text("date,yield,year\nMay,4,1\nMay,5,1\nJune,6,1\nJune,7,1\nMay,8,2\nMay,9,2\n")
     missing = call("gap.csv", *FEW, "--period", "year")
@@ -112,7 +112,7 @@ def test_policies_may_have_parameters(folder):
         (["none.toml", *FEW], "no experiment at 'none.toml'"),
         (["bad.csv", *FEW], "bad.csv, line 3: column 'yield' must be a finite number (got 'good')"),
         (["past.csv", *FEW, "--reward", "money"], "past.csv, line 1: there must be one column 'money'"),
-        (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be left out where columns are named"),
+        (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be omitted if columns are named"),
         (["past.csv", *FEW, "--upper", "5"], "'--upper' must be at least the largest reward, 6.5 (got 5.0)"),
         (["past.csv", *FEW, "--cvar", "2"], "'--cvar' must be a number above 0, at most 1 (got 2.0)"),
         (["past.csv", *FEW, "--out", "a.doc"], "'--out' must be a file that ends in .png, .pdf"),
@@ -122,10 +122,13 @@ def test_policies_may_have_parameters(folder):
         (["arms.toml", *FEW, "--wide"], "'--wide' must be left out"),
         (["arms.toml", *FEW, "--period", "year"], "'--period' must be left out"),
         (["past.csv", *FEW, "--period", "year"], "past.csv, line 1: there must be one column 'year'"),
-        (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be left out where a column has periods"),
+        (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be omitted if a column has periods"),
         (["past.csv", *FEW, "--sigma", "1", "--delay", "-1"], "'--delay' must be a number of pulls, at least 0"),
-        (["past.csv", *FEW, "--delay", "Geometric(2)"], "'--delay' must be a number of pulls, or a law such as"),
-        (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a law such as"),
+        (
+            ["past.csv", *FEW, "--delay", "Geometric(2)"],
+            "'--delay' must be a number of pulls, or a distribution such as",
+        ),
+        (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a distribution such as"),
         (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
         (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),
         (["past.csv", *FEW, "--sigma", "1", "--late", "0"], "'--window' must be a number of pulls, because 'late'"),
@@ -147,7 +150,7 @@ def test_interrupted_before_anything_was_done(folder, monkeypatch):
     monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("past.csv", *FEW, "--out", "regret.png")
     assert answer.exit_code == 130
-    assert answer.stderr == "interrupted before two replications were done: nothing to rank\n"
+    assert answer.stderr == "interrupted before two replications were finished: nothing to rank\n"
     assert not (folder / "regret.png").exists()
 
 
@@ -162,5 +165,5 @@ def test_interrupted_later_ranks_what_is_done(folder, monkeypatch):
     answer = call("past.csv", *FEW, "--sigma", "1")
     assert answer.exit_code == 130
     assert "1. UCB1" in answer.stdout
-    assert "was interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
-    assert answer.stderr.endswith("interrupted: the ranking has what was done\n")
+    assert "was interrupted before enough of its replications were finished" in " ".join(answer.stdout.split())
+    assert answer.stderr.endswith("interrupted: the ranking uses the finished replications\n")

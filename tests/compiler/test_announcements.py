@@ -160,7 +160,7 @@ def test_ctrl_c_ends_a_command_that_compiles(tmp_path):
     (tmp_path / "experiment.toml").write_text(COINS.format(horizon=100, replications=20))
     done = interrupted(tmp_path, COMMAND)
     assert done.returncode == 130
-    assert done.stderr == "interrupted before the first replication was done: nothing saved\n"
+    assert done.stderr == "interrupted before the first replication was finished: nothing saved\n"
     assert not compiled(tmp_path)
 
 

@@ -142,7 +142,7 @@ def test_telling_twice_is_one_tell(url):
     one, two, three = study.ask(3)
     study.tell(one.id, 0.5)
     study.tell(one.id, 0.5)
-    with pytest.raises(db.ConflictError, match=r"was told 0.5 \(now 0.75\)"):
+    with pytest.raises(db.ConflictError, match=r"was given 0.5 \(now 0.75\)"):
         study.tell(one.id, 0.75)
     study.abandon(two.id)
     with pytest.raises(db.ConflictError, match="abandoned"):

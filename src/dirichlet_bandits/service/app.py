@@ -25,10 +25,10 @@ DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each m
 
 
 def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False) -> FastAPI:
-    """The service on a storage. ``keys`` None makes it an open one: no key needed, this machine only.
+    """Create the service for a storage. With ``keys=None`` it is open: it needs no key, on this machine only.
 
-    For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn. With ``precompile`` it compiles the policies
-    of its studies when it starts, in the background.
+    It runs on any ASGI server; ``dirichlet-bandits serve`` uses uvicorn. With ``precompile``, it compiles the policies
+    of its studies in the background when it starts.
     """
 
     @asynccontextmanager

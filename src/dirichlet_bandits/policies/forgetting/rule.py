@@ -89,7 +89,7 @@ class SlidingWindow(AroundListed):
 
 @dataclass(frozen=True)
 class Discounted(AroundListed):
-    """A wrapper that gives a reward the weight gamma^a in another policy, after a further decisions.
+    """A wrapper around another policy in which the weight of a reward falls by the factor gamma with each decision.
 
     The inner policy uses
 

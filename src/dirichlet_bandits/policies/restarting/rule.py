@@ -85,7 +85,10 @@ def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
 
 @implements(exploration_rate, Rate)
 def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
-    """Return a constant rate, scale sqrt(K / n) for n rewards since the last alarm, or one that grows with alarms."""
+    """Return the probability of exploration: constant, scale sqrt(K / n), or growing with each alarm.
+
+    n is the number of rewards since the last alarm.
+    """
     value = rate.scale
     if rate.law == DIMINISHING:
         value *= math.sqrt(n_arms / max(since, 1))
@@ -221,7 +224,7 @@ def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.rand
 
 @jit
 def forced_arm(policy: Any, state: Restarted) -> int:
-    """Return the arm whose turn it is by the schedule, -1 if there is none: K of every floor(K / omega) decisions."""
+    """Return the arm due by the schedule, which covers K of every floor(K / omega) decisions, or -1 if none is."""
     if policy.scheduled == AT_RANDOM:
         return -1
     n_arms, clock = state.pulls.size, state.counts[_TOTAL]

@@ -22,7 +22,7 @@ class Block(IntEnum):
 
 @jit
 def block_start(block: int, u: float, n_leader: int, n: int) -> int:
-    """Return where the block of n rewards starts, for a u in [0, 1) that is uniform or from the sequence.
+    """Return the start of the block of n rewards; u in [0, 1) is uniform or from the sequence.
 
     >>> block_start(Block.SEQUENCE, 0.5, 8, 3)
     3
@@ -78,5 +78,5 @@ def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
 
 @jit
 def remember_running_sum(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Store the running sum that ends with this reward: ``update`` of these policies."""
+    """Store the running sum that ends with this reward. This is ``update`` of these policies."""
     return append(state, arm, reward, running_sum(state.pool, state.start[arm], state.pulls[arm], reward))

@@ -1,4 +1,4 @@
-"""What is known about a study, and what to do next, in one or two sentences each."""
+"""Describe what is known about a study, and what to do next, in one or two sentences each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
