@@ -197,7 +197,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
-        identity=settings.get("identity", ""),  # studies of before have none
+        identity=settings.get("identity", ""),  # older studies have none
     )
 
 

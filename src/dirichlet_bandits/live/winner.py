@@ -48,8 +48,8 @@ from dirichlet_bandits.validation import finite_number, number_between
 DELTA: Final = 0.05
 """Probability of naming a wrong winner, unless another one is given."""
 
-_FROM_START: Final = 0.9  # share of delta for arms that are there from the start
-_RECENT: Final = 0.5  # share of the trials that says how often arms come nowadays
+_FROM_START: Final = 0.9  # share of delta for the initial arms
+_RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
 _COARSE: Final = 64  # steps of the grid with which the outlook is computed
 
 

@@ -176,7 +176,7 @@ class Delete(_Body):
 
 
 class Choice(_Body):
-    """Another choice of arms: one of an arm, weights of arms, or a policy written like a call.
+    """Another choice of arms, given as an arm, as weights of arms, or as a policy written like a call.
 
     With a ``level``, the result is a CVaR; ``bounds`` are those of all rewards, if the policy does not declare them.
     """

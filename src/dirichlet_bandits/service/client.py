@@ -274,7 +274,7 @@ class RemoteStudy(Named, Estimating):
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
-        """The reward that a missing one counts as after the window. See :attr:`Study.late`."""
+        """The reward that counts if none has come within the window. See :attr:`Study.late`."""
         return self._late
 
     def rename(self, name: str, *, token: str | None = None) -> None:
