@@ -88,7 +88,7 @@ class ReplacedError(ConflictError):
 class StorageError(DirichletBanditsError, OSError):
     """A storage or a service cannot be reached, or stayed busy.
 
-    Nothing was written unless the message says it may have been.
+    Nothing was written unless the message states that it may have been.
     """
 
 

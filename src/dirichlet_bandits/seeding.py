@@ -226,7 +226,7 @@ def generator(seed: Words) -> np.random.Generator:
 
 
 class _FixedSeed(np.random.bit_generator.ISeedSequence):
-    """Hands SFC64 the three words it asks for."""
+    """Provides SFC64 with the three words of its seed."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

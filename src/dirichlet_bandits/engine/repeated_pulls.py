@@ -63,7 +63,7 @@ def pull_into_place(state: History, run: Run, arm: int) -> bool:
     reward = pull_alone(run, arm)
     if ended(run.progress):
         return False
-    state.pool[state.start[arm] + state.pulls[arm]] = reward  # what `append` does
+    state.pool[state.start[arm] + state.pulls[arm]] = reward  # like `append`
     count(state, arm, reward)
     return state.pulls[arm] < state.room[arm]
 

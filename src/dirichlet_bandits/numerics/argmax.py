@@ -113,7 +113,8 @@ def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, 
     """Return the panels that can matter between the edges of all variables, and which variables to evaluate on each.
 
     Distribution functions increase, so their values at the two ends bound each integral over a panel. A variable that
-    almost surely lies below a panel, and whose own integral there is negligible, is not evaluated: P(X <= v) is 1.
+    lies below a panel, up to a negligible probability, and whose own integral there is negligible is not evaluated:
+    P(X <= v) is 1.
     """
     edges = np.concatenate([np.append(x.centre + x.width * _STEPS, x.knots) for x in variables])
     edges = np.unique(np.append(edges[edges > floor], floor if floor > -np.inf else edges.min()))

@@ -102,7 +102,7 @@ def argmax_of(values: Any) -> int:
 
 @jit
 def partition(x: Floats, k: int) -> None:
-    """Move the k smallest values to the front, followed by the next larger one, in place; nothing for k = 0 or k = size.
+    """Put the k smallest values first, in place, followed by the next larger one; k = 0 and k = n change nothing.
 
     >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> partition(x, 2)
