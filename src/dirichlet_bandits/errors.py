@@ -23,7 +23,7 @@ class DirichletBanditsError(Exception):
 
 
 class ArgumentError(DirichletBanditsError, ValueError):
-    """An argument has a value that makes no sense; the message names it, and states what was expected and given.
+    """An argument has a value that makes no sense; the message gives its name, what was expected and what came.
 
     >>> raise ArgumentError("horizon", "a positive integer", -3)
     Traceback (most recent call last):

@@ -16,7 +16,7 @@ _LOG_UNDERFLOW: Final = 690.0  # exp(-690) is 1e-300; rarer values are left out
 
 
 class Discrete(NamedTuple):
-    """A random variable with finitely many values, in any order and possibly equal, and their probabilities."""
+    """A random variable with finitely many values, in any order, and their probabilities; values may repeat."""
 
     values: Floats
     chances: Floats

@@ -42,7 +42,7 @@ def make_expansions(n_laws: int) -> np.ndarray:
 
 @shared
 def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual: float) -> None:
-    """Compute the power sums of the data at the dual point c = q + 1/lam of some target, infinite for their mean.
+    """Compute the power sums of the data at the dual point c = q + 1/lam of a target q (infinite for their mean).
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
     >>> expand(expansion, x, 0.25, 1.0, 1.5)

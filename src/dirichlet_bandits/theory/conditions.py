@@ -13,7 +13,7 @@ from dirichlet_bandits.validation import finite_number, number_between, positive
 
 
 class QDSCondition(NamedTuple):
-    """Both sides of the quantile condition, and their ingredients; it holds if truncated <= family."""
+    """Both sides of the quantile condition and the numbers behind them; it holds if truncated <= family."""
 
     truncated: float
     family: float
