@@ -17,6 +17,8 @@ PRINTED = {
         "late: [1, 2, 3]",
         "True ['told', 'repeated'] 1",
         "None {'early'",
+        "new [0, 0, 0]",
+        "winner: blue",
     ],
     "docs/worlds.md": ["(1001,) [0.3, 0.5, 0.1]", "10000"],
 }

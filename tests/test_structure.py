@@ -1,7 +1,11 @@
 """What the guides say of the code's structure is true: lists of files are complete."""
 
+import ast
 import re
 from pathlib import Path
+
+import dirichlet_bandits as db
+from dirichlet_bandits.service.client import Service
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dirichlet_bandits"
@@ -13,6 +17,17 @@ NOT_FOR_NEW_POLICIES = {
     "docs/howto_compile.md": "a table that `python -m benchmarks.compiling --write` makes",
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
     "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
+}
+MOST_PARAMETERS = 8
+LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
+    "client.create_study": Service,
+    "following.__init__": db.Study,
+    "opening.create_study": db,
+    "paper.reproduce": db.report,
+    "planning.plan": db,
+    "ranking.compare_policies": db,
+    "result.plot": db.Result,
+    "simulate.simulate": db,
 }
 NOT_FOR_THE_EXAMPLE = {"tests/policies/test_propensity.py": "WRSDA"}  # propensities are not known of this one
 
@@ -52,3 +67,21 @@ def test_the_guide_names_every_package():
     named = set(re.findall(r"`(\w+)/`", guide[: guide.index("## Add a policy")]))
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert sorted(packages - named) == []
+
+
+def is_command(function):
+    """Whether the parameters of a function are the options of a command, or the fields of a form."""
+    form = any(ast.unparse(mark).startswith("routes.") for mark in function.decorator_list)
+    return form or "typer." in ast.unparse(function.args)
+
+
+def test_no_function_inside_the_package_has_many_parameters():
+    found = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_command(node):
+                arguments = node.args
+                if len(arguments.posonlyargs + arguments.args + arguments.kwonlyargs) > MOST_PARAMETERS:
+                    found.add(f"{path.stem}.{node.name}")
+    assert found == set(LONG_AND_PUBLIC)
+    assert all(hasattr(place, name.split(".")[1]) for name, place in LONG_AND_PUBLIC.items())

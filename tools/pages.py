@@ -20,6 +20,7 @@ PAGES = (
     "README.md",
     "docs/gallery.md",
     "docs/howto_experiments.md",
+    "docs/howto_plan.md",
     "docs/howto_results.md",
     "docs/index.md",
     "docs/theory.md",

@@ -12,7 +12,8 @@ import dirichlet_bandits as db
 from benchmarks.mechanisms.problems import PROBLEMS
 
 HORIZONS = (10_000, 100_000)
-SECONDS = 1.5  # processor time per problem and horizon, at least
+SECONDS = 0.5  # processor time per problem and horizon, at least
+BATCH = 80_000  # pulls between two looks at the time; at least two runs
 
 
 def microseconds_per_pull(expression: str, problem: str, horizon: int, fast: bool = True) -> float:
@@ -23,12 +24,12 @@ def microseconds_per_pull(expression: str, problem: str, horizon: int, fast: boo
         bandit = db.Bandit(bandit.arms, objective=db.CVaR(policy.level))
     settings = {"workers": 1, "record": 1, "fast": fast, "progress": False}
     db.simulate(bandit, policy, horizon=len(bandit) + 10, replications=1, seed=0, **settings)
-    runs, spent = 0, 0.0
+    runs, spent, batch = 0, 0.0, max(2, BATCH // horizon)
     while spent < SECONDS and runs < 64:
         begin = time.process_time()
-        db.simulate(bandit, policy, horizon=horizon, replications=8, seed=runs, **settings)
+        db.simulate(bandit, policy, horizon=horizon, replications=batch, seed=runs, **settings)
         spent += time.process_time() - begin
-        runs += 8
+        runs += batch
     return 1e6 * spent / (runs * horizon)
 
 

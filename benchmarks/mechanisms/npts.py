@@ -10,8 +10,8 @@ MECHANISMS = (
     Mechanism(
         "one clock for all",
         _POLICY,
-        (_FOLDER + "waiting.py", _FOLDER + "ceiling.py"),
-        (Edit(_FOLDER + "fast.py", "if steps == 0 and state.pulls[leader] >= LEADER_LEAST:", "if steps < 0:"),),
+        (_FOLDER + "waiting.py",),
+        (Edit(_FOLDER + "contest.py", "    if near == 1 and ", "    if near == 0 and "),),
     ),
     Mechanism(
         "normal variables in contests",
@@ -21,7 +21,7 @@ MECHANISMS = (
             _FOLDER + "quantiles.py:polynomial_error",
             _FOLDER + "quantiles.py:index_bounds",
             _FOLDER + "contest.py:drawn_below",
-            _FOLDER + "contest.py:above",
+            _FOLDER + "contest.py:index_is_larger",
         ),
         (Edit(_FOLDER + "quantiles.py", "if n <= EXPANSION_LEAST or", "if n > 0.0 or"),),
     ),

@@ -26,9 +26,11 @@ from dirichlet_bandits.errors import NotFoundError as NotFoundError
 from dirichlet_bandits.errors import PolicyError as PolicyError
 from dirichlet_bandits.errors import RewardError as RewardError
 from dirichlet_bandits.errors import StorageError as StorageError
+from dirichlet_bandits.experiments.planning import plan as plan
 from dirichlet_bandits.experiments.ranking import compare_policies as compare_policies
 from dirichlet_bandits.experiments.rewards import read_periods as read_periods
 from dirichlet_bandits.experiments.rewards import read_rewards as read_rewards
+from dirichlet_bandits.live import DifferenceEstimate as DifferenceEstimate
 from dirichlet_bandits.live import Estimate as Estimate
 from dirichlet_bandits.live import Replay as Replay
 from dirichlet_bandits.live import RiskEstimate as RiskEstimate

@@ -121,16 +121,16 @@ def test_a_report_on_risk_says_at_which_level(folder):
 
 
 def test_a_report_on_arms_that_change(folder):
-    answer = call("--which", "lbsda", "--only", "restarts-thesis", "--quiet")
+    answer = call("--which", "lbsda", "--only", "changing-gaussian", "--quiet")
     assert answer.exit_code == 0, answer.output
     page = (folder / "report/index.html").read_text(encoding="utf-8")
     assert "What each arm is worth over time; dotted lines mark the changes." in page
-    assert "dirichlet-bandits paper --which lbsda --only restarts-thesis" in page
-    frame = pd.read_csv(folder / "report/tables/restarts-thesis.csv", index_col="policy")
-    assert frame["paper_mean"].dropna().to_dict() == {"SW-klUCB": 177, "kl-UCB": 270, "TS": 493}
-    result = db.load("report/data/quick/restarts-thesis.zarr")
-    assert result.breakpoints == (1001, 2001, 3001, 4001)
-    assert result.values.sel(time=[1000, 1001], arm="arm 1").values.tolist() == [0.5, 0.2]
+    assert "dirichlet-bandits paper --which lbsda --only changing-gaussian" in page
+    frame = pd.read_csv(folder / "report/tables/changing-gaussian.csv", index_col="policy")
+    assert frame["paper_mean"].to_list() == [272, 336, 357, 343, 360, 774]
+    result = db.load("report/data/quick/changing-gaussian.zarr")
+    assert result.breakpoints == (2501, 4501, 7001)
+    assert result.values.sel(time=[2500, 2501], arm="arm 1").values.tolist() == [0.5, 0.8]
 
 
 def test_random_problems_are_kept_when_they_are_done(folder, monkeypatch):

@@ -27,6 +27,19 @@ def run(tmp_path, monkeypatch):
     return call
 
 
+def test_floors(run):
+    run("create", "s", "--arm", "a", "--arm", "b=c", "--policy", "UCB1(sigma=1)", "--floor", "b=c=0.25", "--seed", 1)
+    for _ in range(4):
+        run("tell", "s", run("ask", "s").split("\t")[0], 1.0)
+    assert "floor: 0.25 for b=c" in run("show", "s")
+    assert run("floor", "s", "0.1") == "floor: 0.1 for every arm\n"
+    assert json.loads(run("show", "s", "--json"))["floor"] == 0.1
+    assert run("floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
+    assert run("floor", "s", "0") == "floor: none\n"
+    assert "'floor' must be a number, or ARM=NUMBER for some arms (got 'much')" in run("floor", "s", "much", code=2)
+    assert "every propensity came out again" in run("replay", "s")
+
+
 def test_from_create_to_replay(run, tmp_path):
     out = run("create", "maize [1]", "--arm", "26 Feb", "--arm", "[b]", "--policy", "BDS(upper=9000)", "--seed", 3)
     assert out == "created 'maize [1]': BDS(upper=9000, rho=None, gamma=None), 2 arms, seed 3\n"
@@ -65,7 +78,7 @@ def test_from_create_to_replay(run, tmp_path):
     assert [(row["arm"], row["active"]) for row in told["arms"]] == [("26 Feb", True), ("[b]", False), ("new", True)]
     assert [trial["id"] for trial in told["pending_trials"]] == [38]
     assert run("show", "maize [1]", "--csv").startswith(
-        "arm,told,pending,abandoned,voided,mean,std,low,high,propensity,active\n"
+        "arm,told,pending,abandoned,voided,mean,std,low,high,lift_percent,probability_best,propensity,active\n"
     )
     run("export", "maize [1]", "log.csv")
     run("export", "maize [1]", "log.parquet")
@@ -170,6 +183,16 @@ def test_segments_and_units(run):
     assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
     assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0
     assert "every decision" in run("replay", "maize")
+
+
+def test_a_warm_start(run, tmp_path):
+    (tmp_path / "past.csv").write_text("arm,reward\nred,0.25\nblue,1\nred,0.75\n", encoding="utf-8")
+    run("create", "page", "--arm", "red", "--arm", "blue", "--history", "past.csv", "--weight", 0.5, "--seed", 1)
+    study = db.load_study("page", "sqlite:///s.db")
+    assert (study.history, study.weight) == ({"blue": [1.0], "red": [0.25, 0.75]}, 0.5)
+    assert "'--weight' must be" in run(
+        "create", "other", "--arm", "red", "--arm", "blue", "--history", "past.csv", code=2
+    )
 
 
 def test_replay_finds_a_forged_record(run):
@@ -311,3 +334,23 @@ def test_numbers_and_urls_that_make_no_sense(run):
     assert "'n' must be an integer from 1 to 1000000" in run("ask", "p", "-n", "99999999999999999999", code=2)
     asked = run("ask", "p", "--storage", "postgresql+asyncpg://me:secret@host/d", code=2)
     assert "'--storage' must be a URL of one of 'sqlite', 'postgresql+psycopg' (got 'postgresql+asyncpg')" in asked
+
+
+def test_bounds_and_a_winner(run):
+    assert "'--lower' must be given together with upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    run("create", "w", "--arm", "a", "--arm", "b", "--lower", 0, "--upper", 1, "--control", "a", "--seed", 1)
+    study = db.load_study("w", "sqlite:///s.db")
+    assert run("winner", "w").splitlines()[:2] == ["no winner yet", "no reward yet"]
+    study.add_trials({"arm": ["a", "b"] * 200, "reward": [0.0, 1.0, 1.0, 1.0, 0.0, 0.0] * 66 + [0.0, 1.0, 1.0, 1.0]})
+    said = json.loads(run("winner", "w", "--json", "--delta", 0.01))
+    assert (said["arm"], said["proved"], said["established_at"], said["rivals"][0]["arm"]) == ("b", True, 400, "a")
+    assert run("winner", "w").startswith("winner: b\nestablished after 400 trials\n  b over a: 0.")
+    shown = run("show", "w")
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
+    assert "P(best)" in shown
+    assert "sum of rewards: 201; with equal shares about 201" in shown
+    found = json.loads(run("show", "w", "--json"))
+    assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
+    assert found["drift"] == []
+    assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
+    study.storage.close()

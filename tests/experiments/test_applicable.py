@@ -54,7 +54,6 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     assert all("which no reward tells" in reason for reason in forgetting.values())  # a floor, a window, a discount
     for name, reason in {
         "Restarting": "a value of 'policy'",
-        "Floored": "a value of 'policy'",
         "Queued": "a value of 'policy'",
         "CountPending": "a value of 'policy'",
         "MUCB": "a value of 'window'",

@@ -169,3 +169,16 @@ def test_the_forced_arm_has_the_probability_of_its_floor():
     floors, n = np.array([0.125, 0.0, 0.25]), 8000
     found = np.bincount([forced_arm.py_func(floors, u) + 1 for u in (np.arange(n) + 0.5) / n], minlength=4)
     assert found.tolist() == [5000, 1000, 0, 2000]
+
+
+def test_floors_hold_in_every_segment():
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=0.5), segments=["x", "y"], seed=1, floor=0.1)
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        trial = study.ask(segment="xy"[k % 2])
+        study.tell(trial, float(rng.random() < (0.2 if trial.arm == "a" else 0.8)))
+    study.set_floor({"a": 0.3})
+    for segment in "xy":
+        assert study.propensities(segment=segment)["a"] in (0.3, 1.0)
+        study.ask(3, segment=segment)
+    assert study.replay().same

@@ -234,3 +234,19 @@ def test_what_is_left_of_a_damaged_study_can_be_exported(tmp_path):
     assert log["status"].tolist() == ["abandoned", "told", "voided", "told"]
     assert log["reward"].dropna().tolist() == [5.0, 3.0]
     assert log["reason"][2] == "'=two"
+
+
+def test_an_abandoned_trial_is_reopened_and_takes_a_reward():
+    study = db.create_study("s", arms=["a", "b"], seed=1)
+    first, second = study.ask(2)
+    study.tell(second, 1.0)
+    study.abandon(first)
+    study.reopen(first, token="again")
+    study.reopen(first, token="again")  # sent twice
+    study.reopen(first)  # pending already
+    assert [trial.id for trial in study.pending] == [first.id]
+    study.tell(first, 0.0)
+    assert study.replay().same
+    assert study.trials_dataframe()["status"].tolist() == ["told", "told"]
+    with pytest.raises(db.ConflictError, match="was not abandoned"):
+        study.reopen(second)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.pairs import costs, lead, sample, statistic
 from dirichlet_bandits.live.winner import error_shares
 from dirichlet_bandits.storage import MemoryStorage
@@ -231,3 +233,18 @@ def test_winners_of_segments() -> None:
         for names in (study.arms,)
     ]
     assert study.winner(0.2, 0.3, segment="clay") == clay
+
+
+def test_a_study_with_a_winner_can_be_mended_and_a_bad_record_is_refused() -> None:
+    study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
+    told(study, coins(0, 200, 0.2, 0.7))
+    study.winner()
+    events = list(study._events())
+    mended = mend([event for event in events if event.number not in (1, 5)])  # an arm and a trial are missing
+    journal = Journal()
+    journal.apply(mended.events)
+    assert [(one.arm, one.trials) for one in journal.winners] == [(1, 400)]
+    for change in ({"arm": 2}, {"value": 2.0}, {"note": "[]"}, {"note": '{"margin": 0.0, "trials": "400"}'}):
+        broken = Journal()
+        with pytest.raises(db.FormatError):
+            broken.apply([*events[:-1], events[-1]._replace(**change)])

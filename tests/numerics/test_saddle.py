@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle
+from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
 
 NO_WEIGHTS = np.empty(0)
 
@@ -56,7 +56,7 @@ def test_product_of_the_factors(case):
     offsets, weights = list(samples())[case]
     top, e, y = float(offsets.max()), 0.3, np.array([0.0, 0.01, 0.5, 3.0])
     out = np.empty((4, y.size))
-    multiply(offsets, weights, top, e, y, *out)
+    multiply(offsets, weights, top, e, y, Products(*out))
     w = weights if weights.size else np.ones(offsets.size)
     u = offsets / top
     b = u * (1.0 + e) / (e + 1.0 - u)
@@ -69,7 +69,7 @@ def test_product_of_the_factors(case):
 
 def test_products_beyond_the_range_of_floats():
     offsets, y, out = np.full(400, 1.0), np.array([1e3]), np.empty((4, 1))
-    multiply(offsets, NO_WEIGHTS, 1.0, 1e-3, y, *out)
+    multiply(offsets, NO_WEIGHTS, 1.0, 1e-3, y, Products(*out))
     exact = 400 * 0.5 * math.log1p((1e3 * 1.001 / 1e-3) ** 2)
     assert exact > math.log(np.finfo(float).max)
     assert math.log(abs(complex(out[0, 0], out[1, 0]))) + out[2, 0] == pytest.approx(exact, rel=1e-12)

@@ -11,12 +11,14 @@ import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
 from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_ceiling
-from dirichlet_bandits.policies.cvar.fast import draft_below, estimate
+from dirichlet_bandits.policies.cvar.fast import contest, draft_below, estimate, set_clock
 from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gather, new_samples, place_rewards
+from dirichlet_bandits.policies.cvar.probability import resampled_cvar_propensities
 
 ALARM = 1e-6
 UPPER = 12.0
 MANY = 4000
+STEPS = 40_000
 
 
 @jit
@@ -46,6 +48,15 @@ def indices_above(policy, state, samples, challengers, threshold, rng, out):
     set_ceiling(policy, state, samples, challengers, 0, threshold)
     for i in range(out.size):
         out[i] = index_above(policy, state, samples, challengers, 0, rng)
+
+
+@jit
+def contested(policy, state, samples, challengers, threshold, rng, counts):
+    challengers[0].steps = -1
+    for arm in range(1, challengers.size):
+        set_clock(policy, state, samples, challengers, arm, threshold, rng)
+    for _ in range(STEPS):
+        counts[contest(policy, state, samples, challengers, rng)] += 1.0
 
 
 def started(level, x):
@@ -144,3 +155,23 @@ def test_the_estimate_is_the_cvar_of_the_rewards(level):
     assert value == pytest.approx(db.cvar(x, level), rel=1e-12)
     shortfalls = np.maximum(np.quantile(x, level) - x, 0.0) / level
     assert variance == pytest.approx(shortfalls.var() / x.size, rel=0.02)
+
+
+def test_contests_pull_each_arm_with_its_probability():
+    """Two arms have clocks, for a threshold that the best arm's index often does not reach."""
+    rng = np.random.default_rng(8)
+    policy = db.BCVTS(UPPER, 0.4)
+    state, exact = policy.init(3), policy.init(3)
+    for arm, (shift, n) in enumerate([(0.45, 90), (0.0, 60), (0.0, 40)]):
+        x = shift + stats.gamma(2.0).ppf((np.arange(n) + 0.5) / n)
+        state = observed(state, arm, x)
+        for value in x:
+            exact = policy.update(exact, arm, value, rng)
+    samples, challengers, counts = new_samples(3), np.zeros(3, CHALLENGER), np.zeros(3)
+    threshold = db.cvar(rewards(exact, 0), 0.4)
+    assert 0.3 < above(rewards(exact, 0), threshold, 0.4) < 0.8
+    contested(policy.params, state, samples, challengers, threshold, rng, counts)
+    assert (challengers["steps"][1:] >= 0).all()
+    expected = resampled_cvar_propensities(policy, exact) * STEPS
+    assert expected.min() > 50.0
+    assert stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), 2) > ALARM

@@ -3,23 +3,22 @@
 By chi-square; a correct program with other seeds would fail one test in a million.
 """
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.clocks import ringing_arm
-from dirichlet_bandits.engine.history import rewards
 from dirichlet_bandits.numerics.arrays import sum_of
-from dirichlet_bandits.numerics.resampling import squares_about
-from dirichlet_bandits.policies.npts.ceiling import make_ceiling
-from dirichlet_bandits.policies.npts.challengers import new_challengers, refresh_tangent
+from dirichlet_bandits.policies.npts.challengers import log_tangent, new_challengers
 from dirichlet_bandits.policies.npts.contest import far_winner, largest_index, split
 from dirichlet_bandits.policies.npts.probability import resampling_propensities
-from dirichlet_bandits.policies.npts.waiting import set_rate, wins
+from dirichlet_bandits.policies.npts.waiting import certify, squares_of, winner
 
 STEPS = 400_000
+DEVIATIONS = 1.5  # the foot is so far below the leader's index that it is reached often; in games, it is farther below
 ALARM = 1e-6
 
 
@@ -29,6 +28,7 @@ def contested(policy, state, leader, steps, rng):
     counts, order = np.zeros(state.pulls.size), np.empty(state.pulls.size, np.int64)
     challengers = new_challengers(state.pulls.size, policy.upper)
     near, foot = split(policy, state, challengers, order, leader)
+    foot = raised(state, challengers, leader, foot, policy.upper)
     total = sum_of(challengers.arms.rate)
     for _ in range(steps):
         best, more = largest_index(policy, state, challengers, order, near, foot, rng)
@@ -40,23 +40,32 @@ def contested(policy, state, leader, steps, rng):
 
 @jit
 def waited(policy, state, leader, steps, rng):
-    """How often a step of waiting pulls each arm, and the rate of the clock."""
-    counts, challengers = np.zeros(state.pulls.size), new_challengers(state.pulls.size, policy.upper)
-    squares = squares_about(rewards(state, leader), state.means[leader])
-    ceiling = make_ceiling(state.pulls[leader], state.means[leader], squares, state.lows[leader], policy.upper)
-    for arm in range(state.pulls.size):
-        if arm != leader:
-            refresh_tangent(policy, state, challengers, arm, ceiling.mean, 0.0)
-            set_rate(challengers, ceiling, arm)
+    """How often a step of waiting pulls each arm, how many arms are near, and the rate of the clock."""
+    counts, order = np.zeros(state.pulls.size), np.empty(state.pulls.size, np.int64)
+    challengers = new_challengers(state.pulls.size, policy.upper)
+    near, foot = split(policy, state, challengers, order, leader)
+    foot = raised(state, challengers, leader, foot, policy.upper)
+    n, mean = state.pulls[leader], state.means[leader]
+    squares = squares_of(challengers.arms[leader], n, mean, policy.upper)
+    rate = certify(n, mean, squares, state.lows[leader], policy.upper, foot).rate
+    challengers.arms[leader].rate = rate
     total = sum_of(challengers.arms.rate)
     for _ in range(steps):
-        arm = leader
-        if rng.random() < total:
-            arm = ringing_arm(challengers.arms.rate, total, rng)
-            if not wins(policy, state, challengers, ceiling, arm, leader, rng):
-                arm = leader
+        arm = winner(policy, state, challengers, leader, foot, rng) if rng.random() < total else leader
         counts[arm] += 1.0
-    return counts, total
+    return counts, near, rate, total
+
+
+@jit
+def raised(state, challengers, leader, foot, upper):
+    """A foot so high that the leader's index is often below it, with the masses above it."""
+    known = challengers.arms[leader]
+    higher = upper + known.mean - DEVIATIONS * known.deviation
+    for arm in range(state.pulls.size):
+        far = challengers.arms[arm]
+        if far.mass > 0.0:
+            far.rate = far.mass = math.exp(log_tangent(far, higher)) / far.fall
+    return higher if sum_of(challengers.arms.mass) > 0.0 else foot
 
 
 def played(samples):
@@ -113,6 +122,7 @@ def test_contests(name):
 @pytest.mark.parametrize("name", CLEAR)
 def test_waiting(name):
     state = played(CLEAR[name])
-    counts, total = waited(db.NPTS(1.0).params, state, 0, STEPS, np.random.default_rng(8))
-    assert 0.0 < total < 1.0
+    counts, near, rate, total = waited(db.NPTS(1.0).params, state, 0, STEPS, np.random.default_rng(8))
+    assert near == 1
+    assert 0.05 < rate < total < 1.0
     assert p_value(counts, state) > ALARM

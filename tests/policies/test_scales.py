@@ -25,6 +25,7 @@ WITH_A_SCALE = {
     "BDS": lambda unit: db.BDS(upper=unit),
     "BCVTS": lambda unit: db.BCVTS(unit, 0.2),
     "UUCB": lambda unit: db.UUCB(upper=unit, level=0.2),
+    "TopTwo": lambda unit: db.TopTwo(upper=unit),
 }
 
 

@@ -175,6 +175,9 @@ PAIRS |= {
 PAIRS |= {
     "EqualSplit": Example(lambda w: db.EqualSplit(), naive.equal_split),
     "EpsilonGreedy": Example(lambda w: db.EpsilonGreedy(0.3), partial(naive.epsilon_greedy, epsilon=0.3)),
+    "TopTwo": Example(
+        lambda w: db.TopTwo(w.lower, w.upper), partial(naive.top_two_coins, beta=0.5), "binary", moves=False
+    ),
     "Floored UCB1": Example(
         lambda w: db.Floored(db.UCB1(sigma=0.5 * w.unit), 0.1),
         partial(naive.floored, floor=0.1, inner=partial(naive.ucb1, sigma=0.5)),

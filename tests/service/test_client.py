@@ -141,6 +141,23 @@ def test_segments_and_units_are_the_same_there(studies, web):
     assert web.get("/study", params={"name": "soils"}).status_code == 200
 
 
+def test_a_warm_start_is_the_same_there(studies):
+    settings = {
+        "arms": ARMS,
+        "policy": db.RDS(),
+        "seed": 5,
+        "history": {ARMS[0]: [1, 2.5], ARMS[1]: [2]},
+        "weight": 0.3,
+    }
+    here, there = db.create_study("warm", **settings), studies.create_study("warm", **settings)
+    for step in range(6):
+        for study in (here, there):
+            study.tell(study.ask(), float(step % 5))
+    assert here.propensities() == there.propensities()
+    assert (here.history, here.weight) == (there.history, there.weight)
+    assert there.replay() == here.replay()
+
+
 def test_same_answers_on_risk(studies):
     policy, level = db.BCVTS(upper=10.0, level=0.25), db.CVaR(0.25)
     here = db.create_study("bad years", arms=["a", "b"], policy=policy, seed=2)
@@ -404,3 +421,30 @@ def test_a_level_that_nothing_can_be_divided_by(studies, web):
     studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
     answer = web.post("/api/estimate?study=level", json={"arm": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
     assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")
+
+
+def test_bounds_and_winners_as_here(studies, service):
+    rewards = {"arm": ["a", "b"] * 150, "reward": [0.0, 1.0, 1.0, 1.0] * 75, "propensity": [0.5] * 300}
+    here = db.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
+    there = studies.create_study("won", arms=["a", "b"], policy="EqualSplit", bounds=(0, 2), seed=5)
+    assert there.bounds == here.bounds == (0.0, 2.0)
+    with pytest.raises(db.ArgumentError, match="between 0 and 2, the bounds of the study"):
+        there.tell(there.ask(), 3.0)
+    here.ask()
+    assert there.winner() == here.winner()
+    for study in (here, there):
+        study.add_trials(rewards)
+    with db.connect(service.url, service.read) as line:
+        looked = line.load_study("won").winner()
+        assert (looked.arm, looked.established_at) == ("b", None)  # a key that may only read stores nothing
+    assert there.winner(0.05, 0.0) == here.winner(0.05, 0.0)
+    with db.connect(service.url, service.read) as line:
+        assert line.load_study("won").winner() == here.winner()
+    for study in (here, there):
+        study.tell_many(study.ask(20), [1.0, 0.0] * 10)
+    assert repr(there.estimate_difference("a", "b", confidence=0.9)) == repr(
+        here.estimate_difference("a", "b", confidence=0.9)
+    )
+    assert repr(there.estimate("a", confidence=0.9)) == repr(here.estimate("a", confidence=0.9))
+    pd.testing.assert_frame_equal(here.summary(), there.summary())
+    assert {key: there.summary().attrs[key] for key in here.summary().attrs} == here.summary().attrs

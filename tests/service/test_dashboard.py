@@ -1,5 +1,7 @@
 """The dashboard in a real browser: create, ask, tell, see the pictures move; on a large window and on a phone."""
 
+from urllib.parse import urlencode
+
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -41,22 +43,24 @@ def test_long_names_and_large_numbers_fit(page, studies, request):
     assert until(page, lambda: page.find_element(By.CSS_SELECTOR, ".arms").aria_role) == "table"
     beside = page.execute_script("return getComputedStyle(document.querySelector('.arms td'), '::before').content")
     phone = request.node.callspec.id == "phone"
-    assert beside == ('"Told"' if phone else "none")  # without a line of titles each number has its own
+    assert beside == ('"Rewards"' if phone else "none")  # without a line of titles each number has its own
 
 
 def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     name = f"<b>maize</b> {request.node.callspec.id}"
+    if not see(page, "details.new", "open"):
+        page.find_element(By.CSS_SELECTOR, "details.new > summary").send_keys(Keys.ENTER)
     page.find_element(By.ID, "name").send_keys(name)
     page.find_element(By.ID, "arms").send_keys("26 Feb\n<i>13 Mar</i>\n28 Mar")
     follow(page, page.find_element(By.CSS_SELECTOR, "form[action='/create'] button").click)
     assert text(page, "h1") == name  # shown as text
     assert page.find_elements(By.CSS_SELECTOR, "main b, main i") == []
-    assert text(page, ".advice").startswith("Ask for the first trial")
+    assert text(page, ".advice").startswith("No rewards yet.")
 
     follow(page, lambda: page.find_element(By.ID, "n").send_keys(Keys.ENTER))  # ask
     arm = studies.load_study(name).pending[0].arm
     assert text(page, ".news") == f"Trial 0: {arm}"
-    assert text(page, ".advice") == f"Try {arm} and tell the reward of trial 0."
+    assert text(page, ".todo") == f"Try {arm} and report the reward of trial 0."
     assert see(page, "#id", "value") == "0"
     assert picture(page, "Histograms") is None
 
@@ -76,8 +80,8 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     study = studies.load_study(name)
     trials = study.ask(10)
     study.tell_many([trial.id for trial in trials[:9]], [3000.0 + 10.0 * trial.id for trial in trials[:9]])
-    told = f"Trial {trials[9].id}: {trials[9].arm}"
-    until(page, lambda: text(page, ".pending").startswith(told))  # of the last that is to come
+    told = f"Trial {trials[9].id} {trials[9].arm}"
+    until(page, lambda: " ".join(text(page, ".pending").split()).startswith(told))  # of the last that is to come
     assert [part for part, old in shown.items() if see(page, part, "innerHTML") == old] == []
     until(page, lambda: page.execute_script("return plots.length === 3 && plots[0].data[0].at(-1) === 11"))
     assert reward.get_attribute("value") == "12"
@@ -88,10 +92,17 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
         return True
 
     follow(page, lambda: until(page, choose))
-    assert see(page, "#id", "value") == str(trials[9].id)
-    follow(page, lambda: page.find_element(By.CSS_SELECTOR, "button[formaction='/abandon']").send_keys(Keys.ENTER))
+    page.find_element(By.XPATH, "//summary[contains(., 'never come')]").send_keys(Keys.ENTER)  # asks for confirmation
+    follow(page, lambda: page.find_element(By.CSS_SELECTOR, "form[action='/abandon'] button").send_keys(Keys.ENTER))
     assert study.pending == []
-    assert text(page, ".news") == f"Stored: trial {trials[9].id}, {trials[9].arm}, is abandoned and does not count."
+    assert text(page, ".news") == "Stored: the trial is abandoned."
+    follow(page, lambda: page.find_element(By.CSS_SELECTOR, "form[action='/reopen'] button").send_keys(Keys.ENTER))
+    assert [trial.id for trial in study.pending] == [trials[9].id]
+    page.back()
+    page.get(f"{service.url}/study?" + urlencode({"name": name}))
+    field = page.find_element(By.CSS_SELECTOR, ".inline input[name='reward']")  # in the row of the pending trial
+    follow(page, lambda: field.send_keys("3000" + Keys.ENTER))
+    assert study.pending == []
     nothing_sticks_out(page)
     page.save_screenshot(str(tmp_path / "study.png"))
 
@@ -140,9 +151,9 @@ def test_without_script_the_page_still_works(service, web, studies):
         assert "has the reward <strong>1.5</strong>" in page
         assert 'role="img" aria-label="Histograms' in page
         for kind, last in (
-            ("Share of each arm", "50.0 %"),
+            ("Share of each arm", "50.0%"),
             ("Mean reward of each arm", "1.5"),
-            ("Sum of all rewards", "1.5"),
+            ("Total reward", "1.5"),
         ):
             _, table = page.split(f'aria-label="{kind} at some trials"')
             last_row = table[: table.index("</table>")].rpartition("<tr>")[2]

@@ -52,7 +52,7 @@ def test_pictures_say_values_and_zoom(page, service, studies):
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", area)
     ActionChains(page, duration=50).move_to_element(area).perform()
     pointed = page.execute_script("return plots[0].cursor.idx")
-    shares = page.execute_script("return data.share.map((row) => (100 * row[arguments[0]]).toFixed(1) + ' %')", pointed)
+    shares = page.execute_script("return data.share.map((row) => (100 * row[arguments[0]]).toFixed(1) + '%')", pointed)
     legend = text(page, "[data-chart=share] .u-legend")
     assert str(pointed + 1) in legend
     assert all(share in legend for share in shares)

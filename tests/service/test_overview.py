@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.dashboard.forms import _real
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates, short
+from dirichlet_bandits.service.dashboard.typed import real_number
 
 
 def filled(means, trials=200, spread=0.1, **settings):
@@ -31,35 +31,46 @@ def test_the_best_arm_comes_first(direction, order):
     assert [row["arm"] for row in seen["rows"] if row["control"]] == ["a"]
 
 
-def test_the_next_step_follows_the_study():
+def test_the_verdict_is_always_there_and_the_next_step_follows_the_study():
     study = db.create_study("s", arms=["a", "b"], seed=1)
 
     def said():
-        return overview(study)["next_step"]
+        seen = overview(study)
+        return seen["verdict"], seen["to_do"]
 
-    assert said().startswith("Ask for the first trial")
+    assert said() == ("No rewards yet. Each arm is tried once before the policy chooses.", "Ask for the next trial.")
     first = study.ask()
-    assert said() == f"Try {first.arm} and tell the reward of trial 0."
+    assert said()[1] == f"Try {first.arm} and report the reward of trial 0."
     second = study.ask()
-    assert said() == f"Try {first.arm} and tell the reward of trial 0; 1 more waits."
+    assert said()[1] == f"Try {first.arm} and report the reward of trial 0; 1 more trial is pending."
     study.tell(first, 1.0)
     study.abandon(second)
-    assert said() == "Ask: 1 arm has no reward yet, and arms without one come first."
+    assert said()[0] == "Too early to tell: 1 arm has no reward yet."
     study.tell(study.ask(), 0.0)
-    assert said().startswith("Ask for more trials: ")
+    assert said()[0].startswith("Too early to tell: ")
 
 
-def test_it_says_when_to_stop():
-    assert overview(filled({"a": 0.0, "b": 0.5}))["next_step"].startswith("You may stop: b is better than every other")
-    assert overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))["next_step"].startswith("You may stop: a is")
-    close = {"a": 1.0, "b": 1.001}
-    assert overview(filled(close))["next_step"].endswith("leads, but 1 other arm may still be better.")
-    three = overview(filled({"a": 0.0, "b": 0.5, "c": 0.501}, control="a"))["next_step"]
-    assert "is better than the control, with 95 % confidence" in three
+def test_pending_trials_do_not_hide_the_verdict():
+    study = filled({"a": 0.0, "b": 0.5})
+    study.ask(3)
+    assert overview(study)["verdict"].startswith("The winner is b: the probability of error is at most 5%")
+
+
+def test_it_names_the_winner_or_what_is_missing():
+    assert overview(filled({"a": 0.0, "b": 0.5}))["verdict"].startswith("The winner is b: ")
+    assert overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))["verdict"].startswith("The winner is a: ")
+    study = filled({"a": 1.0, "b": 1.001})
+    shown = overview(study)["verdict"]
+    assert "leads, but there is no winner yet: " in shown
+    assert study.winner().outlook in shown
+    clear = filled({"a": 0.0, "b": 0.5})
+    stored = clear.storage.read("s")
+    overview(clear)
+    assert clear.storage.read("s") == stored  # a page that is only read stores nothing
     risky = db.create_study("s", arms=["a", "b"], policy=db.BCVTS(upper=1, level=0.2), seed=1)
     for k in range(40):
         risky.tell(risky.ask(), (k % 7) / 7)
-    assert overview(risky)["next_step"].endswith("it has the best CVaR at 20 % so far.")
+    assert overview(risky)["verdict"].endswith("has the best CVaR at 20 % so far.")
 
 
 @pytest.mark.parametrize(
@@ -91,4 +102,20 @@ def test_trials_of_the_past_are_shown():
 @pytest.mark.parametrize("typed", ["1,234", "12,345,678", "1.234,5", "1,5,2", "", "nan,"])
 def test_numbers_that_may_mean_two_things_are_refused(typed):
     with pytest.raises(db.ArgumentError):
-        _real("reward", typed)
+        real_number("reward", typed)
+
+
+def test_guided_creation_splits_one_line_and_refuses_one_arm(service, studies):
+    with service.http() as client:
+        client.post("/login", data={"key": service.write})
+        made = client.post("/create", data={"name": "one line", "arms": "a, b, c", "measure": "binary", "control": "b"})
+        assert made.status_code == 303
+        study = db.load_study("one line", service.storage)
+        assert (study.arms, study.control, study.bounds) == (["a", "b", "c"], "b", (0.0, 1.0))
+        assert study.policy == db.ThompsonSampling("bernoulli")
+        refused = client.post("/create", data={"name": "one arm", "arms": "lonely"})
+        assert refused.status_code == 422
+        assert "at least two names, one per line" in refused.text
+        assert "lonely" in refused.text  # what was typed stays
+    assert "one arm" not in studies.study_names()
+    study.storage.close()

@@ -17,6 +17,7 @@ ARMS = ["a", "b", "c"]
 RETRIES = {  # what a client does, and what others do between its two attempts
     "tell": (lambda s: s.tell(2, 1.0), lambda s: s.correct(2, 2.0)),
     "tell_many": (lambda s: s.tell_many([2], [1.0]), lambda s: s.void(2, "theirs")),
+    "reopen": (lambda s: s.reopen(2), lambda s: s.abandon(2)),
     "abandon": (lambda s: s.abandon(2), lambda s: s.annotate(2, note="theirs")),
     "void": (lambda s: s.void(0, "mine"), lambda s: s.correct(0, 5.0)),
     "correct": (lambda s: s.correct(0, 6.0), lambda s: s.correct(0, 5.0)),

@@ -35,13 +35,14 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
-READS = ("study", "pending", "summary", "propensities", "trials", "export", "replay")
+READS = ("study", "pending", "summary", "propensities", "winner", "trials", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
     "ask": {},
     "tell": {"id": 0, "reward": 1.0},
     "tell_many": {"ids": [0], "rewards": [1.0]},
     "abandon": {"id": 0},
+    "reopen": {"id": 0},
     "void": {"id": 0, "reason": "r"},
     "correct": {"id": 0, "reward": 1.0},
     "annotate": {"id": 0, "note": "n"},
@@ -52,6 +53,7 @@ WRITES = {
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
     "set_floor": {"floor": 0.1},
+    "winner": {},
 }
 
 
@@ -161,7 +163,7 @@ def test_pages_need_a_key_too(service, target, everything):
             "reason": "r",
             "note": "n",
         }
-        writes = ("/ask", "/tell", "/abandon", "/void", "/correct", "/annotate", "/arms", "/create")
+        writes = ("/ask", "/tell", "/abandon", "/reopen", "/void", "/correct", "/annotate", "/arms", "/create")
         for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
@@ -383,7 +385,7 @@ def test_where_the_storage_is_stays_in_the_log(tmp_path):
         with service.http(service.write) as client:
             said = refused(client.post("/api/ask", params={"study": "s"}, json={}), 503)
             assert said["kind"] == "StorageError"
-            page = client.post("/create", data={"name": "t", "arms": "a"})
+            page = client.post("/create", data={"name": "t", "arms": "a\nb"})
             assert page.status_code == 503
             assert "nothing was written" in page.text
             for shown in (said["error"], page.text):

@@ -4,6 +4,7 @@ The judge is ``check_equal`` on many more runs, with the package as it is on the
 refused once in a million.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests.simulation.copies import PACKAGE, Edit, edited_copy, environment
 from tests.simulation.test_fast_paths import check_equal
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
 import numpy as np
@@ -47,7 +49,7 @@ MISTAKES = {
     ),
     "a ceiling that proves too high is given up at a ring": (
         "NPTS",
-        Edit("policies/npts/waiting.py", "ceiling.mean, ceiling.high, calm", "ceiling.mean, math.inf, calm"),
+        Edit("policies/npts/waiting.py", "certificate.high, calm", "math.inf, calm"),
     ),
     "B-CVTS keeps every tilted draw": (
         "BCVTS",
@@ -69,6 +71,25 @@ MISTAKES = {
     ),
 }
 
+STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events are made frequent
+    "NPTS forgets that the leader's index may be below the foot": (
+        "test_npts_steps.py",
+        Edit("policies/npts/waiting.py", "    if arm == leader:\n", "    if arm == leader and rate < 0.0:\n"),
+    ),
+    "NPTS counts a leader below the foot twice": (
+        "test_npts_steps.py",
+        Edit("policies/npts/waiting.py", "    if u < rate and index_below(", "    if u < 0.0 and index_below("),
+    ),
+    "NPTS compares only near arms, wherever their indices are": (
+        "test_npts_steps.py",
+        Edit("policies/npts/contest.py", "arms[best].low <= foot - policy.upper:", "arms[best].low < -math.inf:"),
+    ),
+    "B-CVTS forgets arms below their thresholds": (
+        "test_cvar_fast.py",
+        Edit("policies/cvar/fast.py", "challengers[arm].threshold > floor:", "challengers[arm].threshold > math.inf:"),
+    ),
+}
+
 
 def play(game: str, seed: int, folder: Path, settings: dict[str, str] | None = None) -> np.ndarray:
     """Pull counts of many runs in a process of its own, of the package itself or of a copy."""
@@ -79,7 +100,7 @@ def play(game: str, seed: int, folder: Path, settings: dict[str, str] | None = N
 
 
 def test_every_edit_finds_its_passage():
-    for _, edit in MISTAKES.values():
+    for _, edit in [*MISTAKES.values(), *STEPS_MISTAKEN.values()]:
         assert edit.new in edit.made(PACKAGE)
 
 
@@ -104,3 +125,13 @@ def test_mistakes_are_noticed_at_once(game, tmp_path):
 @pytest.mark.parametrize("game", [game for game in GAMES if game not in QUICK])
 def test_mistakes_are_noticed(game, tmp_path):
     judge(game, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", STEPS_MISTAKEN)
+def test_mistakes_in_single_steps_are_noticed(mistake, tmp_path):
+    tests, edit = STEPS_MISTAKEN[mistake]
+    settings = environment(edited_copy(tmp_path, [edit]))
+    settings["PYTHONPATH"] += f"{os.pathsep}{ROOT}"
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", f"tests/policies/{tests}"]
+    assert subprocess.run(command, cwd=ROOT, env=settings, check=False).returncode == pytest.ExitCode.TESTS_FAILED

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import compare, compile, crops, example, paper, policies, serve, simulate, study
+from dirichlet_bandits.cli import compare, compile, crops, example, paper, plan, policies, serve, simulate, study
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 for command in (
     simulate.simulate,
     compare.compare,
+    plan.plan,
     example.example,
     policies.policies,
     paper.paper,

@@ -61,6 +61,8 @@ def serve(
     known = None if keys is None else keyring.read_keys(keys)
     if known == []:
         raise ArgumentError("--keys", "a file with at least one key", str(keys))
+    if port:
+        typer.echo(f"dashboard: http://{host}:{port}/", err=True)
     run(create_app(storage, known, precompile=True), host, port)
 
 

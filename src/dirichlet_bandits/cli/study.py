@@ -47,12 +47,18 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
     control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
+    lower: Annotated[float | None, typer.Option(help="No reward is below it; with --upper.")] = None,
+    upper: Annotated[float | None, typer.Option(help="No reward is above it; with --lower.")] = None,
     floor: Annotated[
         list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or ARM=0.2, once for each.")
     ] = None,
     window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
     late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
     segment: Annotated[list[str] | None, typer.Option(help="A segment that learns by itself; once for each.")] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="Past rewards: a file with columns arm and reward.", exists=True, dir_okay=False)
+    ] = None,
+    weight: Annotated[float | None, typer.Option(help="How much each of them counts, from 0 to 1.")] = None,
 ) -> None:
     """Begin a study.
 
@@ -72,10 +78,13 @@ def create_command(
         seed=seed,
         direction=direction,
         control=control,
+        bounds=_bounds(lower, upper),
         floor=_floor(floor),
         window=None if window is None else _number_or_text(window),
         late=None if late is None else _number_or_text(late),
         segments=segment or None,
+        history=None if history is None else _table(history).groupby("arm")["reward"].apply(list).to_dict(),
+        weight=weight,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -149,6 +158,18 @@ def abandon_command(name: Name, id: Id, storage: Url, token: Token = None) -> No
     """
     db.load_study(name, storage).abandon(id, token=token)
     typer.echo(f"trial {id}: abandoned")
+
+
+@app.command("reopen")
+def reopen_command(name: Name, id: Id, storage: Url, token: Token = None) -> None:
+    """Make an abandoned trial pending again.
+
+    \b
+    Example:
+      dirichlet-bandits study reopen maize 3 --storage sqlite:///maize.db
+    """
+    db.load_study(name, storage).reopen(id, token=token)
+    typer.echo(f"trial {id}: pending")
 
 
 @app.command("void")
@@ -259,6 +280,25 @@ def retire_arm_command(
     """
     db.load_study(name, storage).retire_arm(arm, token=token)
     typer.echo(f"arm {arm!r}: retired")
+
+
+@app.command("winner")
+def winner_command(
+    name: Name,
+    storage: Url,
+    delta: Annotated[float, typer.Option(help="Probability of ever naming a wrong winner.")] = 0.05,
+    margin: Annotated[float, typer.Option(help="How much worse than the best arm it may be.")] = 0.0,
+    segment: Annotated[str | None, typer.Option(help="Compare arms within this segment.")] = None,
+    as_json: tables.AsJson = False,
+) -> None:
+    """Name the winner, or say what is missing to name one. A winner is stored, and stays.
+
+    \b
+    Example:
+      dirichlet-bandits study winner page --storage sqlite:///page.db
+    """
+    found = db.load_study(name, storage).winner(delta, margin, segment=segment)
+    typer.echo(study_tables.winner_json(found) if as_json else str(found))
 
 
 @app.command("floor")
@@ -413,6 +453,14 @@ def _table(path: Path) -> "pd.DataFrame":
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
+
+
+def _bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
+    if lower is None and upper is None:
+        return None
+    if lower is None or upper is None:
+        raise db.ArgumentError("lower", "given together with upper", lower)
+    return lower, upper
 
 
 def _floor(given: list[str] | None) -> float | dict[str, float] | None:

@@ -1,5 +1,6 @@
 """What ``study list`` and ``study show`` print."""
 
+import json
 import math
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.live.readings import drift_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +37,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
 
 _COUNTS = ("told", "pending", "abandoned", "voided", "late")
 _LIFT = ("lift", "lift_low", "lift_high")
+_READINGS = ("lift_percent", "probability_best")
 _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 
@@ -61,10 +64,9 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         if waiting:
             named = ", ".join(f"{trial.id} ({trial.arm})" for trial in waiting[:_MOST_PENDING])
             tables.note(f"{len(waiting)} pending: {named}" + (", ..." if len(waiting) > _MOST_PENDING else ""))
-        if "lift" in summary:
-            _show_lift(summary)
+        _show_readings(summary)
         return
-    keys = [key for key in (*_COUNTS, *_NUMBERS) if key in summary]
+    keys = [key for key in (*_COUNTS, *_NUMBERS, *_READINGS) if key in summary]
     columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
     rows = [
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
@@ -80,6 +82,10 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "best_reason": said["best_arm_reason"],
         "interval": said["interval"],
         "level": said["level"],
+        "compared_with": said["compared_with"],
+        "earned": said["earned"],
+        "equal_split": said["equal_split"],
+        "drift": said["drift"],
         "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
     tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
@@ -126,9 +132,35 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
 
 
-def _show_lift(summary: "pd.DataFrame") -> None:
-    """By how much the mean of each arm exceeds that of the control."""
-    columns = [tables.Column("arm", "arm"), *map(tables.Column, _LIFT, ("lift", "from", "to"))]
-    rows = [(str(arm), *(float(row[key]) for key in _LIFT)) for arm, row in summary.iterrows()]
-    typer.echo()
-    tables.show(tables.Table(f"Lift: mean less that of {summary.attrs['control']}", columns, rows))
+def _show_readings(summary: "pd.DataFrame") -> None:
+    """How the arms compare: lift, in percent too, probability of being best; what was earned; drift."""
+    said = summary.attrs
+    names = {
+        "lift": "lift",
+        "lift_low": "from",
+        "lift_high": "to",
+        "lift_percent": "in %",
+        "probability_best": "P(best)",
+    }
+    keys = [key for key in names if key in summary and summary[key].notna().any()]
+    if keys:
+        columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
+        rows = [(str(arm), *(float(row[key]) for key in keys)) for arm, row in summary.iterrows()]
+        typer.echo()
+        over = f"Lift: mean less that of {said['control']}"
+        title = over if "lift" in keys else f"Compared with {said['compared_with']}"
+        tables.show(tables.Table(title, columns, rows))
+    if summary["told"].sum():
+        tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
+    if said["drift"]:
+        tables.note(f"careful: {drift_words(said['drift'])}")
+
+
+def winner_json(found: "db.Winner") -> str:
+    """A winner as JSON, without infinities."""
+
+    def finite(value: object) -> object:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    rivals = [{key: finite(value) for key, value in vars(rival).items()} for rival in found.rivals]
+    return json.dumps({**vars(found), "rivals": rivals}, ensure_ascii=False, indent=2)

@@ -25,7 +25,7 @@ from dirichlet_bandits.engine.run import (
     status,
 )
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.seeding import start_stream
+from dirichlet_bandits.seeding import Stream, start_stream
 from dirichlet_bandits.types import Ints, Words
 
 
@@ -100,17 +100,15 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
         setup: Setup,
         table: ArmTable,
         seeds: Words,
-        reward_rng: np.random.Generator,
-        reward_words: Words,
-        rng: np.random.Generator,
-        words: Words,
+        rewards: Stream,
+        decisions: Stream,
         control: Ints,
         outcome: Outcome,
     ) -> int:
-        n_arms = table.kinds.size
+        n_arms, rng = table.kinds.size, decisions.rng
         for replication in range(seeds.shape[0]):
-            run = start(setup, table, seeds[replication], reward_rng, reward_words, control)
-            start_stream(rng, words, seeds[replication, n_arms])
+            run = start(setup, table, seeds[replication], rewards.rng, rewards.words, control)
+            start_stream(rng, decisions.words, seeds[replication, n_arms])
             state = opening(policy, verbs.init(policy, n_arms), run, rng)
             if shortcut:
                 play_on(policy, state, run, rng)

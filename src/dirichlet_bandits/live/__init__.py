@@ -6,9 +6,11 @@ from dirichlet_bandits.live.reading import Trial
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.risk import RiskEstimate
 from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.live.unbiased import DifferenceEstimate
 from dirichlet_bandits.live.winner import Winner
 
 __all__ = [
+    "DifferenceEstimate",
     "Estimate",
     "Replay",
     "RiskEstimate",

@@ -14,10 +14,18 @@ from dirichlet_bandits.engine.verbs import has_own, specialised
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.warm import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered, start_numbered_entry, study_words
+from dirichlet_bandits.seeding import (
+    Stream,
+    new_stream,
+    root_sequence,
+    start_numbered,
+    start_numbered_entry,
+    study_words,
+)
 from dirichlet_bandits.types import Floats, Ints, Words
 
 VERSION: Final = 2
@@ -30,6 +38,7 @@ VERSION: Final = 2
 _DECISION: Final = 0
 _REWARD: Final = 1
 _FLOOR: Final = 2  # a stream of its own: the policy draws the same with a floor and without
+_BEFORE: Final = 1 << 62  # numbers of past rewards begin here, far beyond those of events
 _AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
 
@@ -44,12 +53,18 @@ class Decider:
     """A policy with the state that it has reached in one study, whose numbers it sees as the direction turns them."""
 
     def __init__(
-        self, policy: Policy, seed: int, direction: Direction = _AS_THEY_ARE, with_floors: bool = True
+        self,
+        policy: Policy,
+        seed: int,
+        direction: Direction = _AS_THEY_ARE,
+        with_floors: bool = True,
+        warm: Warm | None = None,
     ) -> None:
         self.policy = policy
         self.direction = direction
         self._params: Any = policy.params
         self._with_floors = with_floors
+        self._warm = None if warm is None or warm.weight == 0.0 else warm
         self._forgets = has_own(verbs.note, type(self._params))
         self._counts_pending = has_own(verbs.prepare, type(self._params))
         self._root = study_words(root_sequence(seed))
@@ -62,11 +77,14 @@ class Decider:
         """The same policy with the state that it has reached in one segment; this one, if there is none."""
         if segment is None:
             return self
-        return self._parts.setdefault(segment, Decider(self.policy, self._seed, self.direction, self._with_floors))
+        if segment not in self._parts:
+            self._parts[segment] = Decider(self.policy, self._seed, self.direction, self._with_floors, self._warm)
+        return self._parts[segment]
 
     def _forget(self) -> None:
         self._arms: list[int] = []
         self._state: Any = None
+        self._weighted: Any = None  # in the place of the state, if past rewards need it
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
@@ -76,7 +94,7 @@ class Decider:
 
     def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
         """The round that begins with this trial, by the rules of some version."""
-        opening = journal.opening()
+        opening = journal.opening(self._past(journal))
         if opening:
             left_over = self._stream.words[4]
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)
@@ -96,12 +114,13 @@ class Decider:
             arms = possible.tolist()
         else:
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)
-            arms = self.policy.select(self._state, self._stream.rng)
+            rng = self._stream.rng
+            arms = self.policy.select(self._state, rng) if self._weighted is None else self._weighted.select(rng)
         return Round([self._arms[arm] for arm in arms], every)
 
     def propensities(self, journal: Journal) -> Floats:
         """For every arm the probability that it is in the next round."""
-        opening = journal.opening()
+        opening = journal.opening(self._past(journal))
         if opening:
             return _spread(journal, opening, np.ones(len(opening)))
         every, _ = self._with_floor(journal, self._known_chances(journal))
@@ -116,7 +135,8 @@ class Decider:
         """Propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            chances = self._incremental.propensities(self._state)
+            weighted = self._weighted
+            chances = self._incremental.propensities(self._state) if weighted is None else weighted.propensities()
             listed = chances.tolist()  # of a few numbers, lists are faster than arrays
             if not (all(chance >= 0.0 for chance in listed) and 0.0 < sum(listed) < np.inf):  # NaN is not either
                 raise PolicyError(repr(self.policy), [f"has propensities {listed}: nothing can be decided"])
@@ -125,11 +145,13 @@ class Decider:
 
     def _follow(self, journal: Journal) -> None:
         """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
-        known = journal.known_arms()
+        known = journal.known_arms(self._past(journal))
         if known != self._arms or self._revision != journal.revision or self._told > len(journal.told.arms):
             self._forget()
             self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
             self._incremental = IncrementalPropensities(self.policy, len(known))
+            if self._warm is not None:
+                self._remember(self._warm, journal)
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
@@ -156,6 +178,32 @@ class Decider:
             )
             self._waiting, self._chances = outstanding, None
 
+    def _past(self, journal: Journal) -> list[int]:
+        """How many rewards of the past each arm has."""
+        return [] if self._warm is None else [len(self._warm.history.get(name, ())) for name in journal.names]
+
+    def _remember(self, warm: Warm, journal: Journal) -> None:
+        """Begin with the rewards of the past."""
+        past = [self.direction.turn(np.array(warm.history.get(journal.names[arm], ()))) for arm in self._arms]
+        if warm.weight == 1.0:
+            arms = np.repeat(np.arange(len(past)), [x.size for x in past])
+            numbers = [(arm << 32) + k for arm, x in zip(self._arms, past, strict=True) for k in range(x.size)]
+            self._update(arms, np.concatenate(past), _BEFORE + np.array(numbers), *np.zeros((2, arms.size), np.int64))
+        elif type(self.policy).__name__ in BY_DUELS:
+            from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
+
+            self._weighted = WeightedDuels(self.policy, past, warm.weight)
+        else:
+            self._state = weighted_tally(past, warm.weight)
+
+    def _update(self, arms: Ints, rewards: Floats, numbers: Ints, trials: Ints, asked: Ints) -> None:
+        """Let the policy's state know rewards, as the policy sees them."""
+        if self._weighted is not None:
+            self._weighted.learn(arms.tolist(), rewards.tolist())
+            return
+        tell, reports = specialised(_update_study, self._params), _Reports(arms, rewards, numbers, trials, asked)
+        self._state = tell(self._params, self._state, reports, self._root, self._stream)
+
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
         told = journal.told
@@ -165,16 +213,12 @@ class Decider:
         place = {arm: k for k, arm in enumerate(self._arms)}
         counted = [i for i in range(first, last) if told.arms[i] in place]
         if counted:
-            self._state = specialised(_update_study, self._params)(
-                self._params,
-                self._state,
+            self._update(
                 np.array([place[told.arms[i]] for i in counted]),
                 self.direction.turn(np.array([told.rewards[i] for i in counted])),
                 np.array([told.numbers[i] for i in counted]),
                 np.array([told.trials[i] for i in counted]),
                 np.array([told.asked[i] for i in counted]),
-                self._root,
-                *self._stream,
             )
             self._chances = None
         self._told = last
@@ -187,24 +231,23 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
     return every
 
 
-def _update_study(
-    policy: Any,
-    state: Any,
-    arms: Ints,
-    rewards: Floats,
-    numbers: Ints,
-    trials: Ints,
-    asked: Ints,
-    root: Words,
-    rng: Any,
-    words: Words,
-) -> Any:
-    """The state after many rewards, each with its trial, the number of trials when it was reported, and the random
-    numbers of its event; an entry point."""
+class _Reports(NamedTuple):
+    """Rewards in the order of their reports."""
+
+    arms: Ints
+    rewards: Floats
+    numbers: Ints  # of their events
+    trials: Ints
+    asked: Ints  # trials at the time of the report
+
+
+def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, stream: Stream) -> Any:
+    """Return the state after many rewards, each with the random numbers of its event; an entry point."""
+    arms, rewards, numbers, trials, asked = reports
     for i in range(arms.size):
-        start_numbered(rng, words, root, _REWARD, numbers[i])
+        start_numbered(stream.rng, stream.words, root, _REWARD, numbers[i])
         verbs.note(policy, state, trials[i], asked[i])
-        state = verbs.update(policy, state, arms[i], rewards[i], rng)
+        state = verbs.update(policy, state, arms[i], rewards[i], stream.rng)
     return state
 
 

@@ -39,6 +39,10 @@ class Estimate:
     ``unsupported`` names the arms that the choice wants and the log cannot speak for, with the share of the
     choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was handed out and
     none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
+    If the study knows bounds of its rewards, the mean of the choice lies between ``low`` and ``high`` with the
+    ``confidence``, at all times at once and even if the arms change (``live/unbiased.py``); else both are NaN. This
+    interval leaves out rounds in which an arm with a fixed weight could not come.
+
     ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
 
     Reference: Horvitz and Thompson (1952), JASA 47; Hajek (1971); Swaminathan and Joachims (2015), The
@@ -53,6 +57,9 @@ class Estimate:
     effective_rounds: float
     unsupported: dict[str, float]
     missing: int
+    low: float = math.nan
+    high: float = math.nan
+    confidence: float = math.nan
 
 
 def estimate(
@@ -71,7 +78,7 @@ def estimate(
         wanted = wanted_by_policy(events, decider, rounds)
     else:
         wanted = _wanted_by_weights(weights_of(choice, rounds.journal.names), rounds)
-    return _estimate(rounds, wanted)
+    return estimate_rounds(rounds, wanted)
 
 
 def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
@@ -123,7 +130,8 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
     return wanted
 
 
-def _estimate(rounds: LoggedRounds, wanted: Floats) -> Estimate:
+def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
+    """Both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round."""
     journal, q = rounds.journal, rounds.propensities
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] & rounds.counts if arms.size else np.zeros(0, bool)

@@ -45,16 +45,19 @@ class Estimating:
         """What another choice of arms would have earned a trial, judged from the log.
 
         ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
-        each decision. See :class:`Estimate`.
+        each decision. See :class:`Estimate`. If all rewards lie between two numbers, those of the study or ``bounds``,
+        it has an interval of this ``confidence``.
 
         With ``objective=CVaR(level)`` it is the average over the bad rewards of the choice, with an interval of this
         ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
         policy was told, or ``bounds``.
         """
         goal = asked_cvar(objective)
-        return self._estimate(choice) if goal is None else self._estimate_cvar(choice, goal, bounds, confidence)
+        if goal is None:
+            return self._estimate(choice, bounds, confidence)
+        return self._estimate_cvar(choice, goal, bounds, confidence)
 
-    def _estimate(self, choice: Choice) -> Estimate:
+    def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
         raise NotImplementedError
 
     def _estimate_cvar(

@@ -17,6 +17,7 @@ from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
+from dirichlet_bandits.live.warm import Warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
@@ -58,6 +59,7 @@ class Following(Named):
         control: str | None = None,
         bounds: Bounds | None = None,
         segments: Sequence[str] = (),
+        warm: Warm | None = None,
         identity: str = "",
     ) -> None:
         super().__init__(name, identity)
@@ -68,6 +70,9 @@ class Following(Named):
         self.control = control
         self._declared = bounds
         self.segments = tuple(segments)
+        self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}
+        self.weight = None if warm is None else warm.weight
+        self._warm = warm
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
@@ -134,7 +139,7 @@ class Following(Named):
         return state
 
     def _nothing(self) -> StudyState:
-        return StudyState(Journal(), Decider(self.policy, self.seed, self._direction))
+        return StudyState(Journal(), Decider(self.policy, self.seed, self._direction, warm=self._warm))
 
     def _check_settings(self, stored: Settings | None) -> None:
         """Is the stored study of this name still this one?"""

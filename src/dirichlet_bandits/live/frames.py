@@ -33,6 +33,7 @@ from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.pairs import lead, rewards_by_arm, sample
 from dirichlet_bandits.live.pooled import NO_INTERVAL, pooled_intervals, pooled_means
+from dirichlet_bandits.live.readings import add_readings
 from dirichlet_bandits.live.risk import cvar_sequences
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -131,6 +132,7 @@ def summary(
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
         judged, direction.larger_is_better, policy.objective.name
     )
+    add_readings(frame, journal, policy, direction.name, control, bounds)
     return frame
 
 

@@ -26,6 +26,7 @@ from dirichlet_bandits.storage.events import (
     LATE,
     NOTE,
     PAST,
+    REOPEN,
     RETIRE,
     TELL,
     VOID,
@@ -187,20 +188,25 @@ class Journal:
         """The floor of every arm, 0 for retired ones; None if no arm has one."""
         return all_floors(self.floor, self.names, self.active)
 
-    def known_arms(self) -> list[int]:
-        """The active arms with a reward: those that the policy chooses from."""
-        return [arm for arm, active in enumerate(self.active) if active and self.n_told[arm]]
+    def known_arms(self, past: Sequence[int] = ()) -> list[int]:
+        """The active arms with a reward, or with one of the past: those that the policy chooses from."""
+        told = self._with_past(past)
+        return [arm for arm, active in enumerate(self.active) if active and told[arm]]
 
-    def opening(self) -> list[int]:
+    def _with_past(self, past: Sequence[int]) -> Sequence[int]:
+        """The number of rewards of each arm, with those of the past."""
+        return [n + more for n, more in zip(self.n_told, past, strict=True)] if past else self.n_told
+
+    def opening(self, past: Sequence[int] = ()) -> list[int]:
         """The arms that come next before the policy is asked: those never tried; all until two have a reward.
 
         Pending trials count as tries, abandoned ones do not. While every arm has been tried and fewer than two
-        have a reward, the arms with the fewest tries are handed out once more.
+        have a reward, the arms with the fewest tries are handed out once more. Rewards of the past are rewards, too.
         """
-        arms = self.active_arms()
-        tries = [self.n_told[arm] + self.n_pending[arm] for arm in arms]
+        arms, told = self.active_arms(), self._with_past(past)
+        tries = [told[arm] + self.n_pending[arm] for arm in arms]
         least = min(tries)
-        if least > 0 and sum(self.n_told[arm] > 0 for arm in arms) > 1:
+        if least > 0 and sum(told[arm] > 0 for arm in arms) > 1:
             return []
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 
@@ -257,6 +263,8 @@ class Journal:
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
                 self.ended_at[trial] = at
+            elif kind == REOPEN:
+                self._reopen(number, trial)
             elif kind in (ARM, RETIRE):
                 self._change_arms(kind, arm, note)
             elif kind == VOID:
@@ -342,6 +350,15 @@ class Journal:
             numbers.append(number)
             trials.append(trial)
             asked_before.append(asked)
+
+    def _reopen(self, number: int, trial: int) -> None:
+        """An abandoned trial waits for its reward again."""
+        if self.status(trial) != ABANDONED or trial in self.late:
+            raise FormatError(f"event {number} reopens trial {trial!r}, which is not abandoned: the storage is damaged")
+        self.pending = dict.fromkeys(sorted([*self.pending, trial]))  # the oldest first
+        self.n_pending[self.arm_of[trial]] += 1
+        self._first_open = min(self._first_open, trial)
+        del self.ended_at[trial]
 
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
         """The reward does not count any more, and the trial is no try of its arm."""

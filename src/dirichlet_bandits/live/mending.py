@@ -7,7 +7,20 @@ import numpy as np
 
 from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask, written_ask
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, FLOOR, LATE, NOTE, PAST, TELL, VOID, Event
+from dirichlet_bandits.storage.events import (
+    ABANDON,
+    ARM,
+    ASK,
+    CORRECT,
+    FLOOR,
+    LATE,
+    NOTE,
+    PAST,
+    REOPEN,
+    TELL,
+    VOID,
+    Event,
+)
 
 
 class Mended(NamedTuple):
@@ -41,7 +54,7 @@ def mend(events: Sequence[Event]) -> Mended:
             torn = True
             sound.clear()
         expected = event.number + 1
-        if event.kind in (TELL, ABANDON, VOID, CORRECT, NOTE) and event.trial not in trials:
+        if event.kind in (TELL, ABANDON, REOPEN, VOID, CORRECT, NOTE) and event.trial not in trials:
             continue
         if event.kind == FLOOR:  # what was decided with it is recorded; its arms may be missing
             continue

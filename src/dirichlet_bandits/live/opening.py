@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
@@ -12,6 +12,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.live.warm import checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
@@ -33,6 +34,8 @@ def create_study(
     window: str | float | None = None,
     late: float | str | None = None,
     segments: Sequence[str] | None = None,
+    history: Mapping[str, Sequence[float]] | None = None,
+    weight: float | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -59,6 +62,9 @@ def create_study(
 
     With ``segments``, such as ``["clay", "sand"]``, every ask is for one of them, and the policy learns in each of them
     separately.
+
+    ``history`` are past rewards by arm, which the policy knows from the beginning, and ``weight`` says how much each of
+    them counts, from 0 (not at all) to 1 (as if it had been observed). They never enter summaries and estimates.
 
     ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
     was lost, gets the study that the first call made.
@@ -92,6 +98,10 @@ def create_study(
         check_sum(kept, settings["arms"])
         settings["floor"] = kept
         first.append(Event(len(first), FLOOR, note=written_floor(kept), at=time.time()))
+    warm = checked_warm(history, weight, settings["arms"], policy)
+    if warm is not None:
+        settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
+        settings["weight"] = warm.weight
     lateness = checked_lateness(window, late, check)
     if lateness is not None:
         first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
@@ -105,7 +115,7 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments")
+    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments", "history", "weight")
     for field in (*fields, *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
@@ -186,6 +196,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         control=control,
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
+        warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
         identity=settings.get("identity", ""),  # studies of before have none
     )
 

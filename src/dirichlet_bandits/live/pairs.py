@@ -124,7 +124,7 @@ def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
     >>> rng = np.random.default_rng(0)
     >>> one, two = (sample((rng.random(1000) < p).astype(float), (0.0, 1.0)) for p in (0.7, 0.5))
     >>> low, high = lead(one, two, math.log(2 / 0.05))
-    >>> 0.05 < low < 0.2 < high < 0.35
+    >>> 0.0 < low < 0.2 < high < 0.35
     True
     """
     return Interval(_least_lead(best, rival, log_odds), -_least_lead(rival, best, log_odds))

@@ -9,12 +9,13 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.bounds import checked_bounds
-from dirichlet_bandits.live.estimates import Estimate, estimate
+from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
+from dirichlet_bandits.live.unbiased import DifferenceEstimate, estimate_difference, estimate_mean
 from dirichlet_bandits.live.winner import DELTA, Question, Winner, winner
 
 if TYPE_CHECKING:
@@ -120,6 +121,13 @@ class ReadableStudy(Following, Estimating):
         warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
         the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
+        ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
+        control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
+        (``live/readings.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]`` what it
+        would be if all arms had been tried equally often, by the means of today. ``.attrs["drift"]`` names the arms
+        whose rewards do not look like one distribution any more; arms that do not change are ever named with a
+        probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
+
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
         counts rewards that were told, but do not count before their windows close.
 
@@ -183,8 +191,29 @@ class ReadableStudy(Following, Estimating):
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
         frames.write(self._events(), path)
 
-    def _estimate(self, choice: Choice) -> Estimate:
-        return estimate(self._events(), choice, self.seed, self.direction)
+    def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
+        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
+        return estimate_mean(self._events(), choice, self.seed, limits, confidence, self.direction)
+
+    def estimate_difference(
+        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = LEVEL
+    ) -> DifferenceEstimate:
+        """Estimate by how much the rewards of arm ``a`` exceed those of arm ``b``, even if the arms change.
+
+        From the recorded propensities: x/p(a) where a came, less x/p(b) where b came, on average over the rounds in
+        which both could come. The interval holds at all times at once, whatever the distributions of the rewards and
+        however they change within the bounds: those of the study, or ``bounds``. See :class:`DifferenceEstimate`.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], policy="EqualSplit", bounds=(0, 1), seed=1)
+        >>> for trial in study.ask(2000):
+        ...     study.tell(trial, float(trial.arm == "red"))
+        >>> found = study.estimate_difference("red", "blue")
+        >>> 0.8 < found.low < found.value <= found.high <= 1.0
+        True
+        """
+        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
+        return estimate_difference(self._events(), a, b, limits, confidence)
 
     def _estimate_cvar(
         self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float

@@ -45,7 +45,7 @@ BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
 UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 _GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
-_THETAS: Final = 2.0 ** np.arange(-12, 12)
+THETAS: Final = 2.0 ** np.arange(-12, 12)
 _SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
 
 
@@ -147,8 +147,8 @@ def estimate_cvar(
         )
         raise ArgumentError("bounds", expected, bounds)
     rounds = read_rounds(events)
-    wanted, counted, lost = _wanted(events, choice, seed, rounds, direction)
-    log = _log(rounds, wanted, counted)
+    wanted, counted, lost = wanted_in_rounds(events, choice, seed, rounds, direction)
+    log = logged(rounds, wanted, counted)
     turn = mirrored(direction, lower, upper).turn
     reward = turn(log.reward)
     told = ~np.isnan(reward) & (log.weight > 0.0)
@@ -163,7 +163,7 @@ def estimate_cvar(
     if mass > 0.0:
         known = _sums(log.row[told], log.weight[told], z[told], n)
         worst = _sums(log.row, log.weight, z, n) if not told.all() else known
-        most = _largest_weight(rounds.propensities, wanted, counted)
+        most = largest_weight(rounds.propensities, wanted, counted)
         interval = _scaled(_ends(known, worst, mass, most, objective.level, confidence), lower, upper)
     low, high = sorted((turn(interval.low), turn(interval.high)))
     return RiskEstimate(
@@ -188,7 +188,7 @@ class _Log(NamedTuple):
     reward: Floats
 
 
-def _wanted(
+def wanted_in_rounds(
     events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
 ) -> tuple[Floats, np.ndarray, dict[str, float]]:
     """What the choice would do in each round, which rounds count, and what of it the log cannot speak for."""
@@ -207,7 +207,7 @@ def _wanted(
     return np.tile(weights, (possible.shape[0], 1)), counted, lost
 
 
-def _log(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
+def logged(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
     """The trials of the rounds that count."""
     journal = rounds.journal
     trials = (
@@ -218,7 +218,7 @@ def _log(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
     return _Log(row, arm, wanted[row, arm] / rounds.propensities_of(trials), reward)
 
 
-def _largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
+def largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
     """What the weights of a round could at most come to: its largest, or all, where more than one arm may be in it."""
     ratios = np.where(p > 0.0, wanted, 0.0) / np.where(p > 0.0, p, 1.0)
     single = p.sum(axis=1) <= 1.0 + _SURE
@@ -234,21 +234,30 @@ def _sums(row: Ints, weight: Floats, z: Floats, n: int) -> Sums:
     return Sums(first, second)
 
 
-def _ends(known: Sums, worst: Sums, mass: float, most: float, level: float, confidence: float) -> Interval:
-    """Bounds of the CVaR in [0, 1]: ``known`` has the least that h can be, ``worst`` the most."""
-    price = math.log(2.0 * (_GRID.size - 1) * _THETAS.size / (1.0 - confidence))
-    theta = _THETAS[:, None]
-    least = ((known.first - 0.5 * theta * known.second - price / theta) / mass).max(axis=0)
-    least = np.maximum.accumulate(np.maximum(least, 0.0))
-    b = _GRID[1:] * most
+def least(sums: Sums, mass: float, price: float) -> Floats:
+    """Lower bounds of sum E Y_j / mass, each wrong with probability exp(-price) for each theta."""
+    theta = THETAS[:, None]
+    return np.asarray(((sums.first - 0.5 * theta * sums.second - price / theta) / mass).max(axis=0))
+
+
+def greatest(sums: Sums, mass: float, b: Floats, price: float) -> Floats:
+    """Upper bounds of sum E Y_j / mass if no Y_j exceeds b, each wrong with probability exp(-price) for each theta."""
+    theta = THETAS[:, None]
     t = theta * b
     inside = t < 1.0
     psi = np.where(inside, -np.log1p(-np.where(inside, t, 0.0)) - t, 0.0)
-    upper = (worst.first[1:] + psi / (theta * b * b) * worst.second[1:] + price / theta) / mass
-    greatest = np.where(inside, upper, math.inf).min(axis=0)
-    low = max(float((_GRID[1:] - greatest / level).max()), 0.0)
-    rise = np.clip(np.diff(least), 0.0, _GRID[1])
-    high = min(float((_GRID[1:] - rise - least[:-1] / level).max()), 1.0)
+    upper = (sums.first + psi / (theta * b * b) * sums.second + price / theta) / mass
+    return np.asarray(np.where(inside, upper, math.inf).min(axis=0))
+
+
+def _ends(known: Sums, worst: Sums, mass: float, most: float, level: float, confidence: float) -> Interval:
+    """Bounds of the CVaR in [0, 1]: ``known`` has the least that h can be, ``worst`` the most."""
+    price = math.log(2.0 * (_GRID.size - 1) * THETAS.size / (1.0 - confidence))
+    below = np.maximum.accumulate(np.maximum(least(known, mass, price), 0.0))
+    above = greatest(Sums(worst.first[1:], worst.second[1:]), mass, _GRID[1:] * most, price)
+    low = max(float((_GRID[1:] - above / level).max()), 0.0)
+    rise = np.clip(np.diff(below), 0.0, _GRID[1])
+    high = min(float((_GRID[1:] - rise - below[:-1] / level).max()), 1.0)
     return Interval(low, high) if low <= high else Interval(0.0, 1.0)  # else an event of probability 1 - confidence
 
 

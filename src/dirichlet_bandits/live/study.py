@@ -14,6 +14,7 @@
         following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
         naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
         asking.py           the asks: the next arm of a round, of a segment, of a unit
+        warm.py             past rewards with a weight, which decide and count for nothing else
         asked.py            what the note of an ask holds
         parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards
@@ -36,6 +37,8 @@
         html.py             the summary in a notebook
         pooled.py           arms over all segments
         best.py             the best arm so far
+        readings.py         lift in percent, probability of being best, earnings
+        drift.py            arms that do not look like one distribution any more
         bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
         pairs.py            the same for the difference of two means
@@ -44,6 +47,7 @@
         outlook.py          how many more trials it takes to name one
         risk.py             the same for CVaR
         estimates.py        what another choice of arms would have earned
+        unbiased.py         intervals for that, and for the difference of two arms, that survive drift
         logged_rounds.py    the rounds of the log, from which it is estimated
         bounded_log.py      the log as a policy with other reward bounds would have recorded it
         replay.py           decides everything again, and compares
@@ -82,6 +86,7 @@ from dirichlet_bandits.storage.events import (
     CORRECT,
     NOTE,
     PAST,
+    REOPEN,
     TELL,
     VOID,
     WINNER,
@@ -322,6 +327,28 @@ class Study(StudyOfArms):
                 )
             if status == PENDING:
                 change.add(step(ABANDON, trial=trial))
+
+    def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
+        """Undo :meth:`abandon`: the trial is pending again. To reopen a pending trial changes nothing.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> trial = study.ask()
+        >>> study.abandon(trial)
+        >>> study.reopen(trial)
+        >>> [pending.id for pending in study.pending]
+        [0]
+        """
+        trial = trial_id(id)
+        with self._changing(token) as change:
+            status = self._status(change.journal, trial)
+            if not change.is_new(step(REOPEN, trial=trial)) or status == PENDING:
+                return
+            if status != ABANDONED:
+                raise ConflictError(f"trial {trial} was not abandoned: it cannot be reopened")
+            if trial in change.journal.late:
+                raise ConflictError(f"trial {trial} is late: its window has closed, and it cannot be reopened")
+            change.add(step(REOPEN, trial=trial))
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take the reward of a trial back, for a reason to be read in the log. Twice is once.

@@ -107,13 +107,14 @@ class Winner:
         lines += [] if self.note is None else [f"note: {self.note}"]
         lines += [_line(rival, str(self.leader)) for rival in self.rivals]
         if self.arm is None and self.leader is not None:
-            lines.append(self._outlook())
+            lines.append(self.outlook)
         sure = "proved" if self.proved else "asymptotic, not proved"
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
         return "\n".join(lines)
 
-    def _outlook(self) -> str:
-        """What it takes, in words."""
+    @property
+    def outlook(self) -> str:
+        """How many more trials it would take, in words."""
         about = "no winner is in sight at the present rate"
         if self.more is not None:
             about = f"about {self.more:,} more trials at the present rate"

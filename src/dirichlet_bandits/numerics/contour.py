@@ -21,7 +21,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle
+from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_REACH
 from dirichlet_bandits.types import Floats
 
@@ -93,7 +93,7 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
         share = (0.5 if j == 0 else 1.0) * step * width * math.cosh(step * j) / math.pi
         contour[WEIGHT_REAL, j], contour[WEIGHT_IMAG, j] = quotient(share, 0.0, centre, y[j])
     real, imag, height, turn = contour[WORK], contour[WORK + 1], contour[WORK + 2], contour[WORK + 3]
-    multiply(offsets[:n], masses[:n], unit, e, y, real, imag, height, turn)
+    multiply(offsets[:n], masses[:n], unit, e, y, Products(real, imag, height, turn))
     for j in range(NODES):
         modulus = math.exp(-height[j])
         contour[REAL, j], contour[IMAG, j] = quotient(
@@ -119,7 +119,7 @@ def _reach(offsets: Floats, masses: Floats, unit: float, e: float, width: float)
     y = work[0]
     for j in range(_TRIALS):
         y[j] = width * math.sinh(_SHORTEST + _TRIAL_STEP * j)
-    multiply(offsets, masses, unit, e, y, work[1], work[2], work[3], work[4])
+    multiply(offsets, masses, unit, e, y, Products(work[1], work[2], work[3], work[4]))
     for j in range(_TRIALS):
         size = math.hypot(y[j], width) / math.hypot(1.0, y[j] * (1.0 + e))
         log = math.log(size / math.hypot(work[1, j], work[2, j])) - work[3, j]

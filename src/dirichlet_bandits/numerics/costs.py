@@ -64,16 +64,7 @@ CONTOUR_FOLLOWED_MOST: Final = 16
 CONTOUR_APPENDED_MOST: Final = 500
 """Appended rewards after which a contour is rebuilt: rounding errors must not accumulate in what is recorded."""
 
-RING_COST: Final = 300
-"""A ring of the clock of NPTS: a density, a distribution function and a few draws."""
-
-INDEX_COST: Final = 60
-"""An index of NPTS whose old rewards are drawn together."""
-
-CONTEST_COST: Final = 30
-"""A step of NPTS in which the indices of near arms are compared by normal variables."""
-
-FOOT: Final = 3.0
+FOOT: Final = 3.5
 """Deviations below the mean of the leader's index at which the foot of a contest lies: a lower foot makes the clock
 ring more often, and a higher one makes NPTS draw all indices more often."""
 
@@ -92,8 +83,20 @@ LEADER_LEAST: Final = 40
 PLAIN_PULLS: Final = 25
 """Pulls per arm during which NPTS draws all indices as the plain loop does."""
 
-CONTEST_STEPS_MOST: Final = 2048
-"""Largest number of contest steps between two attempts of NPTS to wait by a clock."""
+CONTEST_STEPS: Final = 16
+"""Steps of a contest of NPTS before near and far arms are determined again: this many ..."""
+
+CONTEST_SHARE: Final = 64
+"""... plus one more for each time that all arms together were pulled this often."""
+
+RINGS_MOST: Final = 0.5
+"""NPTS waits for all challengers by one clock if it rings at most this often per step."""
+
+LEADER_FALL: Final = 0.25
+"""By how many deviations of its index the leader's mean may fall before NPTS replaces the certificate ..."""
+
+LEADER_RISE: Final = 0.5
+"""... and by how many it may rise, because with a higher mean another foot makes the clock ring less often."""
 
 CEILING_SHARE: Final = 32
 """Ceilings of upper confidence bounds hold until the time has grown by one part in this many."""

@@ -21,7 +21,7 @@ is of the order of w_i too.
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, scaled, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, quotient, saddle
+from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_AGREEMENT,
     CONTOUR_HALVINGS,
@@ -150,6 +150,19 @@ def _light_first(offsets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
     return ordered[0], ordered[1], n_light
 
 
+class _Line(NamedTuple):
+    """The line of integration: where it crosses the real axis, and the integrand's width there.
+
+    Beyond ``pure``, the integrand decays like exp(-decay x).
+    """
+
+    top: float
+    e: float
+    width: float
+    pure: float
+    decay: float
+
+
 @jit
 def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, of_light: np.ndarray) -> float:
     """Return the logarithm of the contour integral; if there are light offsets, minus the integral without them."""
@@ -172,11 +185,10 @@ def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, o
     work = np.empty((6, _NODES))
     step = _STEP
     start = _without_light(light, of_light, top, e, 0.0)[0]
-    coarse = 0.5 * step * start + step * _line_sum(
-        offsets, weights, light, of_light, top, e, width, step, step, pure, decay, work
-    )
+    line = _Line(top, e, width, pure, decay)
+    coarse = 0.5 * step * start + step * _line_sum(offsets, weights, light, of_light, line, step, step, work)
     for _ in range(CONTOUR_HALVINGS):
-        middle = _line_sum(offsets, weights, light, of_light, top, e, width, 0.5 * step, step, pure, decay, work)
+        middle = _line_sum(offsets, weights, light, of_light, line, 0.5 * step, step, work)
         fine = 0.5 * (coarse + step * middle)
         step *= 0.5
         settled = abs(fine - coarse) <= CONTOUR_AGREEMENT * abs(fine)
@@ -207,16 +219,13 @@ def _line_sum(
     weights: np.ndarray,
     light: np.ndarray,
     of_light: np.ndarray,
-    top: float,
-    e: float,
-    width: float,
+    line: _Line,
     first: float,
     step: float,
-    pure: float,
-    decay: float,
     work: np.ndarray,
 ) -> float:
     """Return the sum of the integrand, relative to its value on the real axis, at x = first, first + step, ..."""
+    top, e, width, pure, decay = line
     y, real, imag, log, phase, jacobian = work[0], work[1], work[2], work[3], work[4], work[5]
     total: float = 0.0
     x = first
@@ -224,7 +233,7 @@ def _line_sum(
         for j in range(y.size):
             y[j] = width * math.sinh(x + step * j)
             jacobian[j] = math.cosh(x + step * j)
-        multiply(offsets, weights, top, e, y, real, imag, log, phase)
+        multiply(offsets, weights, top, e, y, Products(real, imag, log, phase))
         a = b = 0.0  # real and imaginary part of a term
         for j in range(y.size):
             modulus = math.exp(-log[j]) * jacobian[j]

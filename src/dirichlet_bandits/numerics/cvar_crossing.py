@@ -286,8 +286,7 @@ def _line(
     base: Floats,
     offsets: Floats,
     log_chances: Floats,
-    low: int,
-    high: int,
+    numbers: tuple[int, int],
     sign: float,
     top: float,
     e: float,
@@ -295,9 +294,10 @@ def _line(
 ) -> tuple[float, float, float]:
     """Return log M(c), and slope and curvature of K(c) = log M(c) - log c, where the line crosses the real axis.
 
-    In units of the largest offset, c = 1/(1 + e). ``work`` receives the b_i of ``saddle.py`` and the share of each n.
+    In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work``
+    receives the b_i of ``saddle.py`` and the share of each n.
     """
-    b, share, slope = work[0], work[1], work[2]
+    (low, high), b, share, slope = numbers, work[0], work[1], work[2]
     height = rest = first = curvature = 0.0
     largest = -math.inf
     for i in range(base.shape[1]):
@@ -350,7 +350,7 @@ def _log_integral(
         e = 1.0
     height = width = 0.0
     for iteration in range(NEWTON_LIMIT):
-        height, slope, curvature = _line(base, offsets, log_chances, low, high, sign, top, e, work)
+        height, slope, curvature = _line(base, offsets, log_chances, (low, high), sign, top, e, work)
         centre = 1.0 / (1.0 + e)
         width = min(1.0 / math.sqrt(curvature), e * centre)
         # The integral is taken for this e: any line between 0 and the pole is right, but some are better.

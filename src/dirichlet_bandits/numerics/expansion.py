@@ -87,7 +87,7 @@ def more_powers(
 
 @jit
 def moved_sums(n: float, p1: float, p2: float, p3: float, p4: float, d: float) -> tuple[float, float, float, float]:
-    """Return the sums of the first four powers of n numbers, each reduced by d, given the sums of the numbers themselves.
+    """Return the sums of the first four powers of n numbers, each reduced by d, from the sums of the numbers.
 
     >>> moved_sums(2.0, 4.0, 10.0, 28.0, 82.0, 1.0)  # 1 and 3 become 0 and 2
     (2.0, 4.0, 8.0, 16.0)

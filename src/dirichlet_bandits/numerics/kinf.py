@@ -110,22 +110,24 @@ def kinf_weighted(
     e = 1.0 / (guess * width) - 1.0 if guess > 0.0 else second / total / gap - 1.0
     e = e if e < math.inf else low
     highest = second / total / gap  # mean u^2/(e + v) is at most mean u^2/e
-    e, iterations, converged = _stationary(
-        values, weights, target, upper, gap, total, low, highest, v_least, max(e, low)
-    )
-    return (
-        _dual_value(values, weights, target, upper, gap, total, e),
-        1.0 / ((1.0 + e) * width),
-        iterations,
-        converged,
-    )
+    dual = _Dual(target, upper, gap, total)
+    e, iterations, converged = _stationary(values, weights, dual, low, highest, v_least, max(e, low))
+    return _dual_value(values, weights, dual, e), 1.0 / ((1.0 + e) * width), iterations, converged
+
+
+class _Dual(NamedTuple):
+    """The dual problem without its data: the target, the bound, -mean(u) and the sum of the weights."""
+
+    target: float
+    upper: float
+    gap: float
+    total: float
 
 
 @jit
-def _excess(
-    values: np.ndarray, weights: np.ndarray, target: float, upper: float, gap: float, total: float, e: float
-) -> tuple[float, float]:
+def _excess(values: np.ndarray, weights: np.ndarray, dual: _Dual, e: float) -> tuple[float, float]:
     """Return the excess at e, and the Newton step there on the convex c - harmonic mean(c - u), c = 1 + e."""
+    target, upper, gap, total = dual
     width = upper - target
     slope = 0.0
     square = 0.0
@@ -150,10 +152,7 @@ def _excess(
 def _stationary(
     values: np.ndarray,
     weights: np.ndarray,
-    target: float,
-    upper: float,
-    gap: float,
-    total: float,
+    dual: _Dual,
     low: float,
     highest: float,
     v_least: float,
@@ -170,7 +169,7 @@ def _stationary(
     e = start
     low_seen = False
     for iteration in range(1, NEWTON_LIMIT):
-        excess, step = _excess(values, weights, target, upper, gap, total, e)
+        excess, step = _excess(values, weights, dual, e)
         if e <= low and excess <= 0.0:
             return e, iteration, True
         if abs(step) <= NEWTON_STEP * (e + v_least):
@@ -193,14 +192,13 @@ def _stationary(
 
 
 @jit
-def _dual_value(
-    values: np.ndarray, weights: np.ndarray, target: float, upper: float, gap: float, total: float, e: float
-) -> float:
+def _dual_value(values: np.ndarray, weights: np.ndarray, dual: _Dual, e: float) -> float:
     """Return the mean of log(1 - lam u) at lam = 1/(1+e), by whichever of two equal sums loses fewer digits.
 
     It is computed either directly, or as  lam * gap + mean(log(1+y) - y)  with y = -lam u, which keeps every digit when
     Kinf is tiny.
     """
+    target, upper, gap, total = dual
     width = upper - target
     direct = 0.0
     size = 0.0

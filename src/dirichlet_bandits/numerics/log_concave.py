@@ -259,7 +259,8 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
         counts = False
         for k in range(n):
             active = begin[k] <= v < end[k]
-            _tabulate(kind, first[k], second[k], modes[k], widths[k], centre, t, u, active, density[k])
+            bell = first[k], second[k], modes[k], widths[k]
+            _tabulate(kind, bell, centre, t, u, active, density[k])
             total = 0.0
             for i in range(_NODES):
                 below[k, i] = sums[k]
@@ -294,17 +295,18 @@ def _shared_part(kind: int, centre: float, half: float, t: Floats, u: Floats) ->
 @jit
 def _tabulate(
     kind: int,
-    first: float,
-    second: float,
-    mode: float,
-    width: float,
+    bell: tuple[float, float, float, float],
     centre: float,
     t: Floats,
     u: Floats,
     active: bool,
     density: Floats,
 ) -> None:
-    """Tabulate the density at a panel's nodes; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1."""
+    """Tabulate the density at a panel's nodes; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1.
+
+    The ``bell`` is given by its two parameters, its mode and its width.
+    """
+    first, second, mode, width = bell
     distance = centre - mode
     height = -fall(kind, first, second, distance)
     if not active or height < -UNDERFLOW:

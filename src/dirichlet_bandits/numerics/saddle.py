@@ -8,7 +8,7 @@ a real number times a factor of modulus above 1, so products of such factors nev
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -97,29 +97,29 @@ def log_factor(offset: float, top: float, e: float) -> float:
     return math.log((e + (top - offset) / top) / (1.0 + e))
 
 
+class Products(NamedTuple):
+    """A complex number per node, (real + i imag) exp(log - i phase)."""
+
+    real: np.ndarray
+    imag: np.ndarray
+    log: np.ndarray
+    phase: np.ndarray
+
+
 @shared
-def multiply(
-    offsets: np.ndarray,
-    weights: np.ndarray,
-    top: float,
-    e: float,
-    y: np.ndarray,
-    real: np.ndarray,
-    imag: np.ndarray,
-    log: np.ndarray,
-    phase: np.ndarray,
-) -> None:
+def multiply(offsets: np.ndarray, weights: np.ndarray, top: float, e: float, y: np.ndarray, products: Products) -> None:
     """Compute prod_i (1 - i y_j b_i)^(w_i) at every node j, as (real_j + i imag_j) exp(log_j - i phase_j).
 
     Observations of weight 1, which are almost all, cost two multiplications and two additions per node.
 
     >>> out = np.empty((4, 1))
-    >>> multiply(np.array([1.0, 1.0]), np.empty(0), 1.0, 1.0, np.array([0.5]), out[0], out[1], out[2], out[3])
+    >>> multiply(np.array([1.0, 1.0]), np.empty(0), 1.0, 1.0, np.array([0.5]), Products(*out))
     >>> out[:, 0]  # e = 1 gives b = 2: the square of 1 - i
     array([ 0., -2.,  0.,  0.])
 
     Reference: the docstring of this module.
     """
+    real, imag, log, phase = products
     set_all(real, 1.0)
     set_all(imag, 0.0)
     set_all(log, 0.0)

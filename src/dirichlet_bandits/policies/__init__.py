@@ -1,6 +1,6 @@
-"""Decision rules, one family a folder: rule, probability, shortcut; never imports simulation or live.
+"""Decision rules, one folder per family: rule, probability and shortcut. They never import simulation or live.
 
-A family is imported when one of its policies is first asked for: a live study needs one.
+A family is imported when one of its policies is first used, because a live study needs only one.
 """
 
 import dirichlet_bandits.policies.drawn_index

@@ -6,6 +6,7 @@ from dirichlet_bandits.policies.cvar import UUCB as UUCB
 from dirichlet_bandits.policies.cvar import CVaRUCB as CVaRUCB
 from dirichlet_bandits.policies.deciding import EpsilonGreedy as EpsilonGreedy
 from dirichlet_bandits.policies.deciding import EqualSplit as EqualSplit
+from dirichlet_bandits.policies.deciding import TopTwo as TopTwo
 from dirichlet_bandits.policies.dirichlet import BDS as BDS
 from dirichlet_bandits.policies.dirichlet import QDS as QDS
 from dirichlet_bandits.policies.dirichlet import RDS as RDS

@@ -1,6 +1,7 @@
 """The papers behind the policies, as BibTeX entries.
 
-Each row is a label as it occurs in ``Policy.reference``, the kind of entry, authors, title, venue, and further fields.
+Each row holds a label as it occurs in ``Policy.reference``, the kind of entry, authors, title, venue, and further
+fields.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Rewards between known bounds: what policies share that take them to [0, 1] before they remember them."""
+"""Rewards between known bounds: what policies that rescale their rewards to [0, 1] have in common."""
 
 import math
 from typing import Any
@@ -28,13 +28,13 @@ class BoundedPolicy(Policy):
 
 @jit
 def rescaled(policy: Any, reward: float) -> float:
-    """The reward on the scale on which the bounds are 0 and 1."""
+    """Return the reward on the scale on which the bounds are 0 and 1."""
     return (reward - policy.lower) / (policy.upper - policy.lower)
 
 
 @jit
 def pseudo_rewards(a: float, n: int) -> int:
-    """How many pseudo-rewards go with n rewards, a for each of them: ceil(a n), whatever a n is rounded to.
+    """Return ceil(a n), the number of pseudo-rewards that go with n rewards, robust to the rounding of a n.
 
     >>> pseudo_rewards(1.1, 10), pseudo_rewards(1.1, 11), pseudo_rewards(0.1, 3)
     (11, 13, 1)

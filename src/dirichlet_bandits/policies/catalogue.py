@@ -1,4 +1,4 @@
-"""All policies by name, in the order of every table: those of the paper first, those that judge by the CVaR last."""
+"""All policies by name, in the order of every table: those of the paper first, those that optimize the CVaR last."""
 
 from typing import Final
 

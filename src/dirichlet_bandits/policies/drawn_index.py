@@ -1,10 +1,11 @@
-"""The loop of index policies whose index is one draw from a law of a few numbers, for simulations.
+"""The simulation loop of index policies whose index is one draw from a distribution with few parameters.
 
-An index is made of one normal and one exponential variable, or refused (:mod:`~dirichlet_bandits.numerics.draws`); an
-accepted one has the law of the policy's own index. The variables are drawn by the block. An index may use up only part
-of an exponential variable: what is left of it, again exponential, serves the next one. It may also leave it open
-whether an index is refused, to be settled where it does not slow the others down. Where an index is refused twice, the
-policy's own takes its place. What a law needs is computed when a reward comes, not when an index is drawn.
+An index is computed from one normal and one exponential variable, or the attempt is rejected
+(:mod:`~dirichlet_bandits.numerics.draws`). An accepted index has the distribution of the policy's own index. The
+variables are drawn in blocks. An index may use only part of an exponential variable; the rest, which is again
+exponential, serves the next index. A policy may also postpone the decision whether an index is rejected, so that this
+rare case does not slow down the others. If an index is rejected twice, the policy's own index takes its place. The
+parameters of a distribution are computed when a reward arrives, not when an index is drawn.
 """
 
 import math
@@ -25,42 +26,42 @@ LAW_NUMBERS: Final = 5
 
 @verb
 def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
-    """Write the numbers, at most five, of which the arm's index is drawn into ``laws[arm]``."""
+    """Write the parameters of the arm's index distribution, at most five, into ``laws[arm]``."""
 
 
 @inlined_verb
 def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
-    """An index of the law in ``laws[arm]`` from a normal x and an exponential e, or NaN; and what is left of e."""
+    """Return an index drawn with ``laws[arm]`` from a normal x and an exponential e, or NaN, and the rest of e."""
 
 
 @verb
 def settled_index(policy: Any, laws: Floats, arm: int, x: float, rng: Any) -> Any:
-    """The index where ``index_or_nan`` said NaN for this x, or NaN if that was a refusal."""
+    """Return the index if ``index_or_nan`` returned NaN for this x, or NaN if the attempt was rejected."""
 
 
 @implements(settled_index)
 def refused(policy: Any, laws: Floats, arm: int, x: float, rng: np.random.Generator) -> float:
-    """It was, unless a policy says otherwise."""
+    """Return NaN: by default, the attempt was rejected."""
     return math.nan
 
 
 @jit
 def fill_normal(normal: Floats, rng: np.random.Generator) -> None:
-    """Fresh variables for a block of rounds."""
+    """Draw normal variables for a block of rounds."""
     for i in range(normal.size):
         normal[i] = rng.standard_normal()
 
 
 @jit
 def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
-    """Fresh variables for a block of rounds, or more."""
+    """Draw exponential variables for a block of rounds or more."""
     for i in range(exponential.size):
         exponential[i] = rng.standard_exponential()
 
 
 @jit
 def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """Pull the arm with the largest index until the run is over; to be registered by ``shortcut``."""
+    """Pull the arm with the largest index until the run is over. Register this loop with ``shortcut``."""
     n_arms = run.pulls.size
     laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)
     for arm in range(n_arms):

@@ -1,4 +1,4 @@
-"""What policies may be told to assume of the rewards: a one-parameter family, or a bound."""
+"""What policies can assume about the rewards: a one-parameter family or an upper bound."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SUPPORTS = {"bernoulli": (0.0, 1.0), "exponential": (0.0, math.inf), "poisson":
 
 
 def family_code(family: str, sigma: float | None) -> tuple[int, float]:
-    """A family as compiled code knows it: its number and a standard deviation."""
+    """Return the number and the standard deviation by which compiled code identifies a family."""
     return FAMILIES[family], 1.0 if sigma is None else float(sigma)
 
 
@@ -29,7 +29,7 @@ def _check_family(family: str, sigma: float | None) -> None:
 
 @dataclass(frozen=True)
 class FamilyPolicy(Policy):
-    """A policy that is told the family of the rewards; ``sigma`` goes with the Gaussian one."""
+    """A policy that assumes a family of rewards; ``sigma`` belongs to the Gaussian family."""
 
     family: FamilyName
     sigma: float | None = None
@@ -47,7 +47,7 @@ class FamilyPolicy(Policy):
 
 @dataclass(frozen=True)
 class FamilyOrBoundPolicy(Policy):
-    """A policy that is told the family of the rewards, or else an upper bound of them."""
+    """A policy that assumes either a family of rewards or an upper bound."""
 
     family: FamilyName | None = None
     sigma: float | None = None

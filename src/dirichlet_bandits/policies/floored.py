@@ -20,14 +20,14 @@ from dirichlet_bandits.validation import number_between
 
 
 class FlooredParams(NamedTuple):
-    """Parameters of the inner policy, and the probability with which a decision pulls a given arm alone."""
+    """Parameters of the inner policy, and the floor: the probability with which a decision pulls a given arm alone."""
 
     inner: Any
     floor: float
 
 
 class FlooredForgettingParams(NamedTuple):
-    """The same around a policy that forgets, and so must know to which decision a reward belongs."""
+    """The same parameters for an inner policy that forgets, and so depends on the decision of each reward."""
 
     inner: Any
     floor: float
@@ -37,14 +37,15 @@ class FlooredForgettingParams(NamedTuple):
 class Floored(Policy):
     """Another policy, with every arm pulled with a probability of at least ``floor``.
 
-    With K arms, a decision pulls a single arm, drawn uniformly at random, with probability K floor. Otherwise the inner
-    policy decides. So arm i is in the next round with probability
+    With K arms, a decision pulls a single arm, drawn uniformly at random, with probability K floor. Otherwise, the
+    inner policy decides. So arm i is in the next round with probability
 
         floor + (1 - K floor) p_i,
 
-    where p_i is its probability under the inner policy. The inner policy learns from all rewards. A live study has the
-    same floor by ``create_study(..., floor=0.1)``; this wrapper shows in simulations what it costs. At most 1 / K makes
-    sense; other floors are refused when the number of arms is known. There is no shortcut: the plain loop runs.
+    where p_i is its probability under the inner policy. The inner policy learns from all rewards. In a live study, use
+    ``create_study(..., floor=0.1)`` for the same floor; this wrapper shows in simulations what the floor costs. The
+    floor is at most 1 / K; larger floors are refused when the number of arms is known. There is no shortcut, so the
+    plain loop runs.
 
     >>> from dirichlet_bandits import NPTS
     >>> Floored(NPTS(upper=1.0), floor=0.1)
@@ -54,7 +55,8 @@ class Floored(Policy):
     dirichlet_bandits.errors.ArgumentError: 'floor' must be at most 1 / 4, with 4 arms (got 0.3)
 
     Reference: Degenne, Nedelec, Calauzènes and Perchet, Bridging the gap between regret minimization and best arm
-    identification, AISTATS 2019, for why a policy with small regret alone does not find the best arm with confidence.
+    identification, AISTATS 2019, on why a policy with small regret does not by itself identify the best arm with
+    confidence.
     """
 
     policy: Policy
@@ -70,19 +72,19 @@ class Floored(Policy):
         number_between("floor", self.floor, 0, 1)
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse a floor that all arms together cannot have."""
+        """Refuse a floor above 1 / K, which K arms cannot all have."""
         if self.floor * n_arms > 1.0 + 1e-9:
             raise ArgumentError("floor", f"at most 1 / {n_arms}, with {n_arms} arms", self.floor)
         self.policy.check_arms(n_arms)
 
     @property
     def waits_for_all_arms(self) -> bool:  # type: ignore[override]
-        """As the inner policy does."""
+        """Whether the inner policy waits until every arm has a reward."""
         return self.policy.waits_for_all_arms
 
     @property
     def ordered_arms(self) -> bool:  # type: ignore[override]
-        """As the inner policy does."""
+        """Whether the order of the arms matters to the inner policy."""
         return self.policy.ordered_arms
 
     @property
@@ -101,25 +103,25 @@ class Floored(Policy):
         return self.policy.objective
 
     def check_reward(self, reward: float) -> None:
-        """Refuse what the inner policy refuses."""
+        """Refuse any reward that the inner policy refuses."""
         self.policy.check_reward(reward)
 
 
 @implements(verbs.init, FlooredParams, FlooredForgettingParams)
 def init_inner(policy: Any, n_arms: int) -> Any:
-    """The state is that of the inner policy."""
+    """Return the initial state of the inner policy."""
     return verbs.init(policy.inner, n_arms)
 
 
 @implements(verbs.update, FlooredParams, FlooredForgettingParams)
 def update_inner(policy: Any, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
-    """The inner policy learns from all rewards."""
+    """Update the inner policy, which learns from all rewards."""
     return verbs.update(policy.inner, state, arm, reward, rng)
 
 
 @implements(verbs.note, FlooredForgettingParams)
 def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: int) -> None:
-    """Pass the time on to the inner policy."""
+    """Pass the number of the decision and the time on to the inner policy."""
     verbs.note(policy.inner, state, decision, now)
 
 
@@ -127,13 +129,13 @@ def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: 
 def prepare_inner(
     policy: FlooredForgettingParams, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator
 ) -> Any:
-    """Pass on which rewards are outstanding."""
+    """Tell the inner policy which rewards are outstanding."""
     return verbs.prepare(policy.inner, state, waiting, earliest, rng)
 
 
 @implements(verbs.select, FlooredParams, FlooredForgettingParams)
 def force_or_ask(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
-    """Return an arm that the floor forces, alone, or what the inner policy selects; arms without rewards come first."""
+    """Return one arm forced by the floor, or the inner policy's selection; arms without rewards come first."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
         forced = forced_arm(np.full(state.pulls.size, policy.floor), rng.random())
@@ -145,24 +147,24 @@ def force_or_ask(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
 
 
 def floored_propensities(policy: Floored, state: Any) -> Floats:
-    """Return floor + (1 - K floor) p, p being the propensities of the inner policy."""
+    """Return floor + (1 - K floor) p, where p are the propensities of the inner policy."""
     return _mixed(policy, state_propensities(policy.policy, state))
 
 
 def floored_from_histories(policy: Floored, histories: list[Floats]) -> Floats:
-    """Return the same for given rewards."""
+    """Return the propensities with the floor for given rewards."""
     return _mixed(policy, propensities(policy.policy, histories))
 
 
 class IncrementalFloored:
-    """The same at the cost that the inner policy has."""
+    """Propensities with the floor, at the cost of those of the inner policy."""
 
     def __init__(self, policy: Any, n_arms: int) -> None:
         self._policy = policy
         self._inner = IncrementalPropensities(policy.policy, n_arms)
 
     def propensities(self, state: Any) -> Floats:
-        """From those of the inner policy."""
+        """Return the propensities with the floor from those of the inner policy."""
         return _mixed(self._policy, self._inner.propensities(state))
 
 
@@ -171,7 +173,7 @@ def _mixed(policy: Floored, own: Floats) -> Floats:
 
 
 def obstacle(policy: Floored) -> str:
-    """Nothing, unless the inner policy is refused."""
+    """Return the obstacle of the inner policy, or an empty string if it has none."""
     propensities_of(policy.policy)
     return ""
 

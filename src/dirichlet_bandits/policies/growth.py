@@ -1,4 +1,4 @@
-"""Functions that grow slowly without bound: what RDS, R-UCB-LT and sub-sampling use where a constant is not known."""
+"""Functions that grow slowly without bound; RDS, R-UCB-LT and sub-sampling use them in place of unknown constants."""
 
 import math
 from enum import IntEnum
@@ -7,7 +7,7 @@ from dirichlet_bandits.compiler import jit
 
 
 class Growth(IntEnum):
-    """Which function: sqrt(log x), log x, (log x)^2 or the cubic root of log x."""
+    """The choice of a function: sqrt(log x), log x, (log x)^2 or the cube root of log x."""
 
     SQRT_LOG = 0
     LOG = 1
@@ -20,7 +20,7 @@ GROWTHS = {"sqrt-log": int(Growth.SQRT_LOG), "log": int(Growth.LOG), "log2": int
 
 @jit
 def slow_growth(growth: int, x: float) -> float:
-    """The function at x.
+    """Return the value of the function at x.
 
     >>> slow_growth(GROWTHS["log2"], math.exp(3.0))
     9.0

@@ -1,6 +1,6 @@
-"""Index policies: pull the arm with the largest index, ties at random; and how probable that is for each arm.
+"""Index policies: pull the arm with the largest index, with ties at random; and the propensities of their decisions.
 
-The verbs here are the defaults of all policies; those that remember or decide otherwise register their own.
+The verbs here are the defaults of all policies. A policy with another state or another way to decide registers its own.
 """
 
 import warnings
@@ -24,7 +24,7 @@ from dirichlet_bandits.types import Floats, Ints
 
 @verbs.implements(verbs.init)
 def init(policy: Any, n_arms: int) -> Tally:
-    """An index policy that does not say otherwise remembers counts and means."""
+    """Return a tally of counts and means, the default state of an index policy."""
     return new_tally(n_arms)
 
 
@@ -37,18 +37,18 @@ def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Ge
 
 @verbs.implements(verbs.note)
 def ignore_time(policy: Any, state: Any, decision: int, now: int) -> None:
-    """A policy that does not say otherwise does not care when its rewards were asked for."""
+    """Do nothing: by default, it does not matter to which decision a reward belongs."""
 
 
 @verbs.implements(verbs.prepare)
 def ignore_outstanding(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Any:
-    """A policy that does not say otherwise decides from the rewards that it has."""
+    """Return the state unchanged: by default, a policy decides from the rewards that it has."""
     return state
 
 
 @jit
 def overview(state: Any) -> tuple[int, float]:
-    """What an index may know of the other arms: the number of all pulls and the largest mean."""
+    """Return what an index may use of the other arms: the number of all pulls and the largest mean."""
     total, best_mean = 0, -np.inf
     for arm in range(state.pulls.size):
         total += state.pulls[arm]
@@ -60,7 +60,7 @@ def overview(state: Any) -> tuple[int, float]:
 def larger(
     best: int, largest: float, ties: int, arm: int, value: float, rng: np.random.Generator
 ) -> tuple[int, float, int]:
-    """The best arm so far, its index and how many arms have it, after one more arm."""
+    """Return the best arm so far, its index and the number of arms tied for it, after comparing one more arm."""
     if value > largest:
         return arm, value, 1
     if value == largest:
@@ -72,7 +72,7 @@ def larger(
 
 @verbs.implements(verbs.select)
 def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
-    """The arm with the largest index."""
+    """Return the arm with the largest index."""
     total, best_mean = overview(state)
     best, largest, ties = 0, -np.inf, 0
     for arm in range(state.pulls.size):
@@ -82,7 +82,7 @@ def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
 
 
 def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
-    """The index of every arm; an entry point."""
+    """Return the index of every arm; an entry point."""
     total, best_mean = overview(state)
     values = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
@@ -91,7 +91,7 @@ def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
 
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
-    """Propensities where nothing is random but ties: the largest index is pulled, ties are shared."""
+    """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
     indices = specialised(all_indices, policy.params)
     values = indices(policy.params, state, np.random.default_rng(0))
     largest = values == values.max()
@@ -99,20 +99,20 @@ def index_propensities(policy: Policy, state: Any) -> Floats:
 
 
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:
-    """Propensities where indices are drawn at random: the probability that each is the largest.
+    """Return the propensities when indices are random: the probability that each index is the largest.
 
-    See :func:`normalised`.
+    They are normalized by :func:`normalised`.
     """
     return normalised(argmax_probabilities(indices))
 
 
 def discrete_index_propensities(indices: Sequence[Discrete]) -> Floats:
-    """The same where each index has finitely many values: arms that tie for the largest share it."""
+    """Return the propensities when each index has finitely many values; arms that tie for the largest share it."""
     return normalised(discrete_argmax_probabilities(indices))
 
 
 def normalised(chances: Floats) -> Floats:
-    """Propensities that sum to 1. A sum that is not 1 within 1e-9 is left as it is, with a warning."""
+    """Return the propensities scaled to sum to 1, or unchanged, with a warning, if the sum is off by more than 1e-9."""
     total = float(chances.sum())
     if not abs(total - 1.0) <= PROPENSITY_DEFECT:
         warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=3)
@@ -122,11 +122,11 @@ def normalised(chances: Floats) -> Floats:
 
 @verb
 def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Floats) -> Any:
-    """The arm's index up to rounding, from what is kept of its rewards (``numerics/kinf_series.py``)."""
+    """Return the arm's index up to rounding, from the stored power sums (``numerics/kinf_series.py``)."""
 
 
 def all_incremental_indices(policy: Any, state: Any, expansions: Floats) -> Floats:
-    """The index of every arm up to rounding, from what is kept of its rewards; an entry point."""
+    """Return the index of every arm up to rounding, from the stored power sums; an entry point."""
     total, best_mean = overview(state)
     indices = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
@@ -135,10 +135,10 @@ def all_incremental_indices(policy: Any, state: Any, expansions: Floats) -> Floa
 
 
 class IncrementalIndices:
-    """The same at a cost that does not grow with the rewards, for policies with an ``incremental_index``.
+    """Propensities at a cost that does not grow with the rewards, for policies with an ``incremental_index``.
 
-    Kept indices differ from the plain ones by rounding; where rounding could matter, arms being tied or nearly so, the
-    plain ones decide.
+    Incremental indices differ from exact ones by rounding. Where rounding could matter, because arms are tied or nearly
+    tied, the exact indices decide.
     """
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
@@ -147,11 +147,11 @@ class IncrementalIndices:
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def indices(self, state: Any) -> Floats:
-        """Of all arms, up to rounding."""
+        """Return the indices of all arms, up to rounding."""
         return self._indices(self._policy.params, state, self._expansions)
 
     def propensities(self, state: Any) -> Floats:
-        """From the kept indices if one of them is the largest beyond doubt."""
+        """Return the propensities, from incremental indices if one is the largest beyond doubt."""
         indices = self.indices(state)
         best = indices.argmax()
         second = raised.py_func(float(np.delete(indices, best).max()))  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What a policy looks like from Python: checked parameters in front, compiled verbs behind."""
+"""The Python interface of a policy: checked parameters in front, compiled verbs behind."""
 
 import dataclasses
 import math
@@ -24,11 +24,11 @@ class Policy:
 
     ``params`` is the NamedTuple of numbers on which the compiled verbs are registered. It has at least one field
     (``check_policy`` refuses an empty one); a policy without parameters adds a number that no verb uses. ``assumes``,
-    ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved of
-    the regret where the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` says that the order of the arms means
-    something to the policy. ``waits_for_all_arms`` says that it must not be asked before every arm has a reward; other
-    policies choose among the arms that have one, as soon as there are two. ``wraps`` names classes of policies that
-    this one can be put around, those for which it is compiled ahead of time; then it has a field ``policy``, and that
+    ``guarantee`` and ``reference`` fill the table of ``dirichlet-bandits policies``. The guarantee is what is proved
+    about the regret when the assumptions hold: one of ``GUARANTEES``. ``ordered_arms`` is true if the order of the arms
+    matters to the policy. ``waits_for_all_arms`` is true if the policy cannot decide before every arm has a reward;
+    other policies choose among the arms that have one, as soon as there are two. ``wraps`` names the policy classes
+    that this one can wrap and for which it is compiled ahead of time; such a wrapper has a field ``policy``, and that
     policy's ``params`` are among its own.
     """
 
@@ -41,7 +41,7 @@ class Policy:
 
     @property
     def params(self) -> tuple[Any, ...]:
-        """Parameters as the compiled verbs see them: a NamedTuple of numbers with at least one field."""
+        """Parameters in the form that the compiled verbs use: a NamedTuple of numbers with at least one field."""
         raise NotImplementedError
 
     @property
@@ -58,31 +58,31 @@ class Policy:
 
     @property
     def reward_limits(self) -> tuple[float, float]:
-        """The interval outside of which rewards are refused: the bounds, and no reward beyond 1e100 in size.
+        """The interval outside of which rewards are refused: the bounds, but never more than 1e100 in absolute value.
 
-        Sums of larger squares would overflow.
+        Sums of squares of larger rewards would overflow.
         """
         low, high = self.reward_bounds
         return max(low, -LARGEST_SCALE), min(high, LARGEST_SCALE)
 
     @property
     def objective(self) -> Objective:
-        """What makes an arm good in the eyes of this policy; a live study names its best arm by it."""
+        """The quantity that this policy maximizes; a live study names its best arm by it."""
         return Mean()
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse a number of arms for which the parameters make no sense; most policies take any."""
+        """Refuse a number of arms that does not fit the parameters; most policies accept any number."""
 
     def init(self, n_arms: int) -> Any:
-        """State before the first reward."""
+        """Return the state before the first reward."""
         return specialised(_init, self.params)(self.params, n_arms)
 
     def select(self, state: Any, rng: np.random.Generator) -> list[int]:
-        """The arms of the next round in the order of their pulls; the state stays as it is."""
+        """Return the arms of the next round in the order of their pulls, without changing the state."""
         return [int(arm) for arm in specialised(_select, self.params)(self.params, state, rng)]
 
     def update(self, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
-        """State after one more reward; the state given is used up."""
+        """Return the state after one more reward; the given state must not be used again."""
         if not 0 <= arm < len(state.pulls):
             raise ArgumentError("arm", f"an index below {len(state.pulls)}", arm)
         self.check_reward(reward)
@@ -112,14 +112,14 @@ def _update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
 
 
 def choice(name: str, value: str, choices: dict[str, int]) -> int:
-    """Code of a named choice."""
+    """Return the code of a named choice."""
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(name, one_of(choices), value)
     return choices[value]
 
 
 def parameters(policy_class: type[Policy]) -> str:
-    """Signature of a policy for tables, for instance ``rho='sqrt-log'``."""
+    """Return the signature of a policy for tables, for instance ``rho='sqrt-log'``."""
     shown = []
     for field in dataclasses.fields(policy_class):  # type: ignore[arg-type]
         default = "" if field.default is dataclasses.MISSING else f"={field.default!r}"

@@ -1,8 +1,8 @@
-"""The minimum empirical divergence of an arm: from its rewards to the nearest law whose mean is at least a target.
+"""The minimum empirical divergence: from an arm's rewards to the nearest distribution whose mean reaches a target.
 
-IMED, MED and DMED compare it, times the arm's number of rewards, between arms. A policy registers once what it assumes:
-with a family (:func:`use_family_divergence`) the divergence is d(mu_k, m); with a bound (:func:`use_kinf`) it is
-Kinf(F_k, m; upper), which needs all rewards.
+IMED, MED and DMED compare this divergence, times the arm's number of rewards, between arms. A policy registers its
+assumption once: with a family (:func:`use_family_divergence`), the divergence is d(mu_k, m); with a bound
+(:func:`use_kinf`), it is Kinf(F_k, m; upper), which depends on all rewards.
 """
 
 import math
@@ -20,34 +20,34 @@ from dirichlet_bandits.types import Floats
 
 @verb
 def min_divergence(policy: Any, state: Any, arm: int, target: float) -> Any:
-    """The least divergence to a law with a mean of at least ``target``, and its slope in the target.
+    """Return the least divergence to a distribution with mean at least ``target``, and its slope in the target.
 
-    It depends on the rewards and the target alone, so that arms with the same rewards tie exactly.
+    It depends only on the rewards and the target, so arms with the same rewards tie exactly.
     """
 
 
 @verb
 def approx_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> Any:
-    """The same, up to rounding."""
+    """Return the divergence and its slope up to rounding."""
 
 
 @verb
 def coordinate(policy: Any, m: float) -> Any:
-    """The function of a mean in which the divergence is convex."""
+    """Return the function of a mean in which the divergence is convex."""
 
 
 @verb
 def mean_at(policy: Any, c: float) -> Any:
-    """The mean with this coordinate."""
+    """Return the mean with this coordinate."""
 
 
 @verb
 def slope_in_coordinate(policy: Any, slope: float, m: float) -> Any:
-    """A slope in the mean, turned into a slope in the coordinate."""
+    """Convert a slope in the mean to a slope in the coordinate."""
 
 
 def use_family_divergence(*policy_types: type) -> None:
-    """Let the divergence of these policies, whose parameters are ``family`` and ``sigma``, be that of the family."""
+    """Use the family's divergence for these policies, whose parameters are ``family`` and ``sigma``."""
     implements(min_divergence, *policy_types)(family_divergence)
     implements(approx_min_divergence, *policy_types)(exact_min_divergence)
     implements(coordinate, *policy_types)(_logarithm_if_exponential)
@@ -56,7 +56,7 @@ def use_family_divergence(*policy_types: type) -> None:
 
 
 def use_kinf(*policy_types: type) -> None:
-    """Let the divergence of these policies, which store rewards and have an ``upper``, be Kinf."""
+    """Use Kinf as the divergence of these policies, which store rewards and have an ``upper`` bound."""
     implements(min_divergence, *policy_types)(kinf_from_rewards)
     implements(approx_min_divergence, *policy_types)(kinf_from_power_sums)
     implements(coordinate, *policy_types)(_mean_itself)
@@ -66,7 +66,7 @@ def use_kinf(*policy_types: type) -> None:
 
 @jit
 def family_divergence(policy: Any, state: Tally, arm: int, target: float) -> tuple[float, float]:
-    """d(mu_k, target), and (target - mu_k) / V(target) with the family's variance V."""
+    """Return d(mu_k, target) and its slope (target - mu_k) / V(target), where V is the family's variance."""
     mean = state.means[arm]
     return (
         divergence(policy.family, policy.sigma, mean, target),
@@ -76,7 +76,7 @@ def family_divergence(policy: Any, state: Tally, arm: int, target: float) -> tup
 
 @jit
 def kinf_from_rewards(policy: Any, state: History, arm: int, target: float) -> tuple[float, float]:
-    """Kinf(F_k, target; upper), whose slope is the optimal multiplier."""
+    """Return Kinf(F_k, target; upper) and its slope, the optimal multiplier."""
     if state.means[arm] >= target:
         return 0.0, 0.0
     value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, math.nan)
@@ -85,13 +85,13 @@ def kinf_from_rewards(policy: Any, state: History, arm: int, target: float) -> t
 
 @jit
 def exact_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
-    """The exact divergence, because that of a family is a formula of the mean."""
+    """Return the exact divergence, because that of a family is a formula of the mean."""
     return min_divergence(policy, state, arm, m)
 
 
 @jit
 def kinf_from_power_sums(policy: Any, state: History, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
-    """Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
+    """Return Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
     return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
 
 

@@ -1,8 +1,8 @@
-"""Floors under a policy's decisions: the one formula and the one draw that simulations and live studies share.
+"""Floors under a policy's decisions: the formula and the draw that simulations and live studies share.
 
-With probability sum_j f_j, a decision does not go to the policy: it pulls a single arm, arm i with probability f_i.
-Otherwise the policy decides. If p_i is the probability that arm i is in the policy's next round, it is in the next
-round with probability f_i + (1 - sum_j f_j) p_i.
+With probability sum_j f_j, the policy does not decide; instead, a single arm is pulled, arm i with probability f_i.
+Otherwise, the policy decides. If p_i is the probability that arm i is in the policy's next round, then it is in the
+next round with probability f_i + (1 - sum_j f_j) p_i.
 """
 
 from dirichlet_bandits.compiler import jit
@@ -10,7 +10,7 @@ from dirichlet_bandits.types import Floats
 
 
 def mixed(own: Floats, floors: Floats) -> Floats:
-    """Return the probability that each arm is in the next round, from those of the policy and the floors.
+    """Return the probability that each arm is in the next round, from the policy's own probabilities and the floors.
 
     >>> import numpy as np
     >>> mixed(np.array([0.0, 1.0]), np.array([0.1, 0.1])).round(6)

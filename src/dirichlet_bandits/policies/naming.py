@@ -1,4 +1,4 @@
-"""Short names for policies that were given none: in tables, pictures and results."""
+"""Short names for policies without a name, for tables, plots and results."""
 
 import dataclasses
 from collections import Counter
@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 
 def short_names(policies: Sequence[object], taken: Collection[str] = ()) -> list[str]:
-    """The name of the class; where there are several of it, with the parameters in which they differ, or numbered.
+    """Return the class name of each policy, with the parameters that differ, or a number, if a class occurs twice.
 
-    Names that are ``taken`` are not given again: such a policy is called by its repr. Equal policies get equal names.
+    Names in ``taken`` are not used again; such a policy is called by its repr. Equal policies get equal names.
 
     >>> from dirichlet_bandits import RDS, UCB1
     >>> short_names([RDS(), UCB1(sigma=0.5), UCB1(sigma=2.0)])
@@ -34,6 +34,6 @@ def short_names(policies: Sequence[object], taken: Collection[str] = ()) -> list
 
 
 def _different(policies: Sequence[object]) -> list[str]:
-    """Fields in which policies of one class differ."""
+    """Return the fields in which policies of one class differ."""
     fields = [field.name for field in dataclasses.fields(policies[0])]  # type: ignore[arg-type]
     return [name for name in fields if len({repr(getattr(policy, name)) for policy in policies}) > 1]

@@ -1,11 +1,11 @@
 """Propensities: the exact probability that each arm is pulled next.
 
-A live study needs them to weight what it saw by how likely it was to see it. They come from the same parts as
-the decisions: the duels' crossing probabilities and blocks, the indices themselves, the laws of random ones. Each
-family brings its own (``probability.py`` in its folder) and says so in the registry.
+A live study needs them to weight each observation by the inverse of its probability. They are computed from the same
+parts as the decisions: crossing probabilities and blocks of duels, the indices themselves, or the distributions of
+random indices. Each family defines its own (``probability.py`` in its folder) and registers them.
 
-A policy of your own joins with :func:`propensity_of`. A round-based one may bring ``win_probability`` instead:
-the probability of winning a duel, compiled, registered with ``implements`` like the duel itself.
+To add a policy of your own, use :func:`propensity_of`. A round-based policy may define ``win_probability`` instead: the
+compiled probability of winning a duel, registered with ``implements`` like the duel itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,20 +34,20 @@ def propensities(policy: Policy, histories: Sequence[ArrayLike]) -> Floats: ...
 
 
 def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, float]:
-    """Probability that each arm is pulled next, given the rewards of each arm in the order in which they came.
+    """Return the probability that each arm is pulled next, given each arm's rewards in order of arrival.
 
-    Arms that are given by their names keep them.
+    If you give the arms by name, the result uses the same names.
 
-    An index policy pulls one arm, so they sum to 1. A round-based one may pull several in its next round; the
-    number of an arm is the probability that it is among them:
+    An index policy pulls one arm, so its propensities sum to 1. A round-based policy may pull several arms in its next
+    round, and the propensity of an arm is the probability that it is among them:
 
     * challenger: 1 if its mean reaches the leader's, else P(sum_i w_i X_i + w_{n+1} bonus >= leader's mean)
       for BDS, RDS and QDS, and the share of the leader's blocks that it beats for RBSDA;
     * leader: prod over challengers of (1 - their probability); arms tied for the lead share it.
 
-    An arm without rewards is pulled in the opening, with probability 1, and the others are not. The coins of
-    BinarizedTS are not part of a history: its propensities are averaged over them (see
-    :func:`state_propensities` for coins that are known).
+    An arm without rewards is pulled in the opening, with probability 1, and the other arms are not. The coins of
+    BinarizedTS are not part of a history, so its propensities are averaged over them (see :func:`state_propensities`
+    for known coins).
 
     >>> from dirichlet_bandits import RDS, UCB1
     >>> propensities(UCB1(sigma=1.0), [[0.1, 0.2], [0.9]])
@@ -71,14 +71,14 @@ def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floa
     if known.from_histories is not None and all(x.size for x in data):
         return known.from_histories(policy, data)
     state = policy.init(len(data))
-    rng = np.random.default_rng(0)  # asked for by `update`; whoever draws from it has a rule for histories
+    rng = np.random.default_rng(0)  # required by `update`; policies that draw from it have a rule for histories
     for arm, x in enumerate(data):
         state = specialised(update_all, policy.params)(policy.params, state, arm, x, rng)
     return state_propensities(policy, state)
 
 
 def state_propensities(policy: Policy, state: Any) -> Floats:
-    """Probability that each arm is pulled next, in a policy's own state; see :func:`propensities`.
+    """Return the probability that each arm is pulled next, given a policy's own state; see :func:`propensities`.
 
     >>> from dirichlet_bandits import RDS
     >>> policy, rng = RDS(), np.random.default_rng(0)
@@ -94,11 +94,11 @@ def state_propensities(policy: Policy, state: Any) -> Floats:
 
 
 class IncrementalPropensities:
-    """Propensities of one policy in a state that only ever grows, at a cost that hardly does.
+    """Propensities of one policy in a growing state, at a cost that hardly grows.
 
-    A live study needs the propensities at each decision. Asked anew, those of policies that remember every reward cost
-    passes over the rewards; where a family knows how, they follow the rewards instead. Make another object for another
-    state.
+    A live study needs the propensities at each decision. Computing them from scratch takes passes over all rewards for
+    policies that store every reward. Where a family supports it, this object updates them with each new reward instead.
+    Create a new object for each state.
 
     >>> from dirichlet_bandits import RDS
     >>> policy, rng = RDS(), np.random.default_rng(0)
@@ -117,21 +117,21 @@ class IncrementalPropensities:
         self.followed: Incremental | None = None if make is None else make(policy, n_arms)
 
     def propensities(self, state: Any) -> Floats:
-        """Probability that each arm is pulled next; see :func:`propensities`."""
+        """Return the probability that each arm is pulled next; see :func:`propensities`."""
         if self.followed is None or _opens(state):
             return state_propensities(self._policy, state)
         return self.followed.propensities(state)
 
 
 def update_all(policy: Any, state: Any, arm: int, rewards: Floats, rng: Any) -> Any:
-    """The state after many rewards of one arm; an entry point."""
+    """Return the state after many rewards of one arm; an entry point."""
     for reward in rewards:
         state = verbs.update(policy, state, arm, reward, rng)
     return state
 
 
 def _opens(state: Any) -> bool:
-    """Whether some arm has never been pulled: all of those are pulled next, and no other."""
+    """Whether some arm has never been pulled. If so, all such arms are pulled next, and no others."""
     return not state.pulls.all()
 
 
@@ -140,7 +140,7 @@ def _of_opening(state: Any) -> Floats:
 
 
 def _rewards(policy: Policy, histories: Histories) -> list[Floats]:
-    """The rewards of each arm, checked; an arm never pulled may have none."""
+    """Return the checked rewards of each arm; an arm that was never pulled may have none."""
     expected = "the rewards of at least two arms: a sequence of sequences, or a dict of them"
     if isinstance(histories, Mapping):
         named = {f"histories[{name!r}]": x for name, x in histories.items()}

@@ -1,7 +1,7 @@
-"""What each policy brings, in one place: its class, and how probable its decisions are.
+"""The registry of policies: their classes, and how to compute the probabilities of their decisions.
 
-A family says so once, in the ``__init__.py`` of its folder. Tables, the command line, live studies and the tests find
-it here. Compiled verbs are registered beside it by ``engine.verbs.implements``.
+A family registers once, in the ``__init__.py`` of its folder. Tables, the command line, live studies and the tests look
+up policies here. Compiled verbs are registered separately with ``engine.verbs.implements``.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ Rule = Callable[[Any, Any], Floats]
 
 
 class Incremental(Protocol):
-    """Propensities again and again, while a state grows by a reward at a time."""
+    """An object that computes propensities repeatedly while a state grows by one reward at a time."""
 
     def propensities(self, state: Any) -> Floats:
-        """Probability that each arm is pulled next, all arms having been pulled."""
+        """Return the probability that each arm is pulled next, if all arms have been pulled."""
 
 
 class Propensities(NamedTuple):
-    """How probable the decisions of a policy are, all arms having been pulled."""
+    """How to compute the propensities of a policy once all arms have been pulled."""
 
     from_state: Rule | None = None
     from_histories: Rule | None = None
@@ -43,25 +43,25 @@ def register(
     incremental: Callable[[Policy, int], Incremental] | None = None,
     obstacle: Callable[[Any], str] | None = None,
 ) -> None:
-    """Make policies of one family known to the library.
+    """Register policies of one family with the library.
 
-    ``probability(policy, state)`` gives the propensities. ``from_histories(policy, list of arrays)`` does so where
-    ``update`` draws random numbers, so that rewards alone do not make a state. ``incremental(policy, n_arms)`` makes an
-    object whose ``propensities(state)`` are the same, at a cost that does not grow with the state. ``obstacle(policy)``
-    says what a policy would have to be for its propensities to be known, and why; nothing if it is. Live studies refuse
-    a policy with an obstacle, simulations do not.
+    ``probability(policy, state)`` returns the propensities. ``from_histories(policy, list of arrays)`` returns them
+    where ``update`` draws random numbers, so that rewards alone do not determine a state. ``incremental(policy,
+    n_arms)`` returns an object whose ``propensities(state)`` are the same, at a cost that does not grow with the state.
+    ``obstacle(policy)`` returns what a policy would need for its propensities to be known, and why, or an empty string
+    if they are known. Live studies refuse a policy with an obstacle; simulations do not.
     """
     for policy in policies:
         _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle)
 
 
 def registered(family: str) -> list[type[Policy]]:
-    """The policies of a family, given by the name of its package, in the order in which it made them known."""
+    """Return the policies of a family, given by its package name, in the order of registration."""
     return [policy for policy in _PROPENSITIES if f"{policy.__module__}.".startswith(f"{family}.")]
 
 
 def policy_class(name: object) -> type[Policy] | None:
-    """The policy of this name, with its family; None if this library has none.
+    """Return the policy class of this name, importing its family, or None if there is none.
 
     >>> policy_class("RDS"), policy_class("rounds")
     (<class 'dirichlet_bandits.policies.dirichlet.rule.RDS'>, None)
@@ -76,10 +76,10 @@ def has_propensities(policy_class: type[Policy]) -> bool:
 
 
 def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -> Callable[[Rule], Rule]:
-    """Decorator: let ``rule(policy, state)`` give the propensities of these policies, all arms having been pulled.
+    """Decorate ``rule(policy, state)`` to give the propensities of these policies once all arms have been pulled.
 
-    With ``from_histories`` it is ``rule(policy, list of arrays)``, for policies whose ``update`` draws random
-    numbers, beside the rule for states.
+    With ``from_histories``, the rule is ``rule(policy, list of arrays)``, for policies whose ``update`` draws random
+    numbers; it is registered in addition to the rule for states.
     """
 
     def join(rule: Rule) -> Rule:
@@ -93,7 +93,7 @@ def propensity_of(*policy_classes: type[Policy], from_histories: bool = False) -
 
 
 def propensities_of(policy: Any) -> Propensities:
-    """What is known of a policy's propensities; a policy of which nothing is known is refused."""
+    """Return how to compute a policy's propensities; refuse a policy for which this is not registered."""
     known = _PROPENSITIES.get(type(policy), Propensities())
     if known.from_state is None and isinstance(policy, Policy) and has_own(win_probability, type(policy.params)):
         known = known._replace(from_state=round_propensities)
@@ -102,11 +102,11 @@ def propensities_of(policy: Any) -> Propensities:
     if known.from_state is None:
         kinds = [kind for kind in map(policy_class, dir(policies)) if kind is not None and has_propensities(kind)]
         expected = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ArgumentError("policy", f"{expected}, or of a class made known by propensity_of", policy)
+        raise ArgumentError("policy", f"{expected}, or of a class registered with propensity_of", policy)
     return known
 
 
 def not_from_histories(policy: Policy, histories: Any) -> Floats:
-    """The rule for histories of a policy that draws random numbers for its rewards, over which nobody can average."""
-    expected = "one that draws nothing for its rewards (state_propensities knows those of a state)"
+    """Refuse histories of a policy whose updates draw random numbers over which no exact average is known."""
+    expected = "one that draws nothing for its rewards (call state_propensities for a state)"
     raise ArgumentError("policy", expected, policy)

@@ -1,4 +1,4 @@
-"""The distribution of the index of NPTS: a Dirichlet-weighted mean of rewards and of their bound.
+"""The distribution of the index of NPTS: a Dirichlet-weighted mean of rewards and their bound.
 
 The Dirichlet parameters need not be 1, so the same functions serve discounted rewards.
 """
@@ -18,12 +18,12 @@ from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
 from dirichlet_bandits.types import Floats
 
 _UNDERFLOW: Final = -746.0  # the logarithm of what is 0 in double precision
-_FEW: Final = 16  # with fewer distinct values the index's law is a spline with knots that matter
+_FEW: Final = 16  # with fewer distinct values, the distribution is a spline with knots that matter
 _WHOLE: Final = 1e-11  # a relative distance to a whole number that only rounding can explain
 
 
 def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
-    """The index of NPTS for a sample, compressed if it is large."""
+    """Return the distribution of the index of NPTS for a sample, compressed if the sample is large."""
     knots = np.unique(points)
     points, weights = np.append(points, upper), np.append(weights, 1.0)
     if knots[0] == upper:
@@ -34,7 +34,7 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
     unit = 2.0 ** math.frexp(np.abs(offsets).max())[1]  # exact, and squares of tiny rewards do not vanish
     width = unit * math.sqrt(weights @ (offsets / unit) ** 2 / total / (total + 1.0))
     if knots.size > _FEW:
-        knots = knots[:1]  # smooth elsewhere: at a value the law has as many derivatives as there are others
+        knots = knots[:1]  # smooth elsewhere: at a value, there are as many derivatives as other values
     tails: Tails = functools.partial(crossing_tails, points, weights, centre)
     # Logarithms of n factors near 1, each about 1/sqrt(n) from it, are summed and cancel.
     rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
@@ -42,7 +42,7 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
 
 
 def crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -> tuple[Floats, Floats]:
-    """P(index <= v) and P(index > v) for an array of rows of v; the last point is the bound."""
+    """Return P(index <= v) and P(index > v) for rows of v; the last point is the bound."""
     log_above, log_below = np.empty(v.shape), np.empty(v.shape)
     _fill(points, weights, centre, np.ascontiguousarray(v), log_below, log_above)
     return np.exp(log_below), np.exp(log_above)
@@ -50,7 +50,7 @@ def crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) ->
 
 @jit
 def log_ceiling(offsets: Floats, weights: Floats) -> float:
-    """Chernoff's bound: log P(sum_i a_i G_i >= 0) <= -sum_i w_i log(1 - s a_i) for every s in [0, 1/max a]."""
+    """Return a Chernoff bound: log P(sum_i a_i G_i >= 0) <= -sum_i w_i log(1 - s a_i) for all s in [0, 1/max a]."""
     top = offsets.max()
     if top <= 0.0:
         return -np.inf if top < 0.0 else 0.0
@@ -63,7 +63,7 @@ def log_ceiling(offsets: Floats, weights: Floats) -> float:
 
 @entry_point
 def _fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
-    """Logarithms of both tails of the index at each v; an entry point."""
+    """Write the logarithms of both tails of the index at each v; an entry point."""
     contour = make(1)[0]
     n, held = points.size - 1, 0.0
     for row in range(v.shape[0]):

@@ -1,7 +1,7 @@
-"""Rounds: the arms that are pulled before the policy looks again; and how probable that is for each arm.
+"""Rounds: the arms that are pulled before the policy decides again, and the probability of each arm.
 
-A round-based policy lets challengers duel with a leader, the arm with most observations (ties: best mean, then
-random). Every winner is pulled, in random order; if nobody wins, the leader is.
+A round-based policy lets challengers duel with a leader, the arm with the most observations (ties: best mean, then
+random). Every winner is pulled, in random order; if there is none, the leader is pulled.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from dirichlet_bandits.types import Floats, Ints
 
 @jit
 def leader_of(pulls: Ints | Floats, means: Floats, rng: np.random.Generator) -> int:
-    """The arm with most observations; among those the best mean; among those any."""
+    """Return the arm with the most observations; ties go to the best mean, then to chance."""
     leader, ties = 0, 1
     for arm in range(1, pulls.size):
         if pulls[arm] > pulls[leader] or (pulls[arm] == pulls[leader] and means[arm] > means[leader]):
@@ -33,7 +33,7 @@ def leader_of(pulls: Ints | Floats, means: Floats, rng: np.random.Generator) -> 
 
 @jit
 def duel_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
-    """One round of duels: ``select`` of every round-based policy."""
+    """Play one round of duels: ``select`` of every round-based policy."""
     leader = leader_of(state.pulls, state.means, rng)
     winners = np.empty(state.pulls.size, np.int64)
     n_winners = 0
@@ -47,7 +47,7 @@ def duel_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
 
 @jit
 def complete_round(winners: Ints, n_winners: int, leader: int, rng: np.random.Generator) -> int:
-    """Put the winners of a round in random order, or the leader if there are none, and return how many arms to pull."""
+    """Shuffle the winners of a round, or insert the leader if there are none, and return how many arms to pull."""
     if n_winners == 0:
         winners[0] = leader
         return 1
@@ -57,18 +57,18 @@ def complete_round(winners: Ints, n_winners: int, leader: int, rng: np.random.Ge
 
 @verb
 def win_probability(policy: Any, state: Any, challenger: int, leader: int) -> Any:
-    """Probability that the challenger wins its duel against the leader."""
+    """Return the probability that the challenger wins its duel against the leader."""
 
 
 @verb
 def incremental_win_probability(policy: Any, state: Any, challenger: int, leader: int, memory: Any) -> Any:
-    """Probability that the challenger wins its duel against the leader, with the help of what is kept."""
+    """Return the probability that the challenger wins its duel, using the family's memory of earlier results."""
 
 
 def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floats:
-    """Each arm's probability to win against this leader, 0 for those that do not duel; an entry point.
+    """Return each arm's probability of beating this leader, 0 for arms that do not duel; an entry point.
 
-    At once if there is no memory, else with its help.
+    They are computed directly if there is no memory, else with its help.
     """
     chances = np.zeros(state.pulls.size)
     for arm in range(state.pulls.size):
@@ -81,13 +81,13 @@ def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floa
 
 
 def round_propensities(policy: Policy, state: Any) -> Floats:
-    """Propensities from win probabilities: duels are independent, the leader is pulled if nobody wins."""
+    """Return propensities from win probabilities: duels are independent; the leader is pulled if no arm wins."""
     wins = specialised(win_probabilities, policy.params)
     return average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
 
 
 def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
-    """Propensities from each arm's probability to win against a leader; if several are tied, on average over them."""
+    """Return propensities from the probabilities of beating a leader, averaged over arms tied for the lead."""
     pulls, means = np.asarray(state.pulls), np.asarray(state.means)
     most = pulls == pulls.max()
     leaders = np.flatnonzero(most & (means == means[most].max()))
@@ -100,7 +100,7 @@ def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
 
 
 class IncrementalDuels:
-    """The same for a policy with an ``incremental_win_probability``; a family brings the memory that it needs."""
+    """Propensities of a policy with an ``incremental_win_probability``; each family provides its memory."""
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
@@ -108,5 +108,5 @@ class IncrementalDuels:
         self._memory = memory(n_arms)
 
     def propensities(self, state: Any) -> Floats:
-        """From each challenger's probability to win."""
+        """Return the propensities from each challenger's probability of winning."""
         return average_over_leaders(state, lambda leader: self._wins(self._params, state, leader, self._memory))

@@ -4,7 +4,7 @@ import functools
 import importlib.metadata
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,20 @@ class Labels(NamedTuple):
         return found
 
 
+class Game(NamedTuple):
+    """By what arms are judged, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
+
+    objective: str = "mean"
+    regret_label: str = "regret"
+    lower_bound: float | None = None
+    values: Floats | None = None
+    breakpoints: Sequence[int] = ()
+    oracle_reward: float | None = None
+
+
+PLAIN_GAME: Final = Game()
+
+
 def labels(
     *,
     policies: Mapping[str, str],
@@ -99,30 +113,25 @@ def labels(
     times: Ints,
     replications: int,
     seed: np.random.SeedSequence,
-    objective: str = "mean",
-    regret_label: str = "regret",
-    lower_bound: float | None = None,
-    values: Floats | None = None,
-    breakpoints: Sequence[int] = (),
-    oracle_reward: float | None = None,
+    game: Game = PLAIN_GAME,
 ) -> Labels:
-    """Policies and arms by their names, with what they are; ``lower_bound`` is that of :class:`Result`, if known."""
+    """Policies and arms by their names, with what they are."""
     attrs: dict[str, Any] = {
         "format": FORMAT,
         "version": _version(),
         "policies": json.dumps(dict(policies)),
         "arms": json.dumps(dict(arms)),
-        "objective": objective,
-        "regret_label": regret_label,
+        "objective": game.objective,
+        "regret_label": game.regret_label,
         "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
     }
-    if lower_bound is not None:
-        attrs["lower_bound"] = lower_bound
-    if oracle_reward is not None:
-        attrs["oracle_reward"] = oracle_reward
-    if breakpoints:
-        attrs["breakpoints"] = json.dumps([first + 1 for first in breakpoints])
-    return Labels(list(policies), list(arms), means, times, replications, attrs, values)
+    if game.lower_bound is not None:
+        attrs["lower_bound"] = game.lower_bound
+    if game.oracle_reward is not None:
+        attrs["oracle_reward"] = game.oracle_reward
+    if game.breakpoints:
+        attrs["breakpoints"] = json.dumps([first + 1 for first in game.breakpoints])
+    return Labels(list(policies), list(arms), means, times, replications, attrs, game.values)
 
 
 @functools.cache

@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
-from dirichlet_bandits.live import Study, Trial, create_study, delete_study
+from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
+from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.open_studies import OpenStudies
@@ -86,10 +87,13 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         seed=body.seed,
         direction=body.direction,
         control=body.control,
+        bounds=body.bounds,
         floor=body.floor,
         window=body.window,
         late=body.late,
         segments=body.segments,
+        history=body.history,
+        weight=body.weight,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -148,6 +152,13 @@ def settle(name: Name, body: bodies.Settle, studies: Studies) -> bodies.Ids:
 def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
     """The reward will never come: the trial does not count. Twice is once."""
     studies.study(name).abandon(body.id, token=body.token)
+    return bodies.Done()
+
+
+@writing.post("/reopen")
+def reopen(name: Name, body: bodies.Reopen, studies: Studies) -> bodies.Done:
+    """Make an abandoned trial pending again."""
+    studies.study(name).reopen(body.id, token=body.token)
     return bodies.Done()
 
 
@@ -255,6 +266,24 @@ def summary(
     return bodies.Summary(arms=rows, **frame.attrs)
 
 
+@reading.get("/winner")
+def winner(
+    name: Name,
+    studies: Studies,
+    delta: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.05,
+    margin: Annotated[float, Query(allow_inf_nan=False)] = 0.0,
+    segment: Segment = None,
+) -> bodies.WinnerInfo:
+    """The winner, or what is missing to name one. Nothing is stored: a new winner may be withdrawn."""
+    return _winner(ReadableStudy.winner(studies.study(name), delta, margin, segment=segment))
+
+
+@writing.post("/winner")
+def name_winner(name: Name, body: bodies.Question, studies: Studies) -> bodies.WinnerInfo:
+    """The winner, or what is missing to name one. A winner is stored, and stays."""
+    return _winner(studies.study(name).winner(body.delta, body.margin, segment=body.segment))
+
+
 @reading.get("/propensities")
 def propensities(name: Name, studies: Studies, segment: Segment = None) -> bodies.Propensities:
     """For every arm the exact probability that it is in the next round, of a segment if the study has any."""
@@ -310,8 +339,15 @@ def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.Estima
             choice, objective=CVaR(body.level), bounds=body.bounds, confidence=body.confidence
         )
         return bodies.RiskEstimateInfo(**{key: _number(value) for key, value in vars(risk).items()})
-    found = studies.study(name).estimate(choice)
+    found = studies.study(name).estimate(choice, bounds=body.bounds, confidence=body.confidence)
     return bodies.EstimateInfo(**{key: _number(value) for key, value in vars(found).items()})
+
+
+@reading.post("/estimate_difference")
+def estimate_difference(name: Name, body: bodies.Difference, studies: Studies) -> bodies.DifferenceInfo:
+    """By how much the rewards of one arm exceed those of another, from the recorded propensities."""
+    found = studies.study(name).estimate_difference(body.a, body.b, bounds=body.bounds, confidence=body.confidence)
+    return bodies.DifferenceInfo(**{key: _number(value) for key, value in vars(found).items()})
 
 
 @reading.get("/replay")
@@ -330,13 +366,21 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
+        bounds=study.bounds,
         floor=study.floor,
         archived=study.archived,
         identity=study.identity,
         window=study.window,
         late=study.late,
         segments=list(study.segments),
+        history=study.history,
+        weight=study.weight,
     )
+
+
+def _winner(found: Winner) -> bodies.WinnerInfo:
+    rivals = [bodies.RivalInfo(**{key: _number(value) for key, value in vars(one).items()}) for one in found.rivals]
+    return bodies.WinnerInfo(**{**vars(found), "rivals": rivals})
 
 
 def _trial(trial: Trial) -> bodies.TrialInfo:

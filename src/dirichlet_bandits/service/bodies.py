@@ -53,10 +53,13 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    bounds: Annotated[tuple[Reward, Reward], Field(description="All rewards lie between them.")] | None = None
     floor: Floor | None = None
     window: Window | None = None
     late: Late | None = None
     segments: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS)] | None = None
+    history: dict[Name, Annotated[list[Reward], Field(max_length=MOST_REWARDS)]] | None = None
+    weight: Probability | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -116,6 +119,12 @@ class Settle(_Body):
 
 class Abandon(_Change):
     """A trial whose reward will never come."""
+
+    id: Id
+
+
+class Reopen(_Change):
+    """An abandoned trial that is pending again."""
 
     id: Id
 
@@ -203,12 +212,15 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    bounds: tuple[float, float] | None = None
     floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str
     window: float | None = None
     late: Late | None = None
     segments: list[str] = []
+    history: dict[str, list[float]] | None = None
+    weight: float | None = None
 
 
 class Identity(BaseModel):
@@ -296,6 +308,8 @@ class ArmSummary(BaseModel):
     lift: float | None = None
     lift_low: float | None = None
     lift_high: float | None = None
+    lift_percent: float | None = None
+    probability_best: float | None = None
 
 
 class Summary(BaseModel):
@@ -314,6 +328,51 @@ class Summary(BaseModel):
     interval: str
     value_interval: str | None = None
     level: float
+    compared_with: Annotated[str | None, Field(description="The arm that lift_percent compares with.")] = None
+    earned: Annotated[float, Field(description="The sum of all rewards.")]
+    equal_split: Annotated[float, Field(description="That sum if arms had been tried equally often, by their means.")]
+    drift: Annotated[list[str], Field(description="Arms whose rewards do not look like one distribution any more.")]
+
+
+class Question(_Body):
+    """Name the winner with this probability of error; it may be worse than the best arm by the margin."""
+
+    delta: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
+    margin: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    segment: Name | None = None
+
+
+class RivalInfo(BaseModel):
+    """The leader against one other arm: it is beaten if the statistic is at least the threshold, or low > -margin.
+
+    ``lead`` is by how much the leader's mean is better, from ``low`` to ``high``; null: no bound.
+    """
+
+    arm: str
+    statistic: float | None
+    threshold: float
+    lead: float | None
+    low: float | None
+    high: float | None
+
+
+class WinnerInfo(BaseModel):
+    """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm."""
+
+    arm: str | None
+    leader: str | None
+    delta: float
+    margin: float
+    proved: bool
+    method: str
+    rivals: list[RivalInfo]
+    trials: int
+    established_at: int | None
+    more: int | None
+    floor: float | None
+    with_floor: int | None
+    reason: str
+    note: str | None
 
 
 class Propensities(BaseModel):
@@ -332,6 +391,31 @@ class EstimateInfo(BaseModel):
     rounds: int
     effective_rounds: float | None
     unsupported: dict[str, float]
+    missing: int
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+
+
+class Difference(_Body):
+    """Two arms to be compared; ``bounds`` are those of all rewards, where the study does not know them."""
+
+    a: Name
+    b: Name
+    bounds: tuple[Reward, Reward] | None = None
+    confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
+
+
+class DifferenceInfo(BaseModel):
+    """By how much the rewards of one arm exceed those of another, with its interval; null if the log says nothing."""
+
+    a: str
+    b: str
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    rounds: int
     missing: int
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError, NotFoundError
+from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
 from dirichlet_bandits.files import whole_file
-from dirichlet_bandits.live import Estimate, Replay, RiskEstimate, Trial
+from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.bounds import Bounds, declared_bounds, two_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
@@ -25,6 +26,8 @@ from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
+from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.service.wire import PATIENCE, Line
@@ -77,10 +80,13 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        bounds: tuple[float, float] | None = None,
         floor: Floor | None = None,
         window: str | float | None = None,
         late: float | str | None = None,
         segments: Sequence[str] | None = None,
+        history: Mapping[str, Sequence[float]] | None = None,
+        weight: float | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """A new study; with ``load_if_exists`` the one of this name, if there is one."""
@@ -95,8 +101,13 @@ class Service:
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
         }
+        if bounds is not None:
+            body["bounds"] = declared_bounds(bounds, as_policy(policy))
         if segments is not None:
             body["segments"] = checked_names("segments", segments)
+        warm = checked_warm(history, weight, body["arms"], as_policy(policy))
+        if warm is not None:
+            body |= {"history": {arm: list(x) for arm, x in warm.history.items()}, "weight": warm.weight}
         lateness = checked_lateness(window, late, as_policy(policy).check_reward)
         if lateness is not None:
             body |= {"window": lateness.window, "late": lateness.as_given}
@@ -128,7 +139,10 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self._bounds: Bounds | None = None if info.get("bounds") is None else two_bounds(info["bounds"])
         self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
+        self.history: dict[str, list[float]] | None = info.get("history")
+        self.weight: float | None = info.get("weight")
         self._window: float | None = info.get("window")
         self._late: float | Literal["abandon"] | None = info.get("late")
 
@@ -193,6 +207,10 @@ class RemoteStudy(Named, Estimating):
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """The reward of a trial will never come. See :meth:`Study.abandon`."""
         self._change("abandon", token, id=trial_id(id))
+
+    def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
+        """Make an abandoned trial pending again. See :meth:`Study.reopen`."""
+        self._change("reopen", token, id=trial_id(id))
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take the reward of a trial back. See :meth:`Study.void`."""
@@ -334,6 +352,26 @@ class RemoteStudy(Named, Estimating):
         frame.attrs = said
         return frame.drop(columns=absent, errors="ignore")
 
+    @property
+    def bounds(self) -> Bounds | None:
+        """Two numbers between which all rewards lie, or None. See :attr:`Study.bounds`."""
+        return self._bounds
+
+    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+        """Name the winner, or say what is missing. See :meth:`Study.winner`; a key that only reads stores nothing."""
+        question = {
+            "delta": number_between("delta", delta, 0, 1),
+            "margin": float(finite_number("margin", margin)),
+            **self._in(checked_segment(segment, self.segments)),
+        }
+        try:
+            said = self._post("winner", **question)
+        except AccessError:
+            said = self._get("winner", **question)
+        ends: dict[str, Any] = {"low": -math.inf, "high": math.inf, "statistic": math.inf, "lead": math.nan}
+        rivals = [{key: ends[key] if value is None else value for key, value in one.items()} for one in said["rivals"]]
+        return Winner(**{**said, "rivals": tuple(Rival(**rival) for rival in rivals)})
+
     def trials_dataframe(self) -> "pd.DataFrame":
         """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""
         import pandas as pd
@@ -354,8 +392,20 @@ class RemoteStudy(Named, Estimating):
         with whole_file(target) as draft:
             draft.write_bytes(self._log(kind[1:]))
 
-    def _estimate(self, choice: Choice) -> Estimate:
-        return Estimate(**self._estimated(_chosen(choice)))
+    def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
+        body = {**_chosen(choice), "confidence": number_between("confidence", confidence, 0, 1)}
+        if bounds is not None:
+            body["bounds"] = _two_numbers(bounds)
+        return Estimate(**self._estimated("estimate", body))
+
+    def estimate_difference(
+        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = 0.95
+    ) -> DifferenceEstimate:
+        """Estimate by how much the rewards of two arms differ. See :meth:`Study.estimate_difference`."""
+        body: dict[str, Any] = {"a": a, "b": b, "confidence": number_between("confidence", confidence, 0, 1)}
+        if bounds is not None:
+            body["bounds"] = _two_numbers(bounds)
+        return DifferenceEstimate(**self._estimated("estimate_difference", body))
 
     def _estimate_cvar(
         self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
@@ -363,10 +413,10 @@ class RemoteStudy(Named, Estimating):
         body = {**_chosen(choice), "level": goal.level, "confidence": number_between("confidence", confidence, 0, 1)}
         if bounds is not None:
             body["bounds"] = _two_numbers(bounds)
-        return RiskEstimate(**self._estimated(body))
+        return RiskEstimate(**self._estimated("estimate", body))
 
-    def _estimated(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        said = self._post("estimate", **body)
+    def _estimated(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        said = self._post(path, **body)
         return {key: math.nan if value is None else value for key, value in said.items()}
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:

@@ -11,7 +11,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, Labels, labels
+from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
@@ -65,12 +65,14 @@ def _labelled(plan: Plan) -> Labels:
         times=plan.times,
         replications=plan.replications,
         seed=plan.seed,
-        objective=bandit.objective.name,
-        regret_label=bandit.objective.label,
-        lower_bound=_lower_bound(plan),
-        values=bandit.values(plan.horizon)[plan.times - 1] if isinstance(bandit, World) else None,
-        breakpoints=bandit.starts(plan.horizon)[1:] if isinstance(bandit, World) else (),
-        oracle_reward=float(bandit.values(plan.horizon).max(axis=1).sum()) if isinstance(bandit, World) else None,
+        game=Game(
+            objective=bandit.objective.name,
+            regret_label=bandit.objective.label,
+            lower_bound=_lower_bound(plan),
+            values=bandit.values(plan.horizon)[plan.times - 1] if isinstance(bandit, World) else None,
+            breakpoints=bandit.starts(plan.horizon)[1:] if isinstance(bandit, World) else (),
+            oracle_reward=float(bandit.values(plan.horizon).max(axis=1).sum()) if isinstance(bandit, World) else None,
+        ),
     )
 
 

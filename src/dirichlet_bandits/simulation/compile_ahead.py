@@ -26,6 +26,7 @@ from dirichlet_bandits.simulation.executors import cores
 from dirichlet_bandits.simulation.plan import Plan, make_plan
 from dirichlet_bandits.simulation.units import units_of
 from dirichlet_bandits.worlds import World
+from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
@@ -77,7 +78,7 @@ def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_wo
 def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
     """Run the shortest simulation there is with a policy of this type, so that it is compiled or loaded."""
     settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
-    plan = make_plan(bandit, policy, delay=int(in_world), **settings)
+    plan = make_plan(bandit, policy, answers={**AT_ONCE, "delay": int(in_world)}, **settings)
     Collector(plan, None)
     units_of(plan, None, 1)[0].run()
 

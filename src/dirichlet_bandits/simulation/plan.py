@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,7 @@ from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
-from dirichlet_bandits.worlds.delays import Delay
-from dirichlet_bandits.worlds.feedback import Batch, make_feedback
+from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 AnyPolicy = Policy | PythonPolicy
 
@@ -71,24 +70,21 @@ def make_plan(
     seed: Seed,
     record: int | ArrayLike,
     fast: bool,
-    delay: Delay | Sequence[Delay] = 0,
-    window: int | None = None,
-    late: float | Literal["lost"] = "lost",
-    batch: Batch = 1,
+    answers: Mapping[str, Any] = AT_ONCE,
 ) -> Plan:
-    """The plan of a simulation from the arguments of :func:`simulate`, or the error that says which one is wrong."""
+    """Check the arguments of :func:`simulate`, and return its plan; ``answers`` are those of :func:`make_feedback`."""
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     named = _named(policies)
     horizon = whole_number("horizon", horizon, at_least=len(bandit))
     replications = whole_number("replications", replications, at_least=1)
     times = _times(record, horizon)
-    feedback = make_feedback(delay=delay, window=window, late=late, batch=batch, horizon=horizon, n_arms=len(bandit))
+    feedback = make_feedback(**answers, horizon=horizon, n_arms=len(bandit))
     if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
         starts = bandit.starts(horizon)[1:]
         times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
     if feedback.depends_on_rewards and isinstance(bandit, Drifting):
-        raise ArgumentError("delay", "a number or a law where means drift", delay)
+        raise ArgumentError("delay", "a number or a law where means drift", answers["delay"])
     if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
         bandit = bandit.bandits[0]
     for name, policy in named.items():

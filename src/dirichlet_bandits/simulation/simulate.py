@@ -109,10 +109,7 @@ def simulate(
         seed=seed,
         record=record,
         fast=fast,
-        delay=delay,
-        window=window,
-        late=late,
-        batch=batch,
+        answers={"delay": delay, "window": window, "late": late, "batch": batch},
     )
     team.check_picklable(plan)
     collector = Collector(plan, stored)

@@ -123,7 +123,7 @@ class Unit:
         """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
         rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy, self.plan.stationary.gaps)
         status = runner(policy.params, self.plan.takes_shortcut(policy))(
-            policy.params, setup, compiled(table), seeds, *rewards, *decisions, self.control, outcome
+            policy.params, setup, compiled(table), seeds, rewards, decisions, self.control, outcome
         )
         self._check(policy, status, outcome)
         return status

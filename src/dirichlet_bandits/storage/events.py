@@ -21,8 +21,10 @@ DONE: Final = 9
 FLOOR: Final = 10
 WINNER: Final = 11
 LATE: Final = 12
+REOPEN: Final = 13
 KINDS: Final = (
     *("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor", "winner", "late"),
+    "reopen",
 )
 
 Settings = dict[str, Any]
@@ -45,6 +47,7 @@ class Event(NamedTuple):
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
     FLOOR     -       -                    -               -                   the new floor, as JSON
+    REOPEN    its id  -                    -               -                   -
     WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
     LATE      its id  -                    the reward**    -                   -
     LATE      -       -                    the reward**    -                   the window, in seconds

@@ -14,7 +14,7 @@ from dirichlet_bandits.validation import number_within
 
 
 class EqualSplitParams(NamedTuple):
-    """A number that no verb uses."""
+    """A placeholder that no verb uses."""
 
     unused: int
 
@@ -27,7 +27,7 @@ class EpsilonGreedyParams(NamedTuple):
 
 @dataclass(frozen=True)
 class EqualSplit(Policy):
-    """Every arm with probability 1 / K: an A/B test, the policy that others are compared with.
+    """Every arm with probability 1 / K: an A/B test, the baseline for other policies.
 
     Arms are drawn independently and uniformly at random rather than in turn. Their shares are equal on average only,
     but every decision has the propensity 1 / K, so estimates of other choices can use all trials. Taking the arms in
@@ -76,13 +76,13 @@ class EpsilonGreedy(Policy):
 
 @implements(select, EqualSplitParams)
 def any_arm(policy: EqualSplitParams, state: Tally, rng: np.random.Generator) -> int:
-    """Return an arm, uniformly at random."""
+    """Return an arm drawn uniformly at random."""
     return int(rng.random() * state.pulls.size)
 
 
 @implements(select, EpsilonGreedyParams)
 def explore_or_exploit(policy: EpsilonGreedyParams, state: Tally, rng: np.random.Generator) -> int:
-    """Return any arm, or the arm with the best mean."""
+    """Return a random arm, or the arm with the best mean."""
     n_arms = state.pulls.size
     if rng.random() < policy.epsilon:
         return int(rng.random() * n_arms)

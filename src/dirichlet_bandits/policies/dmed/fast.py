@@ -1,11 +1,14 @@
-"""DMED by tangents: an arm that is not on the list is skipped while the tangent of its divergence keeps it off.
+"""DMED by tangents: an arm that is not on the list is skipped while its tangent keeps it off the list.
 
-The tangent of an arm's divergence at the last look lies below it (``policies/tangents.py``), whatever the leader earns.
-An arm with N_j tangent(m) > log(t / N_j) does not join the next list: the comparison that ``rule.py`` makes would come
-to the same. If the leader alone waits, and all other tangents stay above log(t / N_j) for the next pulls and all means
-of the leader from ``low`` on, every list of these pulls is the leader alone, which is pulled repeatedly. The list after
-the last of them, when the mean may have fallen below ``low``, is made as always. Nothing is random, so games are the
-same pull by pull.
+After each pull, DMED compares the divergence of every arm with a threshold. The tangent of an arm's divergence at the
+last evaluation lies below it (``policies/tangents.py``), whatever the leader earns. So an arm with N_j
+tangent(m) > log(t / N_j) does not join the next list: the comparison in ``rule.py`` would have the same result. For
+example, if N_j = 20 and the tangent is 0.3 at t = 1000, then 6 > log 50 = 3.9, and the arm is skipped without a solve.
+
+If only the leader is waiting, and all other tangents stay above log(t / N_j) for the next pulls and for all means of
+the leader from ``low`` on, then every list of these pulls is the leader alone, which is pulled repeatedly. The list
+after the last of them, when the mean may have fallen below ``low``, is made as usual. Nothing is random, so games are
+the same pull by pull.
 """
 
 import math
@@ -39,7 +42,7 @@ from dirichlet_bandits.types import Floats, Ints
 def relist_by_tangents(
     policy: Any, memory: Any, lists: Ints, tangents: Tangents, expansions: Floats, pulled: int
 ) -> tuple[int, float]:
-    """The lists after a pull, as ``relist`` makes them; the number of pulls, and the largest mean."""
+    """Update the lists after a pull, as ``relist`` does; return the number of pulls and the largest mean."""
     lists[WAITING, pulled] = 0
     total, best_mean = overview(memory)
     c, level = coordinate(policy, best_mean), raised(math.log(total))
@@ -55,7 +58,7 @@ def relist_by_tangents(
 
 @jit
 def alone(lists: Ints, arm: int) -> bool:
-    """Whether nobody else is on a list."""
+    """Whether no other arm is on a list."""
     for other in range(lists.shape[1]):
         if other != arm and (lists[WAITING, other] or lists[COMING, other]):
             return False

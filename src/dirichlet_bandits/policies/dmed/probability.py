@@ -1,4 +1,4 @@
-"""Which arm DMED pulls: nothing is random, the state says who is next."""
+"""Propensities of DMED: nothing is random, so the state determines the next arm."""
 
 from typing import Any
 
@@ -9,6 +9,6 @@ from dirichlet_bandits.types import Floats
 
 
 def list_propensities(policy: DMED, state: Any) -> Floats:
-    """1 for the first arm that waits."""
+    """Return 1 for the first arm on the current list, 0 for the others."""
     waiting = state.lists[WAITING]
     return np.asarray(np.arange(waiting.size) == waiting.argmax(), np.float64)

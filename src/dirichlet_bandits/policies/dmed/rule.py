@@ -33,14 +33,17 @@ class DMEDParams(NamedTuple):
 
 
 class EmpiricalDMEDParams(NamedTuple):
-    """The bound."""
+    """The upper bound of the rewards."""
 
     upper: float
 
 
 class Listed(NamedTuple):
-    """What is remembered of the rewards, a Tally or a History, with its counts and means; who waits in the current list
-    and who is on the next one, 0 or 1 for each arm; power sums that give Kinf without a pass over the rewards."""
+    """The remembered rewards, the current and the next list of arms, and power sums.
+
+    ``memory`` is a Tally or a History, with its counts and means. ``lists`` marks the arms that wait in the current
+    list and those on the next one, 0 or 1 per arm. The power sums give Kinf without a pass over the rewards.
+    """
 
     pulls: Ints
     means: Floats
@@ -51,15 +54,16 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True)
 class DMED(FamilyOrBoundPolicy):
-    """Deterministic Minimum Empirical Divergence: pulls in order a list of arms that may still be the best.
+    """Deterministic Minimum Empirical Divergence: pull, in order, a list of arms that may still be the best.
 
-    After each pull every arm j that does not wait in the current list joins the next one if
+    After each pull, every arm j that is not waiting in the current list joins the next one if
 
         N_j D_j <= log(t / N_j),    D_j = d(mu_j, max mu), or Kinf(F_j, max mu; upper) without a family.
 
-    When the current list is done, the next one takes its place. The first list is the opening, every arm once. The rule
-    with log t in place of log(t / N_j), which Garivier and Cappe (2011) call DMED and this one DMED+, is not here. The
-    lists depend on the order of all pulls; ``propensities`` of histories takes them to have come arm after arm.
+    When the current list is finished, the next one takes its place. The first list is the opening: every arm once. The
+    rule with log t in place of log(t / N_j), which Garivier and Cappe (2011) call DMED (and this one DMED+), is not
+    implemented. The lists depend on the order of all pulls; ``propensities`` of histories assumes that the arms were
+    pulled one after the other.
 
     >>> DMED(upper=1.0)
     DMED(family=None, sigma=None, upper=1.0)
@@ -67,7 +71,7 @@ class DMED(FamilyOrBoundPolicy):
     Reference: Honda and Takemura, An asymptotically optimal bandit algorithm for bounded support models, COLT 2010.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound, as proved; or of a known one-parameter family"
+    assumes: ClassVar[str] = "rewards below a known bound (proved), or of a known one-parameter family"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Honda and Takemura (2010)"
 
@@ -84,7 +88,7 @@ use_kinf(EmpiricalDMEDParams)
 
 @jit
 def _empty_lists(memory: Any, n_arms: int) -> Listed:
-    """Every arm waits for its first pull."""
+    """Return lists in which every arm waits for its first pull."""
     lists = np.zeros((2, n_arms), np.int64)
     for arm in range(n_arms):
         lists[WAITING, arm] = 1
@@ -93,37 +97,37 @@ def _empty_lists(memory: Any, n_arms: int) -> Listed:
 
 @implements(init, DMEDParams)
 def start_counting(policy: DMEDParams, n_arms: int) -> Listed:
-    """Counts and means are enough."""
+    """Return an empty state that stores counts and means only."""
     return _empty_lists(new_tally(n_arms), n_arms)
 
 
 @implements(init, EmpiricalDMEDParams)
 def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> Listed:
-    """All rewards are kept."""
+    """Return an empty state that stores all rewards."""
     return _empty_lists(new_history(n_arms), n_arms)
 
 
 @verb
 def memorize(policy: Any, memory: Any, arm: int, reward: float) -> Any:
-    """What is remembered of the rewards after one more."""
+    """Return the memory of the rewards after one more reward."""
 
 
 @implements(memorize, DMEDParams)
 def note_in_tally(policy: DMEDParams, memory: Tally, arm: int, reward: float) -> Tally:
-    """Counted."""
+    """Count the reward."""
     count(memory, arm, reward)
     return memory
 
 
 @implements(memorize, EmpiricalDMEDParams)
 def note_in_history(policy: EmpiricalDMEDParams, memory: History, arm: int, reward: float) -> History:
-    """Kept."""
+    """Store the reward."""
     return append(memory, arm, reward, reward)
 
 
 @implements(update, DMEDParams, EmpiricalDMEDParams)
 def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.random.Generator) -> Listed:
-    """Remember the reward, bring the lists up to date."""
+    """Remember the reward and update the lists."""
     memory = memorize(policy, state.memory, arm, reward)
     relist(policy, memory, state.lists, state.expansions, arm)
     return Listed(memory.pulls, memory.means, memory, state.lists, state.expansions)
@@ -131,7 +135,7 @@ def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.r
 
 @jit
 def relist(policy: Any, memory: Any, lists: Ints, expansions: Floats, pulled: int) -> None:
-    """The lists after a pull."""
+    """Update the lists after a pull."""
     lists[WAITING, pulled] = 0
     for arm in range(memory.pulls.size):
         if memory.pulls[arm] == 0:  # the opening
@@ -146,7 +150,7 @@ def relist(policy: Any, memory: Any, lists: Ints, expansions: Floats, pulled: in
 
 @jit
 def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float, value: float) -> bool:
-    """Whether N_j D_j <= log(t / N_j), from D_j up to rounding; anew where rounding could matter."""
+    """Whether N_j D_j <= log(t / N_j); ``value`` is D_j up to rounding, computed exactly where this matters."""
     n = memory.pulls[arm]
     found, level = n * value, math.log(total / n)
     if raised(found) < level or raised(level) < found:
@@ -156,7 +160,7 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
 
 @jit
 def turn_the_page(lists: Ints) -> None:
-    """When nobody waits any longer, the next list becomes the current one."""
+    """Make the next list the current one if no arm is waiting any longer."""
     for arm in range(lists.shape[1]):
         if lists[WAITING, arm]:
             return
@@ -166,7 +170,7 @@ def turn_the_page(lists: Ints) -> None:
 
 @jit
 def first_waiting(lists: Ints) -> int:
-    """The arm to pull; the best arm is always on the next list, so there is one."""
+    """Return the arm to pull. There always is one, because the best arm is always on the next list."""
     for arm in range(lists.shape[1]):
         if lists[WAITING, arm]:
             return arm
@@ -175,5 +179,5 @@ def first_waiting(lists: Ints) -> int:
 
 @implements(select, DMEDParams, EmpiricalDMEDParams)
 def next_of_the_list(policy: Any, state: Listed, rng: np.random.Generator) -> int:
-    """The first arm that waits."""
+    """Return the first arm that is waiting."""
     return first_waiting(state.lists)

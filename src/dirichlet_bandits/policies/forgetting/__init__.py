@@ -1,4 +1,4 @@
-"""Policies for arms that change: they forget old rewards. SlidingWindow, Discounted and SW-LB-SDA."""
+"""Policies for arms that change, which forget old rewards: SlidingWindow, Discounted and SW-LB-SDA."""
 
 from dirichlet_bandits.policies.forgetting.lbsda import SWLBSDA
 from dirichlet_bandits.policies.forgetting.probability import (

@@ -1,7 +1,7 @@
-"""SW-LB-SDA: duels on the last rewards of the leader, in a sliding window (Baudry, Russac and Cappé, ICML 2021).
+"""SW-LB-SDA: duels on the leader's most recent rewards, in a sliding window (Baudry, Russac and Cappé, ICML 2021).
 
-The paper counts rounds, and a leader is chosen once per round. A live study has rewards that come late and rounds that
-overlap, so here the leader is chosen whenever a reward arrives, and decisions are counted in place of rounds.
+The paper counts rounds, and chooses a leader once per round. In a live study, rewards come late and rounds overlap, so
+here the leader is chosen whenever a reward arrives, and decisions are counted in place of rounds.
 """
 
 from dataclasses import dataclass
@@ -44,15 +44,15 @@ class SWLBSDA(Policy):
 
     With N_k rewards of arm k in the window, n = sum_k N_k and K arms:
 
-    * The leader keeps the lead while N_leader >= n / (2K); without a leader, the arm with most rewards leads. An arm
-      whose reward has just arrived takes the lead if it has more rewards than the leader, and at least n / K.
+    * The leader keeps the lead while N_leader >= n / (2K); without a leader, the arm with the most rewards leads. An
+      arm whose reward has just arrived takes the lead if it has more rewards than the leader, and at least n / K.
     * A challenger wins if N_k < (log window)^(1/3), or if its mean reaches that of the last min(N_k, N_leader) rewards
       of the leader.
-    * If the leader has led for D = (K - 1) (log window)^2 decisions and was not pulled in the last D, so does every
-      other arm that was not pulled in the last D and has at most (log window)^2 rewards.
+    * If the leader has led for D = (K - 1) (log window)^2 decisions and was not pulled in the last D decisions, then
+      every other arm that was not pulled in the last D decisions and has at most (log window)^2 rewards also wins.
 
-    All winners are pulled; if nobody wins, the leader is. Arms without a reward in the window come before. With G
-    changes in T decisions, the paper takes ``window = 2 sqrt(T log T / G)``.
+    All winners are pulled; if there are none, the leader is pulled. Arms without a reward in the window come first.
+    With G changes in T decisions, the paper uses ``window = 2 sqrt(T log T / G)``.
 
     >>> SWLBSDA(window=400)
     SWLBSDA(window=400)
@@ -61,7 +61,7 @@ class SWLBSDA(Policy):
     """
 
     window: int
-    assumes: ClassVar[str] = "all arms in one exponential family, which may change with time"
+    assumes: ClassVar[str] = "all arms in one exponential family; their parameters may change over time"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Baudry, Russac and Cappé (2021)"
 
@@ -75,14 +75,14 @@ class SWLBSDA(Policy):
 
 @implements(init, SWLBSDAParams)
 def no_leader_yet(policy: SWLBSDAParams, n_arms: int) -> Contest:
-    """No rewards yet."""
+    """Return a state without rewards."""
     pulls, arms, rewards, clock = new_ring(n_arms, policy.window)
     return Contest(pulls, arms, rewards, clock, np.array([_NOBODY, 0]))
 
 
 @implements(note, SWLBSDAParams)
 def expect_reward(policy: SWLBSDAParams, state: Contest, decision: int, now: int) -> None:
-    """Let time pass, and take the next reward for that of this decision."""
+    """Advance the time, and assign the next reward to this decision."""
     expect(state, decision, now)
 
 
@@ -114,7 +114,7 @@ def leads(state: Contest) -> bool:
 
 @jit
 def leaders(state: Contest) -> Ints:
-    """Return the leader, or all arms that tie for it."""
+    """Return the leader, or all arms that tie for the lead."""
     if leads(state):
         return state.lead[_LEADER : _LEADER + 1].copy()
     found, n = np.zeros(state.pulls.size, np.int64), 1
@@ -130,13 +130,13 @@ def leaders(state: Contest) -> Ints:
 
 @jit
 def one_of(arms: Ints, rng: np.random.Generator) -> int:
-    """Return any of these arms."""
+    """Return one of these arms at random."""
     return arms[0] if arms.size == 1 else arms[int(rng.random() * arms.size)]
 
 
 @implements(update, SWLBSDAParams)
 def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: np.random.Generator) -> Contest:
-    """Remember the reward, and see who leads."""
+    """Store the reward and update the leader."""
     known = remember(state, arm, reward)
     leader = one_of(leaders(state), rng)
     enough = state.pulls.size * state.pulls[arm] >= state.pulls.sum()
@@ -149,7 +149,7 @@ def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: n
 
 @jit
 def winners_against(policy: SWLBSDAParams, state: Contest, leader: int) -> Flags:
-    """Mark the arms to pull next if this one leads, every arm having a reward."""
+    """Mark the arms to pull next if this arm leads and every arm has a reward."""
     n_arms, size, now = state.pulls.size, state.arms.size, made(state)
     totals = np.zeros((5, n_arms))  # sums, carries, extremes and means
     totals[2:4] = np.array([[np.inf], [-np.inf]])

@@ -1,4 +1,4 @@
-"""How probable the decisions of policies that forget are: those of the inner policy on what is remembered."""
+"""Propensities of policies that forget: those of the inner policy for the rewards that are remembered."""
 
 import math
 from itertools import pairwise
@@ -52,9 +52,9 @@ def discounted_propensities(policy: Discounted, state: Ring) -> Floats:
 
 
 def resampled_propensities(samples: list[tuple[Floats, Floats]]) -> Floats:
-    """Return how probable each arm is to have the smallest reweighted shortfall, from shortfalls and their weights.
+    """Return each arm's probability of having the smallest reweighted shortfall, from shortfalls and weights.
 
-    An arm whose rewards are all equal to the bound has a shortfall of 0, and shares the decision with others like it.
+    An arm whose rewards all equal the bound has a shortfall of 0, and shares the decision with other such arms.
     """
     perfect = np.array([not shortfalls.any() for shortfalls, _ in samples])
     if perfect.any():
@@ -63,11 +63,11 @@ def resampled_propensities(samples: list[tuple[Floats, Floats]]) -> Floats:
 
 
 def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
-    """Return the distribution of Z = -log S, S being the reweighted shortfall of an arm from the bound.
+    """Return the distribution of Z = -log S, where S is the reweighted shortfall of an arm from the bound.
 
-    With total weight a of the positive shortfalls, P(S <= s) is proportional to s^a near 0: the logarithm is a smooth
-    variable also where a is small. The power is exact below the smallest shortfall if no reward is equal to the bound,
-    and else has a relative error below 1e-12 where it is used.
+    With total weight a of the positive shortfalls, P(S <= s) is proportional to s^a near 0, so the logarithm is a
+    smooth variable even where a is small. The power is exact below the smallest shortfall if no reward equals the
+    bound; otherwise, it has a relative error below 1e-12 where it is used.
     """
     points, masses = compress(-shortfalls, weights)
     points, masses = np.append(points, 0.0), np.append(masses, 1.0)
@@ -92,17 +92,17 @@ def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
 
 
 def duel_propensities(policy: SWLBSDA, state: Any) -> Floats:
-    """Return 1 for the winners, on average over the arms that may be the leader; nothing else is left to chance."""
+    """Return 1 for the winners, averaged over the arms that may be the leader; nothing else is random."""
     possible = specialised(_leaders, policy.params)(policy.params, state)
     wins = specialised(_winners_against, policy.params)
     return np.mean([wins(policy.params, state, leader) for leader in possible], axis=0)
 
 
 def within_the_window(policy: SlidingWindow, histories: list[Floats]) -> Floats:
-    """Return the inner policy's propensities for histories of which nothing is forgotten."""
+    """Return the inner policy's propensities for histories that fit in the window."""
     n = sum(x.size for x in histories)
     if n > policy.window:
-        expected = f"at most {policy.window} rewards, the window: of more, the last ones are not known"
+        expected = f"at most {policy.window} rewards, the window, because the order of more is not known"
         raise ArgumentError("histories", expected, n)
     state = policy.init(len(histories))
     rng = np.random.default_rng(0)  # nothing is drawn from it
@@ -113,8 +113,8 @@ def within_the_window(policy: SlidingWindow, histories: list[Floats]) -> Floats:
 
 
 def refuse_histories(policy: Policy, histories: list[Floats]) -> Floats:
-    """Refuse histories: the order of the decisions matters, and they do not tell it."""
-    expected = "one that does not forget: histories do not tell which decision came last (state_propensities does)"
+    """Refuse histories, because they do not contain the order of the decisions, which matters."""
+    expected = "one that does not forget, because histories do not contain the order of decisions (state_propensities)"
     raise ArgumentError("policy", expected, policy)
 
 

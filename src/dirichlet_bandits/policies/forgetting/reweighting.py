@@ -23,8 +23,10 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 class Samples(NamedTuple):
-    """The rewards of all arms, newest first, and their weights: those of arm k are from ``first[k]`` to
-    ``first[k + 1]``."""
+    """The rewards of all arms, newest first, and their weights.
+
+    Those of arm k are from ``first[k]`` to ``first[k + 1]``.
+    """
 
     values: Floats
     weights: Floats
@@ -33,7 +35,7 @@ class Samples(NamedTuple):
 
 @jit
 def discounted_samples(gamma: float, state: Ring) -> Samples:
-    """Return the rewards that have a weight, by arm."""
+    """Return the rewards that still have a weight, by arm."""
     n_arms = state.pulls.size
     first = np.zeros(n_arms + 1, np.int64)
     for arm in range(n_arms):
@@ -53,9 +55,9 @@ def discounted_samples(gamma: float, state: Ring) -> Samples:
 
 @jit
 def log_gamma_draw(weight: float, rng: np.random.Generator) -> float:
-    """Return the logarithm of a gamma variable, which itself is often too small for a float if the weight is small.
+    """Return the logarithm of a gamma variable, which itself would often underflow if the weight is small.
 
-    A variable of shape w is one of shape w + 1 times U^(1/w), U being uniform.
+    A variable of shape w is one of shape w + 1 times U^(1/w), where U is uniform.
     """
     if weight >= 1.0:
         return math.log(rng.standard_gamma(weight))
@@ -64,8 +66,10 @@ def log_gamma_draw(weight: float, rng: np.random.Generator) -> float:
 
 @jit
 def minus_log_shortfall(values: Floats, weights: Floats, upper: float, rng: np.random.Generator) -> float:
-    """Return -log(upper - index) for a fresh index, which is larger if the index is; infinite if all values are
-    ``upper``."""
+    """Return -log(upper - index) for a newly drawn index.
+
+    It is larger if the index is, and infinite if all values equal ``upper``.
+    """
     total, top, scaled = rng.standard_exponential(), -math.inf, 0.0
     for i in range(values.size):
         log = log_gamma_draw(weights[i], rng)
@@ -82,7 +86,7 @@ def minus_log_shortfall(values: Floats, weights: Floats, upper: float, rng: np.r
 
 @implements(select, DiscountedNPTSParams)
 def select_resampled(policy: DiscountedNPTSParams, state: Ring, rng: np.random.Generator) -> Ints:
-    """Return all arms without a reward of some weight; if there are none, the arm with the largest index."""
+    """Return all arms without a weighted reward; if there are none, the arm with the largest index."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
         values, weights, first = discounted_samples(policy.gamma, state)
@@ -97,7 +101,7 @@ def select_resampled(policy: DiscountedNPTSParams, state: Ring, rng: np.random.G
 
 @jit
 def discounted_bonus(policy: DiscountedRDSParams, values: Floats, weights: Floats, n: float, m: float) -> float:
-    """Return the bonus of RDS: m + rho_n times the mean of (m - X)^+, n and the mean being discounted."""
+    """Return the bonus of RDS: m + rho_n times the mean of (m - X)^+, where n and the mean are discounted."""
     shortfall = 0.0
     for i in range(values.size):
         shortfall += weights[i] * max(m - values[i], 0.0)
@@ -126,7 +130,7 @@ def reweighted_duel(
 
 @implements(select, DiscountedRDSParams)
 def select_by_duels(policy: DiscountedRDSParams, state: Ring, rng: np.random.Generator) -> Ints:
-    """Return all arms without a reward of some weight; if there are none, the winners of the duels, or the leader."""
+    """Return all arms without a weighted reward; if there are none, the winners of the duels, or the leader."""
     arms = unpulled(state.pulls, rng)
     if arms.size > 0:
         return arms
@@ -144,7 +148,7 @@ def select_by_duels(policy: DiscountedRDSParams, state: Ring, rng: np.random.Gen
 
 
 def samples_of(policy: Any, state: Any) -> Any:
-    """Return the rewards that have a weight, by arm; an entry point."""
+    """Return the rewards that still have a weight, by arm; an entry point."""
     return discounted_samples(policy.gamma, state)
 
 

@@ -1,8 +1,8 @@
 """The rewards of the last decisions: the state of policies that forget.
 
 Decisions are numbered from 0 in the order in which they were made, and a reward belongs to its decision however late it
-is reported. So what a policy remembers depends on the rewards and on the number of decisions, not on the order in which
-the rewards arrived.
+is reported. So the state depends on the rewards and on the number of decisions, not on the order in which the rewards
+arrived.
 """
 
 from typing import Any, Final, NamedTuple
@@ -13,7 +13,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats, Ints
 
 LONGEST: Final = 10_000_000
-"""Decisions that a policy may remember: their rewards take 160 MB."""
+"""The most decisions that a policy may remember; their rewards take 160 MB."""
 
 _NEXT, _NOW = range(2)
 
@@ -21,9 +21,9 @@ _NEXT, _NOW = range(2)
 class Ring(NamedTuple):
     """Arms and rewards of the last decisions.
 
-    Those of decision s are in ``arms[s % size]`` and ``rewards[s % size]``; the arm is -1 if its reward is not known.
-    ``pulls`` counts the known rewards of each arm. ``clock`` holds the decision to which the next reward belongs, and
-    the number of all decisions.
+    The entries of decision s are ``arms[s % size]`` and ``rewards[s % size]``; the arm is -1 if its reward is not
+    known. ``pulls`` counts the known rewards of each arm. ``clock`` holds the decision to which the next reward
+    belongs, and the number of all decisions.
     """
 
     pulls: Ints
@@ -34,7 +34,7 @@ class Ring(NamedTuple):
 
 @jit
 def new_ring(n_arms: int, size: int) -> Ring:
-    """Nothing is known yet."""
+    """Return a ring without rewards."""
     return Ring(np.zeros(n_arms, np.int64), np.full(size, -1), np.zeros(size), np.zeros(2, np.int64))
 
 
@@ -46,7 +46,7 @@ def made(ring: Any) -> int:
 
 @jit
 def advance(ring: Any, now: int) -> None:
-    """Forget what is too old after ``now`` decisions."""
+    """Forget rewards that are too old after ``now`` decisions."""
     size, before = ring.arms.size, ring.clock[_NOW]
     for decision in range(max(before, now - size), now):  # it takes the place of an old one
         place = decision % size
@@ -58,14 +58,14 @@ def advance(ring: Any, now: int) -> None:
 
 @jit
 def expect(ring: Any, decision: int, now: int) -> None:
-    """Take the next reward for that of an earlier decision, ``now`` decisions having been made."""
+    """Assign the next reward to an earlier decision, after ``now`` decisions."""
     advance(ring, now)
     ring.clock[_NEXT] = decision
 
 
 @jit
 def remember(ring: Any, arm: int, reward: float) -> bool:
-    """Remember a reward, by default that of a new decision; return whether it is recent enough."""
+    """Store a reward, by default that of a new decision; return whether it is recent enough."""
     decision, size = ring.clock[_NEXT], ring.arms.size
     advance(ring, decision + 1)
     ring.clock[_NEXT] = ring.clock[_NOW]

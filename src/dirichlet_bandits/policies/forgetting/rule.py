@@ -20,7 +20,7 @@ from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, whole_number
 
 LEAST_WEIGHT: Final = 1e-6
-"""Discounted rewards of a smaller weight are dropped: at most 1e-6 / (1 - gamma) of all weight."""
+"""Discounted rewards with a smaller weight are dropped: at most 1e-6 / (1 - gamma) of all weight."""
 
 
 class SlidingWindowParams(NamedTuple):
@@ -39,7 +39,7 @@ class DiscountedParams(NamedTuple):
 
 
 class DiscountedNPTSParams(NamedTuple):
-    """The same for NPTS."""
+    """Parameters of discounted NPTS."""
 
     inner: Any
     gamma: float
@@ -47,7 +47,7 @@ class DiscountedNPTSParams(NamedTuple):
 
 
 class DiscountedRDSParams(NamedTuple):
-    """The same for RDS."""
+    """Parameters of discounted RDS."""
 
     inner: Any
     gamma: float
@@ -77,26 +77,26 @@ class _Forgetting(Policy):
 
 @dataclass(frozen=True)
 class SlidingWindow(_Forgetting):
-    """Another policy that sees only the rewards of the last ``window`` decisions, of all arms together.
+    """A wrapper that shows another policy only the rewards of the last ``window`` decisions, over all arms.
 
-    Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level
-    log min(t, window). An arm without a reward in the window is pulled before the inner policy is asked, and again
-    until a reward of it arrives, so the window should be many times longer than rewards are late. With G changes in T
-    decisions, a common choice is ``window = 2 sqrt(T log T / G)``.
+    Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level log
+    min(t, window). An arm without a reward in the window is pulled before the inner policy decides, and at each
+    decision until one of its rewards arrives, so the window should be much longer than the delay of rewards. With G
+    changes in T decisions, a common choice is ``window = 2 sqrt(T log T / G)``.
 
-    The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS. With NPTS and RDS this is experimental: nothing
+    The inner policy is UCB1, KLUCB, ThompsonSampling, NPTS or RDS. NPTS and RDS in a window are experimental: nothing
     is published about them.
 
     >>> from dirichlet_bandits import KLUCB
     >>> SlidingWindow(KLUCB("bernoulli"), window=400)
     SlidingWindow(policy=KLUCB(family='bernoulli', sigma=None), window=400)
 
-    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling Trovò, Paladino, Restelli and Gatti, JAIR 68,
+    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling, Trovò, Paladino, Restelli and Gatti, JAIR 68,
     2020.
     """
 
     window: int
-    assumes: ClassVar[str] = "what the inner policy assumes, in each window; with NPTS and RDS experimental"
+    assumes: ClassVar[str] = "what the inner policy assumes, within each window; experimental with NPTS and RDS"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Garivier and Moulines (2011); Trovò et al. (2020)"
     wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "ThompsonSampling", "NPTS", "RDS")
@@ -112,29 +112,32 @@ class SlidingWindow(_Forgetting):
 
 @dataclass(frozen=True)
 class Discounted(_Forgetting):
-    """Another policy for which a reward counts gamma^a, a being the number of decisions made after its own.
+    """A wrapper that gives a reward the weight gamma^a in another policy, after a further decisions.
+
+    The inner policy uses
 
         N_k = sum_s gamma^(t - s),    mu_k = (1 / N_k) sum_s gamma^(t - s) X_s,
 
-    over the decisions s for arm k, t being the last decision. Where the inner policy counts all pulls, it counts
-    sum_k N_k, at least 1 in a logarithm. Rewards of weight below 1e-6 are dropped; an arm without any other is pulled
-    before the inner policy is asked. A decision takes a pass over the last 14 / (1 - gamma) rewards. With G changes in
-    T decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
+    summed over the decisions s for arm k, where t is the last decision. Where the inner policy counts all pulls, it
+    counts sum_k N_k, but at least 1 in a logarithm. Rewards with a weight below 1e-6 are dropped; an arm without any
+    other reward is pulled before the inner policy decides. A decision takes a pass over the last 14 / (1 - gamma)
+    rewards. With G changes in T decisions, a common choice is ``gamma = 1 - sqrt(G / T) / 4``.
 
-    The inner policy is a UCB1, KLUCB, ThompsonSampling, NPTS or RDS without a level. For NPTS and RDS, the weights of
-    the rewards are Dirichlet parameters, the bound or bonus keeping a parameter of 1; RDS leads with the largest N_k,
-    and N_k takes the place of n in its bonus. With both, this is experimental: nothing is published about them.
+    The inner policy is UCB1, KLUCB, ThompsonSampling, NPTS or RDS without a level. For NPTS and RDS, the weights of the
+    rewards are Dirichlet parameters, while the bound or bonus keeps a parameter of 1; RDS leads with the largest N_k,
+    and N_k takes the place of n in its bonus. Discounted NPTS and RDS are experimental: nothing is published about
+    them.
 
     >>> from dirichlet_bandits import ThompsonSampling
     >>> Discounted(ThompsonSampling("bernoulli"), gamma=0.99)
     Discounted(policy=ThompsonSampling(family='bernoulli', sigma=None), gamma=0.99)
 
-    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling Raj and Kalyani, arXiv:1707.09727, 2017.
+    Reference: Garivier and Moulines, ALT 2011; for Thompson Sampling, Raj and Kalyani, arXiv:1707.09727, 2017.
     """
 
     gamma: float
     assumes: ClassVar[str] = (
-        "what the inner policy assumes, over the last 1 / (1 - gamma) decisions or so; with NPTS and RDS experimental"
+        "what the inner policy assumes, over the last 1 / (1 - gamma) decisions or so; experimental with NPTS and RDS"
     )
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Garivier and Moulines (2011); Raj and Kalyani (2017)"
@@ -173,26 +176,26 @@ _PARAMS: Final = (SlidingWindowParams, DiscountedParams, DiscountedNPTSParams, D
 
 @implements(init, *_PARAMS)
 def nothing_yet(policy: Any, n_arms: int) -> Ring:
-    """No rewards yet."""
+    """Return a state without rewards."""
     return new_ring(n_arms, policy.window)
 
 
 @implements(note, *_PARAMS)
 def expect_reward(policy: Any, state: Ring, decision: int, now: int) -> None:
-    """Let time pass, and take the next reward for that of this decision."""
+    """Advance the time, and assign the next reward to this decision."""
     expect(state, decision, now)
 
 
 @implements(update, *_PARAMS)
 def remember_reward(policy: Any, state: Ring, arm: int, reward: float, rng: np.random.Generator) -> Ring:
-    """Put the reward in the place of its decision."""
+    """Store the reward of its decision."""
     remember(state, arm, reward)
     return state
 
 
 @jit
 def state_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Any:
-    """Return the state of an inner policy that has seen the window only, in the order of the decisions."""
+    """Return the state of an inner policy that has seen only the window, in the order of the decisions."""
     inner = verbs.init(policy.inner, state.pulls.size)
     size, oldest = state.arms.size, made(state) % state.arms.size
     for i in range(size):
@@ -203,7 +206,7 @@ def state_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Gen
 
 
 class Weighted(NamedTuple):
-    """Counts and means of the arms, the counts being sums of weights."""
+    """Counts and means of the arms, where the counts are sums of weights."""
 
     pulls: Floats
     means: Floats
@@ -211,7 +214,7 @@ class Weighted(NamedTuple):
 
 @jit
 def discounted_state(policy: Any, state: Ring) -> Weighted:
-    """Return the state of an inner policy for which each reward counts its weight."""
+    """Return the state of an inner policy in which each reward counts with its weight."""
     n_arms = state.pulls.size
     counts, means = np.zeros(n_arms), np.zeros(n_arms)
     origins, lows, highs = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
@@ -235,7 +238,7 @@ def discounted_state(policy: Any, state: Ring) -> Weighted:
 
 @implements(select, SlidingWindowParams)
 def select_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Ints:
-    """Return all arms without a reward in the window; if there are none, what the inner policy selects."""
+    """Return all arms without a reward in the window; if there are none, the inner policy's selection."""
     absent = unpulled(state.pulls, rng)
     if absent.size > 0:
         return absent
@@ -244,7 +247,7 @@ def select_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Ge
 
 @implements(select, DiscountedParams)
 def select_discounted(policy: DiscountedParams, state: Ring, rng: np.random.Generator) -> Ints:
-    """Return all arms without a reward of some weight; if there are none, what the inner policy selects."""
+    """Return all arms without a weighted reward; if there are none, the inner policy's selection."""
     absent = unpulled(state.pulls, rng)
     if absent.size > 0:
         return absent

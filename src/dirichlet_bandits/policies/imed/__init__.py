@@ -1,4 +1,4 @@
-"""Indexed Minimum Empirical Divergence: IMED, EmpiricalIMED (Honda and Takemura, JMLR 2015), UnimodalIMED."""
+"""Indexed Minimum Empirical Divergence: IMED and EmpiricalIMED (Honda and Takemura, JMLR 2015), and UnimodalIMED."""
 
 from dirichlet_bandits.policies.imed import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.imed.probability import nearby_propensities  # and registers the kept index

@@ -1,4 +1,4 @@
-"""Which arm IMED pulls: the index is certain; that of EmpiricalIMED incrementally, by power sums of the rewards."""
+"""Propensities of IMED, whose index is deterministic; for EmpiricalIMED incrementally, by power sums of the rewards."""
 
 import math
 from typing import Any
@@ -17,13 +17,13 @@ from dirichlet_bandits.types import Floats
 def incremental_imed(
     policy: EmpiricalIMEDParams, state: History, arm: int, total: int, best_mean: float, expansions: Floats
 ) -> float:
-    """N_k Kinf(F_k, max mu) + log N_k, with its sign turned."""
+    """Return -(N_k Kinf(F_k, max mu) + log N_k), up to rounding."""
     n = state.pulls[arm]
     return -(n * kinf_from_power_sums(policy, state, expansions, arm, best_mean)[0] + math.log(n))
 
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
-    """Arms tied for the lead are leaders equally often; among a leader and its neighbours ties are shared."""
+    """Return the propensities, with ties for the lead, and among a leader and its neighbors, shared equally."""
     indices = specialised(all_indices, policy.params)(policy.params, state, np.random.default_rng(0))
     best = state.means == state.means.max()
     leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))

@@ -1,4 +1,4 @@
-"""Indexed Minimum Empirical Divergence (Honda and Takemura, JMLR 2015): with a family, without, on ordered arms."""
+"""Indexed Minimum Empirical Divergence (Honda and Takemura, JMLR 2015): with a family, without one, on ordered arms."""
 
 import math
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ class UnimodalIMEDParams(NamedTuple):
 
 
 class EmpiricalIMEDParams(NamedTuple):
-    """The bound."""
+    """The upper bound of the rewards."""
 
     upper: float
 
 
 @dataclass(frozen=True)
 class IMED(FamilyPolicy):
-    """Minimum empirical divergence in a one-parameter family: the smallest N_k d(mu_k, max mu) + log N_k.
+    """Minimum empirical divergence in a one-parameter family: pull the smallest N_k d(mu_k, max mu) + log N_k.
 
     >>> IMED("bernoulli")
     IMED(family='bernoulli', sigma=None)
@@ -59,7 +59,7 @@ class IMED(FamilyPolicy):
 
 @dataclass(frozen=True)
 class EmpiricalIMED(Policy):
-    """Minimum empirical divergence without a model: the smallest N_k Kinf(F_k, max mu; upper) + log N_k.
+    """Minimum empirical divergence without a model: pull the smallest N_k Kinf(F_k, max mu; upper) + log N_k.
 
     >>> EmpiricalIMED(upper=1.0)
     EmpiricalIMED(upper=1.0)
@@ -86,10 +86,11 @@ class EmpiricalIMED(Policy):
 
 @dataclass(frozen=True)
 class UnimodalIMED(FamilyPolicy):
-    """IMED on ordered arms whose means rise to one summit and fall behind it: planting dates, doses, prices.
+    """IMED for ordered arms whose means rise to one peak and then fall, such as planting dates, doses or prices.
 
-    Only the leader l and its neighbours compete: smallest N_k d(mu_k, max mu) + log N_k among k = l - 1, l, l + 1.
-    The leader has the largest mean; of several the one with fewest pulls, then one at random.
+    Only the leader l and its neighbors compete: the smallest N_k d(mu_k, max mu) + log N_k among k = l - 1, l, l + 1 is
+    pulled. The leader has the largest mean; if several arms do, it is the one with the fewest pulls, then one at
+    random.
 
     >>> UnimodalIMED("bernoulli")
     UnimodalIMED(family='bernoulli', sigma=None)
@@ -97,7 +98,7 @@ class UnimodalIMED(FamilyPolicy):
     Reference: Saber, Menard and Maillard, Indexed minimum empirical divergence for unimodal bandits, NeurIPS 2021.
     """
 
-    assumes: ClassVar[str] = "rewards of a known one-parameter family; the means of ordered arms have one summit"
+    assumes: ClassVar[str] = "rewards of a known one-parameter family; ordered arms whose means have one peak"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Saber, Menard and Maillard (2021)"
     ordered_arms: ClassVar[bool] = True
@@ -114,14 +115,14 @@ use_kinf(EmpiricalIMEDParams)
 
 @implements(index, IMEDParams, EmpiricalIMEDParams, UnimodalIMEDParams)
 def imed_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """Minus N_k times the divergence, minus log N_k."""
+    """Return the index -(N_k D_k + log N_k), where D_k is the divergence."""
     n = state.pulls[arm]
     return -(n * min_divergence(policy, state, arm, best_mean)[0] + math.log(n))
 
 
 @implements(select, UnimodalIMEDParams)
 def least_index_nearby(policy: UnimodalIMEDParams, state: Tally, rng: np.random.Generator) -> int:
-    """The arm with the least index among the leader and its neighbours."""
+    """Return the arm with the smallest N_k D_k + log N_k among the leader and its neighbors."""
     n_arms = state.pulls.size
     total, best_mean = overview(state)
     leader, fewest, ties = 0, -math.inf, 0

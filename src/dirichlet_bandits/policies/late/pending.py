@@ -1,4 +1,4 @@
-"""Pulls whose rewards are outstanding, counted as pulls."""
+"""Pulls with outstanding rewards, counted as pulls."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -47,12 +47,13 @@ class CountPending(Policy):
     """An index policy for which a pull counts as soon as it is made, before its reward is known.
 
     A deterministic policy repeats its decision until a reward arrives: in a batch of 100 decisions, UCB1 pulls one arm
-    100 times. Here, with N_k rewards of arm k known and W_k outstanding, the inner policy sees N_k + W_k pulls of
+    100 times. Here, with N_k known rewards of arm k and W_k outstanding, the inner policy sees N_k + W_k pulls with
     mean mu_k, as if each outstanding reward were equal to the present mean. So an arm becomes less urgent with each
-    pull, and the decisions of a batch are spread. If no reward is outstanding, it decides as the inner policy does.
+    pull, and the decisions of a batch are spread over the arms. If no reward is outstanding, the wrapper decides as the
+    inner policy does.
 
-    The inner policy is a UCB1, KLUCB, KLUCBPlusPlus or IMED. Randomized policies spread their decisions anyway. In live
-    studies, pending trials count; abandoned ones do not. This is a heuristic: nothing is published about it.
+    The inner policy is UCB1, KLUCB, KLUCBPlusPlus or IMED. Randomized policies spread their decisions anyway. In live
+    studies, pending trials count, but abandoned ones do not. This is a heuristic: nothing is published about it.
 
     >>> from dirichlet_bandits import IMED
     >>> CountPending(IMED("bernoulli"))
@@ -74,7 +75,7 @@ class CountPending(Policy):
             raise ArgumentError("policy", expected, self.policy)
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse what the inner policy refuses."""
+        """Refuse any number of arms that the inner policy refuses."""
         self.policy.check_arms(n_arms)
 
     @property
@@ -92,7 +93,7 @@ class CountPending(Policy):
 
 @implements(init, CountPendingParams)
 def nothing_pulled(policy: CountPendingParams, n_arms: int) -> Awaiting:
-    """No rewards yet, and none outstanding."""
+    """Return a state without rewards, known or outstanding."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     return Awaiting(pulls, means, sums, carry, lows, highs, np.zeros(n_arms, np.int64))
 
@@ -110,26 +111,26 @@ def count_reward(
 def count_outstanding(
     policy: CountPendingParams, state: Awaiting, waiting: Ints, earliest: Ints, rng: np.random.Generator
 ) -> Awaiting:
-    """Take note of the outstanding rewards."""
+    """Store the number of outstanding rewards."""
     state.waiting[:] = waiting
     return state
 
 
 @jit
 def counted(state: Awaiting) -> Counted:
-    """Return the counts with the outstanding rewards, and the means without."""
+    """Return counts that include the outstanding rewards, and means that do not."""
     return Counted(state.pulls + state.waiting, state.means)
 
 
 @implements(select, CountPendingParams)
 def select_as_if_known(policy: CountPendingParams, state: Awaiting, rng: np.random.Generator) -> int:
-    """Return what the inner policy selects."""
+    """Return the inner policy's selection."""
     arm: int = verbs.select(policy.inner, counted(state), rng)
     return arm
 
 
 def pending_propensities(policy: CountPending, state: Awaiting) -> Floats:
-    """Return 1 for the largest index, shared if several are tied."""
+    """Return 1 for the largest index, shared equally among ties."""
     inner = specialised(_counted, policy.params)(policy.params, state)
     return index_propensities(policy.policy, inner)
 

@@ -1,4 +1,4 @@
-"""Queues of rewards around another policy, which never notices that they are late (QPM-D of Joulani et al.)."""
+"""Queues of rewards around another policy, which never sees a delay (QPM-D of Joulani et al.)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -52,23 +52,24 @@ class Queues(NamedTuple):
 
 @dataclass(frozen=True)
 class Queued(Policy):
-    """Another policy that sees its rewards as if they were never late.
+    """A wrapper that shows another policy its rewards as if they were never late.
 
-    Each arm has a queue of rewards. When the inner policy chooses an arm with a reward in its queue, it is given that
-    reward and chooses again; nothing is pulled. When the queue is empty, the arm is pulled, and pulled again at each
-    decision until its reward arrives. So the inner policy plays an undelayed game, and its theorems hold for it:
+    Each arm has a queue of rewards. When the inner policy chooses an arm with a reward in its queue, it receives that
+    reward and chooses again; nothing is pulled. When the queue is empty, the arm is pulled, and it is pulled again at
+    each decision until its reward arrives. So the inner policy plays a game without delays, to which its theorems
+    apply:
 
         E R_n  <=  E R_n(inner policy, undelayed) + sum_k Delta_k E G_k,
 
     where G_k is the largest number of pulls of arm k whose rewards have not been released to its queue.
 
     With ``order="pulls"``, a reward is released after those of all earlier pulls of its arm. Then the inner policy sees
-    exactly the arms and rewards of the undelayed run, whatever the delays are, even if they depend on the rewards.
-    With ``order="arrival"``, as in the paper, it is released at once: a very late reward does not hold up the others,
-    but the order of arrival must not depend on the rewards.
+    exactly the arms and rewards of the undelayed run, whatever the delays are, even if they depend on the rewards. With
+    ``order="arrival"``, as in the paper, a reward is released at once, so a very late reward does not hold up the
+    others, but the order of arrival must not depend on the rewards.
 
-    The inner policy is any policy with compiled verbs. The decision of a state is certain, and its law given the
-    rewards is not known, so live studies refuse this policy.
+    The inner policy is any policy with compiled verbs. Its state determines the decision, and the distribution of the
+    decision given the rewards is not known, so live studies refuse this policy.
 
     >>> from dirichlet_bandits import NPTS
     >>> Queued(NPTS(upper=1.0))
@@ -79,7 +80,7 @@ class Queued(Policy):
 
     policy: Policy
     order: Literal["pulls", "arrival"] = "pulls"
-    assumes: ClassVar[str] = "what the inner policy assumes; late rewards; for simulations: no exact propensities"
+    assumes: ClassVar[str] = "what the inner policy assumes; late rewards; simulations only, no exact propensities"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = "Joulani, György and Szepesvári (2013)"
     waits_for_all_arms: ClassVar[bool] = True
@@ -91,7 +92,7 @@ class Queued(Policy):
         choice("order", self.order, ORDERS)
 
     def check_arms(self, n_arms: int) -> None:
-        """Refuse what the inner policy refuses."""
+        """Refuse any number of arms that the inner policy refuses."""
         self.policy.check_arms(n_arms)
 
     @property
@@ -100,7 +101,7 @@ class Queued(Policy):
 
     @property
     def ordered_arms(self) -> bool:  # type: ignore[override]
-        """As the inner policy does."""
+        """Whether the order of the arms matters to the inner policy."""
         return self.policy.ordered_arms
 
     @property
@@ -114,7 +115,7 @@ class Queued(Policy):
 
 @implements(init, QueuedParams)
 def empty_queues(policy: QueuedParams, n_arms: int) -> Queues:
-    """No rewards yet, and no decision."""
+    """Return a state without rewards or a decision."""
     return Queues(
         np.zeros(n_arms, np.int64),
         verbs.init(policy.inner, n_arms),
@@ -128,13 +129,13 @@ def empty_queues(policy: QueuedParams, n_arms: int) -> Queues:
 
 @implements(note, QueuedParams)
 def expect_reward(policy: QueuedParams, state: Queues, decision: int, now: int) -> None:
-    """Take the next reward for that of this decision, and let rewards wait until ``prepare``."""
+    """Assign the next reward to this decision, and let rewards wait until ``prepare``."""
     state.clock[_NEXT], state.clock[_NOTED] = decision, 1
 
 
 @jit
 def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Queues:
-    """Put the reward of the next decision in its place: at the end, or before those of later pulls."""
+    """Insert the reward of the next decision: at the end, or before those of later pulls."""
     decision = float(state.clock[_NEXT])
     kept = append(state.kept, arm, reward, reward)
     decisions = append(state.decisions, arm, decision, decision)
@@ -150,7 +151,7 @@ def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Que
 
 @implements(update, QueuedParams)
 def receive_reward(policy: QueuedParams, state: Queues, arm: int, reward: float, rng: np.random.Generator) -> Queues:
-    """Queue the reward; if no reward is ever late, pass it on at once."""
+    """Queue the reward; if rewards are never late, pass it on at once."""
     state = enqueue(policy, state, arm, reward)
     if state.clock[_NOTED] == 0 and state.pulls.all():
         state = feed(policy, state, np.full(state.pulls.size, NEVER), rng)
@@ -159,7 +160,7 @@ def receive_reward(policy: QueuedParams, state: Queues, arm: int, reward: float,
 
 @implements(prepare, QueuedParams)
 def feed_inner(policy: QueuedParams, state: Queues, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Queues:
-    """Pass on what the inner policy asks for, until it asks for a reward that has not been released."""
+    """Pass on the rewards that the inner policy chooses, until it chooses one that has not been released."""
     return feed(policy, state, earliest, rng)
 
 
@@ -182,7 +183,7 @@ def first_round(state: Queues, earliest: Ints) -> Ints:
 
 @jit
 def copied_round(chosen: Ints) -> Ints:
-    """Return a round that nothing else refers to."""
+    """Return a copy of the round that no other object refers to."""
     arms = np.empty(chosen.size, np.int64)
     for i in range(arms.size):
         arms[i] = chosen[i]
@@ -191,7 +192,7 @@ def copied_round(chosen: Ints) -> Ints:
 
 @jit
 def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Generator) -> Queues:
-    """Feed the inner policy the heads of the queues that it asks for; only it draws random numbers.
+    """Feed the inner policy the heads of the queues that it chooses; only the inner policy draws random numbers.
 
     ``earliest`` is the first decision of each arm whose reward is outstanding.
     """
@@ -212,6 +213,6 @@ def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Gen
 
 @implements(select, QueuedParams)
 def pending_decision(policy: QueuedParams, state: Queues, rng: np.random.Generator) -> int:
-    """Return the arm for whose reward the inner policy waits."""
+    """Return the arm whose reward the inner policy is waiting for."""
     arm: int = state.round[state.clock[_PLACE]]
     return arm

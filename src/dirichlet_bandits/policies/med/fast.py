@@ -1,19 +1,27 @@
-"""MED by one clock: while the leader is pulled nobody asks what the others' weights are.
+"""MED by one clock: while the leader is pulled, the weights of the other arms are not computed.
+
+MED pulls the leader most of the time, so it is wasteful to compute every arm's weight at each step. Instead, replace
+each weight by a ceiling that stays valid for a while. With fixed ceilings, the number of steps until another arm is
+proposed is a geometric variable, so it can be drawn in advance. The leader is pulled until that step; then the proposed
+arm is pulled with probability weight / ceiling. For example, with two other arms and ceilings of 0.01 each, the leader
+is pulled about 50 times between two proposals, and no weight is computed in between. The following argument shows that
+every decision keeps the distribution of MED.
 
 A step of MED is drawn by rejection. Let r_k >= w_k = exp(-N_k D_k(m)) for every arm k but the leader, whose weight is
-1. Propose the leader with probability 1/(1 + r), r = sum r_k, and arm k with probability r_k/(1 + r). The leader is
-pulled if proposed; k is pulled with probability w_k/r_k, else there is another proposal in the same step. Whatever the
-r_k, whoever is pulled is k with probability proportional to w_k: that is MED. No sum of the true weights is needed.
+1. Propose the leader with probability 1/(1 + r), where r = sum r_k, and arm k with probability r_k/(1 + r). The leader
+is pulled if it is proposed. Arm k is pulled with probability w_k/r_k; otherwise, there is another proposal in the same
+step. Whatever the r_k are, the arm pulled is k with probability proportional to w_k, as in MED. The sum of the true
+weights is not needed.
 
-* The ceilings. The tangent of D_k at the last look lies below it (``policies/tangents.py``) and rises with the leader's
-  mean m, so r_k = exp(-N_k tangent(low)) holds for all m >= low until arm k is pulled.
-* The clock. As long as the r_k stay the same, proposals are coins of one probability r/(1 + r), independent of each
-  other and of all rewards, and a tail is a pull of the leader. To draw the number of the first head is to toss them in
-  advance.
-* The end. Before every pull, ring or no ring, it is asked whether m lies in [low, high]: a question about the leader's
-  rewards alone. If not, the coins that are left are thrown away without having been looked at.
-* A ring. The coin is spent. The arm's tangent is drawn anew, and the next proposal, in this step if the arm was not
-  pulled, has other ceilings; how they were found does not matter, see above.
+* The ceilings. The tangent of D_k at the last evaluation lies below it (``policies/tangents.py``) and rises with the
+  leader's mean m, so r_k = exp(-N_k tangent(low)) is a ceiling for all m >= low until arm k is pulled.
+* The clock. As long as the r_k stay the same, proposals are coins with the same probability r/(1 + r), independent of
+  each other and of all rewards, and a tail is a pull of the leader. Drawing the number of the first head tosses these
+  coins in advance.
+* The end. Before every pull, whether the clock rings or not, we check that m lies in [low, high], which depends on the
+  leader's rewards only. If it does not, the remaining coins are discarded unseen.
+* A ring. The coin is used up. The arm's tangent is computed again, and the next proposal, in the same step if the arm
+  was not pulled, uses other ceilings. As shown above, it does not matter how they were found.
 """
 
 import math
@@ -42,24 +50,24 @@ lean_by_rewards(EmpiricalMEDParams)
 
 @verb
 def fewest_repeated(policy: Any) -> Any:
-    """Fewest pulls of the leader that are worth being made in one go."""
+    """Return the smallest number of pulls of the leader that is worth making at once."""
 
 
 @implements(fewest_repeated, MEDParams)
 def some_pulls(policy: MEDParams) -> int:
-    """Rewards are counted."""
+    """Return a few pulls, because rewards are only counted."""
     return FEWEST_REPEATED
 
 
 @implements(fewest_repeated, EmpiricalMEDParams)
 def any_pulls(policy: EmpiricalMEDParams) -> int:
-    """Rewards are kept."""
+    """Return 1, because rewards are stored."""
     return 1
 
 
 @jit
 def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
-    """A logarithm that the arm's weight does not exceed from the coordinate c on; 0 if nothing better is known."""
+    """Return an upper bound of the logarithm of the arm's weight from coordinate c on, 0 if no better one is known."""
     slope = tangents.slope[arm]
     bound = n * (tangents.value[arm] + (slope * (c - tangents.at[arm]) if c != tangents.at[arm] else 0.0))
     if not bound > 0.0:
@@ -71,9 +79,10 @@ def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
 def certify(
     policy: Any, state: Any, tangents: Tangents, expansions: Floats, leader: int, ceilings: Floats
 ) -> tuple[float, float]:
-    """Ceilings of all weights, and the interval of the leader's mean in which they hold.
+    """Set ceilings for all weights, and return the interval of the leader's mean in which they hold.
 
-    The interval is as wide as lets rings in vain become a given share of all, or a given number in a hundred pulls.
+    The interval is as wide as possible, provided that lowering the mean to its lower end adds at most a given share to
+    each ceiling, plus a small number of rings per pull.
     """
     pulls, means, m = state.pulls, state.means, state.means[leader]
     c, second, width = coordinate(policy, m), -math.inf, math.inf
@@ -81,7 +90,7 @@ def certify(
     for arm in range(pulls.size):
         if arm != leader:
             slope = tangents.slope[arm]
-            if math.isnan(slope) or (slope == math.inf and tangents.at[arm] != c):  # a vertical one tells nothing here
+            if math.isnan(slope) or (slope == math.inf and tangents.at[arm] != c):  # a vertical one is no bound here
                 touch(policy, state, tangents, expansions, arm, m)
             second = max(second, means[arm])
             slope = pulls[arm] * tangents.slope[arm]
@@ -98,14 +107,14 @@ def certify(
 
 @jit
 def leaders_before(total: float, rng: np.random.Generator) -> int:
-    """How often the leader is proposed before somebody else: tails before the first head of a coin with these odds."""
+    """Return how often the leader is proposed before another arm: tails before the first head at these odds."""
     wait = -math.log(1.0 - rng.random()) / math.log1p(total)
-    return int(wait) if wait < NEVER else NEVER  # also if nobody else can be proposed
+    return int(wait) if wait < NEVER else NEVER  # also if no other arm can be proposed
 
 
 @shortcut(MEDParams, EmpiricalMEDParams)
 def play_med(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """Play to the horizon."""
+    """Play until the run is over."""
     n_arms = state.pulls.size
     wait_by_clock(policy, state, run, new_tangents(n_arms), make_expansions(n_arms), np.zeros(n_arms), rng)
 
@@ -120,7 +129,7 @@ def wait_by_clock(
     ceilings: Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Pull the leader until the clock rings, then whoever is proposed and accepted."""
+    """Pull the leader until the clock rings, then the arm that is proposed and accepted."""
     pulls, means, n_arms = state.pulls, state.means, state.pulls.size
     while not ended(run.progress):
         leader = argmax_of(means)

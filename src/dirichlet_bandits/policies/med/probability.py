@@ -1,4 +1,4 @@
-"""Propensities of MED: the rule itself; of rewards with a bound incrementally, by power sums of the rewards."""
+"""Propensities of MED, which are the rule itself; for bounded rewards, incrementally by power sums of the rewards."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from dirichlet_bandits.types import Floats
 
 
 def all_weights(policy: Any, state: Any) -> Floats:
-    """exp(-N_k D_k) of every arm; an entry point."""
+    """Return exp(-N_k D_k) for every arm; an entry point."""
     _, best_mean = overview(state)
     weights = np.empty(state.pulls.size)
     for arm in range(weights.size):
@@ -25,7 +25,7 @@ def all_weights(policy: Any, state: Any) -> Floats:
 
 
 def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floats:
-    """The same up to rounding, from what is kept of the rewards; an entry point."""
+    """Return the weights up to rounding, from the stored power sums; an entry point."""
     _, best_mean = overview(state)
     weights = np.empty(state.pulls.size)
     for arm in range(weights.size):
@@ -34,13 +34,13 @@ def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floa
 
 
 def weight_propensities(policy: Policy, state: Any) -> Floats:
-    """The weights, divided by their sum."""
+    """Return the weights divided by their sum."""
     weights: Floats = specialised(all_weights, policy.params)(policy.params, state)
     return weights / weights.sum()
 
 
 class IncrementalWeights:
-    """The same at a cost that does not grow with the rewards."""
+    """Propensities at a cost that does not grow with the rewards."""
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
@@ -48,6 +48,6 @@ class IncrementalWeights:
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def propensities(self, state: Any) -> Floats:
-        """From the kept power sums."""
+        """Return the propensities from the stored power sums."""
         weights = self._weights(self._policy.params, state, self._expansions)
         return weights / weights.sum()

@@ -1,4 +1,4 @@
-"""Minimum Empirical Divergence: an arm is pulled as often as its rewards leave it a chance to be the best."""
+"""Minimum Empirical Divergence: each arm is pulled as often as its rewards leave it a chance of being the best."""
 
 import math
 from dataclasses import dataclass
@@ -25,18 +25,19 @@ class MEDParams(NamedTuple):
 
 
 class EmpiricalMEDParams(NamedTuple):
-    """The bound."""
+    """The upper bound of the rewards."""
 
     upper: float
 
 
 @dataclass(frozen=True)
 class MED(FamilyOrBoundPolicy):
-    """Minimum Empirical Divergence: arm k with probability proportional to exp(-N_k D_k), 1 for the best arm.
+    """Minimum Empirical Divergence: pull arm k with probability proportional to exp(-N_k D_k).
 
-    ``MED(family)``: D_k = d(mu_k, max mu) in a one-parameter family. In the Bernoulli one, which serves all rewards in
-    [0, 1], it is also known as KL-MS. ``MED(upper=...)``: D_k = Kinf(F_k, max mu; upper), without a model.
-    The rule is its own propensity, so a live study knows it at the price of a decision.
+    D_k is 0 for the arm with the largest mean. With ``MED(family)``, D_k = d(mu_k, max mu) in a one-parameter family.
+    In the Bernoulli family, which serves all rewards in [0, 1], this is also known as KL-MS. With ``MED(upper=...)``,
+    D_k = Kinf(F_k, max mu; upper), without a model. The rule itself gives the propensities, so they cost a live study
+    no more than a decision.
 
     >>> MED("bernoulli")
     MED(family='bernoulli', sigma=None, upper=None)
@@ -93,13 +94,16 @@ use_kinf(EmpiricalMEDParams)
 
 @jit
 def weight(policy: Any, state: Any, arm: int, best_mean: float) -> float:
-    """exp(-N_k D_k)"""
+    """Return the weight exp(-N_k D_k)."""
     return math.exp(-state.pulls[arm] * min_divergence(policy, state, arm, best_mean)[0])
 
 
 @implements(select, MEDParams, EmpiricalMEDParams)
 def draw_by_weight(policy: Any, state: Any, rng: np.random.Generator) -> int:
-    """An arm in proportion to the weights, in one pass: each replaces the one before by its share of all so far."""
+    """Return an arm with probability proportional to its weight, in one pass over the arms.
+
+    Each arm replaces the previous choice with probability equal to its share of the weights so far.
+    """
     _, best_mean = overview(state)
     chosen, total = 0, 0.0
     for arm in range(state.pulls.size):

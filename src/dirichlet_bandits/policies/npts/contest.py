@@ -31,7 +31,15 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.tally import count
 from dirichlet_bandits.numerics.arrays import sum_of
-from dirichlet_bandits.numerics.costs import FAR_CHEAP, FAR_EACH, FAR_MOST, FOOT, LEADER_LEAST
+from dirichlet_bandits.numerics.costs import (
+    CONTEST_SHARE,
+    CONTEST_STEPS,
+    FAR_CHEAP,
+    FAR_EACH,
+    FAR_MOST,
+    FOOT,
+    LEADER_LEAST,
+)
 from dirichlet_bandits.numerics.expansion import normal_below
 from dirichlet_bandits.numerics.resampling import weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
@@ -45,6 +53,7 @@ from dirichlet_bandits.policies.npts.challengers import (
 )
 from dirichlet_bandits.policies.npts.quantiles import index_bounds
 from dirichlet_bandits.policies.npts.rule import NPTSParams
+from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 from dirichlet_bandits.types import Ints
 
 
@@ -200,14 +209,16 @@ def contest(
     challengers: Challengers,
     order: Ints,
     leader: int,
-    steps: int,
     rng: np.random.Generator,
 ) -> None:
-    """Play at most so many steps, while there is room for rewards."""
+    """Play some steps, while there is room for rewards; by a clock alone if no other arm is near."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
     near, foot = split(policy, state, challengers, order, leader)
-    total = sum_of(arms.rate)
+    if near == 1 and wait_by_clock(policy, state, run, challengers, leader, foot, rng):
+        return
+    arms[leader].rate = 0.0
+    total, steps = sum_of(arms.rate), CONTEST_STEPS + int(sum_of(pulls)) // CONTEST_SHARE
     quiet = geometric(total, rng)  # step 4
     while steps > 0:
         best, more = largest_index(policy, state, challengers, order, near, foot, rng)

@@ -4,29 +4,30 @@ The plain loop draws an index for every arm at every step, one exponential for e
 at nearly every step, so we draw in advance when another arm may next be pulled (``waiting.py``). Where arms are nearly
 tied, we draw only the indices of these, and without a weight for each reward (``contest.py``).
 
-The leader is pulled unless some challenger's index V_k is above its own, V_0, and above all others. These events
-exclude each other, so one clock waits for all of them; its ceiling is the sum over the challengers of
+Let V_0 be the index of a clear leader and V_k those of the challengers. The *foot* is a number that V_0 is rarely below
+and the V_k are rarely above. A challenger can be pulled only if one of these rare events happens, and one clock waits
+for all of them.
 
-    q_k := P(V_k largest) <= P(V_k > V_0) = integral of f_k(v) P(V_0 < v) dv <= integral of t_k(v) c(v) dv =: r_k.
-
-* t_k is a tangent of the density f_k in logarithmic scale, which is concave: it holds until the arm is pulled.
-* c is the ceiling of the leader's distribution function: it holds while the leader does well enough.
-
-When the clock rings, an arm is chosen in proportion to r_k and a v in proportion to t_k(v) c(v). The arm is pulled
-with probability f_k(v)/t_k(v) * P(V_0 < v)/c(v), times that of all other challengers staying below v; else the leader.
+* c is a ceiling of P(V_0 < foot) by Bernstein's inequality: it holds while the leader does well enough.
+* r_k is the mass above the foot of a tangent to the density of V_k in logarithmic scale, where the density is concave.
+  It is a ceiling of P(V_k > foot) until the arm is pulled.
 
 Why waiting by the clock has the law of the plain loop, whenever it ends:
 
-1. Thinning. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r and pulled
-   with probability q_k/r_k; in all other cases the leader is. So k is pulled with probability q_k, for any r_k >= q_k.
-2. Waiting. As long as tangents and ceiling stay the same, so does r: the coins of these steps are independent of each
+1. Thinning. A coin shows heads with probability r = c + sum r_k. If it does, one of the events is chosen in proportion
+   to its ceiling. If it is that of the leader, V_0 is below the foot with probability P(V_0 < foot)/c, and then the
+   other indices are drawn, and the arm with the largest is pulled. If it is that of challenger k, a number y is drawn
+   from the tangent above the foot, and k is pulled if foot <= V_0 < y, with probability density/tangent at y, and if no
+   other V_j is above y. In all other cases the leader is pulled. So k is pulled with probability
+   P(V_k largest, V_0 < foot) + P(V_k largest, V_0 >= foot): in the second case V_k is above the foot.
+2. Waiting. As long as the tangents and c stay the same, so does r: the coins of these steps are independent of each
    other and of all rewards, so the number of the first head can be drawn in advance.
 3. Ending. Whether a certificate is good for a step follows from the leader's rewards before the step (``holds``), and
    is checked at every step, however soon the clock rings. So the coins of the steps up to the end are all used alike,
    and those beyond it are discarded unseen. If the check were made only from time to time, for instance when a ring
    interrupts repeated pulls, more heads than tails would be discarded, and challengers would be pulled too rarely. So a
-   ceiling that has become too high to be useful ends the certificate in the same way as one that no longer holds.
-4. Ringing. The coin of that step is spent. Tangents may be drawn again, and the next coins have the new r.
+   certificate that has become useless ends in the same way as one that no longer holds.
+4. Ringing. The coin of that step is spent.
 5. Leaving. Waiting begins and ends by rules that depend on the past alone; the steps of a contest have the law anyway.
 """
 
@@ -37,14 +38,13 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.repeated_pulls import with_places
-from dirichlet_bandits.engine.run import Run, ended, left, pull_alone
+from dirichlet_bandits.engine.run import Run, ended, pull_alone
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
-from dirichlet_bandits.numerics.costs import CONTEST_STEPS_MOST, LEADER_LEAST, PLAIN_PULLS
+from dirichlet_bandits.numerics.costs import PLAIN_PULLS
 from dirichlet_bandits.policies.npts.challengers import Challengers, new_challengers
 from dirichlet_bandits.policies.npts.contest import contest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
-from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 
 
 @shortcut(NPTSParams)
@@ -70,17 +70,10 @@ def play_opening(policy: NPTSParams, state: History, run: Run, rng: np.random.Ge
 def play_by_clock(
     policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
 ) -> None:
-    """Wait by the clock where that is worth while, with contests of a given number of steps in between."""
+    """Play to the horizon by contests."""
     run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
-    order, patience, steps = np.empty(state.pulls.size, np.int64), CONTEST_STEPS_MOST, 0
+    order = np.empty(state.pulls.size, np.int64)
     while not ended(run.progress):
-        leader, before = argmax_of(state.means), left(run.progress)
+        leader = argmax_of(state.means)
         state = with_places(state, leader)
-        if steps == 0 and state.pulls[leader] >= LEADER_LEAST:
-            wait_by_clock(policy, state, run, challengers, leader, rng)
-            # Step 5: how long the next contest lasts depends on the number of steps waited.
-            patience = 0 if left(run.progress) < before - 8 else min(2 * patience + 1, CONTEST_STEPS_MOST)
-            steps = patience
-        else:
-            contest(policy, state, run, challengers, order, leader, steps if steps > 0 else 16, rng)
-            steps = max(steps - (before - left(run.progress)), 0)
+        contest(policy, state, run, challengers, order, leader, rng)

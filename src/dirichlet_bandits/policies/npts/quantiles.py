@@ -50,7 +50,7 @@ def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) 
     n, d = arm.known + 1.0, v - arm.origin
     s1, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, d)
     p, error = expanded_crossing(s1, s2, s3, s4, max(upper - v, v - lowest), held)  # step 1
-    # Bernstein's inequality (``ceiling.py``), on either side of the mean.
+    # Bernstein's inequality (``waiting.py``), on either side of the mean.
     distance = s1 / n
     span = v + distance - lowest if distance > 0.0 else upper - v - distance
     tail = math.exp(-0.5 * s1 * s1 / (s2 - s1 * distance + span * abs(s1)))

@@ -1,6 +1,7 @@
-"""Waiting for the challengers of a clear leader: the ring of the one clock, and the wait."""
+"""Waiting for the challengers of a clear leader, which is pulled again and again until the one clock rings."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,147 +12,168 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_into_place, pull_while
 from dirichlet_bandits.engine.run import Run, ended, upcoming
 from dirichlet_bandits.numerics.arrays import sum_of
-from dirichlet_bandits.numerics.costs import CONTEST_COST, INDEX_COST, RING_COST
-from dirichlet_bandits.numerics.resampling import squares_about
-from dirichlet_bandits.policies.npts.ceiling import Ceiling, draw, integral, log_ceiling, make_ceiling
+from dirichlet_bandits.numerics.costs import LEADER_FALL, LEADER_RISE, RINGS_MOST
+from dirichlet_bandits.numerics.resampling import squares_about, weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
     Challengers,
     index_below,
     log_density_of,
     log_tangent,
-    refresh_tangent,
     rival_above,
 )
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
 
-_NEAR = 0.1  # a larger rate suggests that the arm would be near in a contest
+_WIDER, _MORE = 1.05, 1.25  # by what factors the variance and the number of the leader's rewards may grow
+
+
+class Certificate(NamedTuple):
+    """The leader's index is below the foot with probability at most ``rate``, while the leader has at least as many
+    rewards as now, none below ``low``, of at least this mean and at most this variance.
+
+    With more than ``most`` rewards, or a mean above ``high``, this is still true, but a new foot is better.
+    """
+
+    rate: float
+    most: int
+    mean: float
+    high: float
+    variance: float
+    low: float
 
 
 @jit
-def holds(ceiling: Ceiling, n: int, mean: float, low: float, squares: float) -> bool:
+def squares_of(known: Any, n: int, mean: float, upper: float) -> float:
+    """Return the sum of an arm's squared distances from the mean of its rewards, from its power sums."""
+    a, d = upper - known.origin, mean - known.origin
+    return known.p2 - a * a - 2.0 * d * (known.p1 - a) + n * d * d
+
+
+@jit
+def certify(n: int, mean: float, squares: float, low: float, upper: float, foot: float) -> Certificate:
+    """Bound the probability that the index of a leader with these rewards is below the foot, with some room.
+
+    Bernstein's inequality: for n rewards, none below l, of mean m and variance s, whatever the bound that NPTS adds,
+
+        P(index < m - z) <= exp(-n z^2 / (2 (s + (m - l) z))),
+
+    which for a given m - z is less if n or m are larger or s is smaller. It is Chernoff's product of 1/(1 - lam a_i),
+    a_i = m - z - x_i, with -log(1 - y) <= y + y^2/(2 (1 - Y)) for y <= Y and the best lam.
+    """
+    variance = max(_WIDER * squares / n, (upper - low) ** 2 / (n * n))
+    deviation = math.sqrt(variance / n)
+    least = mean - LEADER_FALL * deviation
+    z = least - foot
+    rate = math.exp(-0.5 * n * z * z / (variance + (least - low) * z)) if z > 0.0 else 1.0
+    return Certificate(rate, int(_MORE * n), least, mean + LEADER_RISE * deviation, variance, low)
+
+
+@jit
+def holds(certificate: Certificate, n: int, mean: float, low: float, squares: float) -> bool:
     """Whether the certificate is good for a leader as it is now."""
     return (
-        ceiling.mean <= mean <= ceiling.high
-        and n <= ceiling.most
-        and squares <= ceiling.variance * n
-        and low >= ceiling.low
+        certificate.mean <= mean <= certificate.high
+        and n <= certificate.most
+        and squares <= certificate.variance * n
+        and low >= certificate.low
     )
 
 
 @jit
-def pulls_below(ceiling: Ceiling, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
+def pulls_below(certificate: Certificate, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
     """Return how many of the next rewards the leader may earn before their number, variance or a new low ends the
     certificate, and the sum of squares after them."""
     for i in range(block.size):
         squares += (block[i] - centre) ** 2
-        if n + i >= ceiling.most or squares > ceiling.variance * (n + i + 1) or block[i] < ceiling.low:
+        if n + i >= certificate.most or squares > certificate.variance * (n + i + 1) or block[i] < certificate.low:
             return i + 1, squares
     return block.size, squares
 
 
 @shared
-def set_rate(challengers: Challengers, ceiling: Ceiling, arm: int) -> None:
-    """Set the rate r_k at which the clock rings for the arm, and the tangent's mass above the ceiling's mean."""
-    known = challengers.arms[arm]
-    value = math.exp(log_tangent(known, ceiling.mean))
-    known.rate = value * integral(ceiling, known.fall, np.empty(ceiling.pieces.size))
-    known.mass = value / known.fall if known.fall > 0.0 else math.inf
-
-
-@shared
-def set_rates(policy: NPTSParams, state: History, challengers: Challengers, ceiling: Ceiling, leader: int) -> bool:
-    """Set the rates of all challengers; False if they are too high to wait."""
-    arms, room = challengers.arms, 2.0 * (ceiling.high - ceiling.mean)
-    for arm in range(arms.size):
-        if arm != leader and state.means[arm] + 1.5 * arms[arm].deviation >= ceiling.mean:
-            return False
-    for arm in range(arms.size):
-        arms[arm].rate = arms[arm].mass = 0.0
+def far_index(
+    policy: NPTSParams, state: History, challengers: Challengers, leader: int, rng: np.random.Generator
+) -> tuple[int, float]:
+    """Draw the indices of all arms but the leader; return the arm with the largest one, and that index."""
+    best, largest = leader, -math.inf
+    for arm in range(state.pulls.size):
         if arm != leader:
-            refresh_tangent(policy, state, challengers, arm, ceiling.mean, room)
-            set_rate(challengers, ceiling, arm)
-            if not arms[arm].rate <= 0.9:
-                return False
-    return worth_waiting(state, challengers, leader)
+            x = rewards(state, arm)
+            total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], policy.upper, rng)
+            if policy.upper + total / weight > largest:
+                best, largest = arm, policy.upper + total / weight
+    return best, largest
 
 
 @shared
-def worth_waiting(state: History, challengers: Challengers, leader: int) -> bool:
-    """Whether rings at these rates are cheaper than a contest."""
-    arms = challengers.arms
-    rate, cost = 0.0, float(CONTEST_COST)
-    for arm in range(arms.size):
-        rate += arms[arm].rate
-        if (arm == leader or arms[arm].rate > _NEAR) and not arms[arm].reach > 0.0:
-            cost += min(state.pulls[arm], INDEX_COST)
-    return rate <= 0.9 and RING_COST * rate <= cost
-
-
-@shared
-def wins(
+def winner(
     policy: NPTSParams,
     state: History,
     challengers: Challengers,
-    ceiling: Ceiling,
-    arm: int,
     leader: int,
+    foot: float,
     rng: np.random.Generator,
-) -> bool:
-    """Whether the arm for which the clock rings is pulled (step 1)."""
-    known = challengers.arms[arm]
-    piece, z = draw(ceiling, known.fall, rng)
-    v = ceiling.mean - z
-    if not v < policy.upper:
-        return False
-    u, keep = rng.random() * math.exp(log_ceiling(ceiling, piece, z)), rng.random()
-    if not index_below(policy, state, challengers, ceiling.variance, leader, v, u):  # usually the cheaper question
-        return False
+) -> int:
+    """The clock rings: return the arm that is pulled (step 1). The leader's index is its quantile at u."""
+    rate = challengers.arms[leader].rate
+    variance = challengers.arms[leader].deviation ** 2 * state.pulls[leader]
+    arm = ringing_arm(challengers.arms.rate, sum_of(challengers.arms.rate), rng)
+    if arm == leader:
+        u = rng.random() * rate
+        if not index_below(policy, state, challengers, variance, leader, foot, u):
+            return leader
+        arm, v = far_index(policy, state, challengers, leader, rng)
+        return arm if v >= foot or index_below(policy, state, challengers, variance, leader, v, u) else leader
+    known, u = challengers.arms[arm], rng.random()
+    v = foot + rng.standard_exponential() / known.fall
+    if not (v < policy.upper and index_below(policy, state, challengers, variance, leader, v, u)):
+        return leader
+    if u < rate and index_below(policy, state, challengers, variance, leader, foot, u):
+        return leader
     log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
-    if keep >= math.exp(log_f - log_tangent(known, v)):
-        return False
-    return not rival_above(policy, state, challengers, arm, v, ceiling.mean, rng)
+    if rng.random() >= math.exp(log_f - log_tangent(known, v)):
+        return leader
+    return leader if rival_above(policy, state, challengers, arm, v, foot, rng) else arm
 
 
 @shared
 def wait_by_clock(
-    policy: NPTSParams, state: History, run: Run, challengers: Challengers, leader: int, rng: np.random.Generator
-) -> None:
-    """Pull the leader, and the arms that beat it, while the clock rings seldom enough and there is room for rewards."""
+    policy: NPTSParams,
+    state: History,
+    run: Run,
+    challengers: Challengers,
+    leader: int,
+    foot: float,
+    rng: np.random.Generator,
+) -> bool:
+    """Pull the leader until another arm is pulled, the certificate ends, or there is no room for rewards.
+
+    Returns False if the clock would ring too often to wait.
+    """
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
-    pulls, means, lows, arms = state.pulls, state.means, state.lows, challengers.arms
-    centre = means[leader]
-    squares = squares_about(rewards(state, leader), centre)
-    ceiling = make_ceiling(pulls[leader], centre, squares, lows[leader], policy.upper)
-    if not set_rates(policy, state, challengers, ceiling, leader):
-        return
-    total, quiet = 0.0, -1  # the clock is not set
+    pulls, means, lows = state.pulls, state.means, state.lows
+    n, centre, arms = pulls[leader], means[leader], challengers.arms
+    squares = squares_of(arms[leader], n, centre, policy.upper)
+    certificate = certify(n, centre, squares, lows[leader], policy.upper, foot)
+    arms[leader].rate = certificate.rate
+    total, quiet = sum_of(arms.rate), -1  # the clock is not set
+    if not total <= RINGS_MOST:
+        return False
     while not ended(run.progress) and pulls[leader] < state.room[leader]:
         n = pulls[leader]
-        if not holds(ceiling, n, means[leader], lows[leader], squares):  # step 3
-            ceiling, quiet = make_ceiling(n, means[leader], squares, lows[leader], policy.upper), -1
-            if not set_rates(policy, state, challengers, ceiling, leader):
-                return
+        if not holds(certificate, n, means[leader], lows[leader], squares):  # step 3
+            break
         if quiet < 0:
-            total = sum_of(arms.rate)
             quiet = geometric(total, rng) - 1  # step 2
         if quiet > 0:
             block = upcoming(run, leader)[: min(quiet, state.room[leader] - n)]
-            calm, after = pulls_below(ceiling, block, n, squares, centre)
-            done = pull_while(run, state, leader, ceiling.mean, ceiling.high, calm)
+            calm, after = pulls_below(certificate, block, n, squares, centre)
+            done = pull_while(run, state, leader, certificate.mean, certificate.high, calm)
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue
-        arm, quiet = ringing_arm(arms.rate, total, rng), -1  # step 4
-        won = wins(policy, state, challengers, ceiling, arm, leader, rng)
-        if not pull_into_place(state, run, arm if won else leader):
-            return
-        if not won:
-            squares += (rewards(state, leader)[n] - centre) ** 2
-        if won or arms[arm].at != ceiling.mean:
-            if state.means[arm] >= ceiling.mean:
-                return
-            refresh_tangent(policy, state, challengers, arm, ceiling.mean, 0.0)
-            set_rate(challengers, ceiling, arm)
-            if not worth_waiting(state, challengers, leader):
-                return
+        arm, quiet = winner(policy, state, challengers, leader, foot, rng), -1  # step 4
+        if not pull_into_place(state, run, arm) or arm != leader:
+            break
+        squares += (rewards(state, leader)[n] - centre) ** 2
+    return True

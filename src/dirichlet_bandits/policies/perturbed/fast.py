@@ -1,7 +1,11 @@
-"""PHE and ReBoot with cheap indices: the same laws from one normal variable an arm, and a few exponential ones.
+"""PHE and ReBoot with cheap indices: the same distributions from one normal variable per arm and a few exponentials.
 
-The loop, and why the law stays the same, is that of :mod:`~dirichlet_bandits.policies.drawn_index`; PHE's coins come
-from a normal variable by rejection (:func:`~dirichlet_bandits.numerics.draws.coins_or_nan`, with its proof).
+The index of PHE is the mean of the rewards and of m coins. Tossing m coins would make each step slower as the number of
+rewards grows, and a general binomial routine computes its constants at every draw. Instead, a normal variable proposes
+the number of heads, and an exponential one accepts or rejects it. The loop, and the proof that the distribution stays
+the same, are in :mod:`~dirichlet_bandits.policies.drawn_index`; PHE's coins come from a normal variable by rejection
+(:func:`~dirichlet_bandits.numerics.draws.coins_or_nan`, with its proof). For example, with m = 400 coins, the proposal
+is about 200 + 10 x for a normal x. ReBoot's index is normal, so it is never rejected.
 """
 
 import numpy as np
@@ -17,7 +21,7 @@ from dirichlet_bandits.types import Floats
 
 @implements(learn_law, PHEParams)
 def learn_coins(policy: PHEParams, state: Tally, arm: int, laws: Floats) -> None:
-    """Coins, their frame, the rewards' sum, and the number of both."""
+    """Write the number of coins, the constants of their draw, the rewards' sum, and the total number of both."""
     n = state.pulls[arm]
     m = pseudo_rewards(policy.a, n)
     laws[arm, 0] = m
@@ -27,26 +31,26 @@ def learn_coins(policy: PHEParams, state: Tally, arm: int, laws: Floats) -> None
 
 @implements(index_or_nan, PHEParams)
 def perturbed_or_nan(policy: PHEParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
-    """The mean of rewards and coins."""
+    """Return the mean of rewards and coins, or NaN."""
     heads, left = coins_or_nan(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, e)
     return (laws[arm, 3] + heads) / laws[arm, 4], left
 
 
 @implements(settled_index, PHEParams)
 def settled_mean(policy: PHEParams, laws: Floats, arm: int, x: float, rng: np.random.Generator) -> float:
-    """The same where the coins were left open."""
+    """Return the mean of rewards and coins where ``perturbed_or_nan`` left the coins open."""
     return (laws[arm, 3] + settled_coins(laws[arm, 0], laws[arm, 1], laws[arm, 2], x, rng)) / laws[arm, 4]
 
 
 @implements(learn_law, ReBootParams)
 def learn_residuals(policy: ReBootParams, state: Spread, arm: int, laws: Floats) -> None:
-    """Mean and deviation."""
+    """Write the mean and the deviation of the index."""
     laws[arm, 0], laws[arm, 1] = state.means[arm], residual_deviation(policy, state, arm)
 
 
 @implements(index_or_nan, ReBootParams)
 def residuals_or_nan(policy: ReBootParams, laws: Floats, arm: int, x: float, e: float) -> tuple[float, float]:
-    """Never refused, and all of e is left."""
+    """Return the index; it is never rejected and uses no part of e."""
     return laws[arm, 0] + laws[arm, 1] * x, e
 
 

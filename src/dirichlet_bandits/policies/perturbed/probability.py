@@ -1,4 +1,4 @@
-"""Which arm PHE, ReBoot and MBE pull: the laws of their indices, and who is the largest."""
+"""Propensities of PHE, ReBoot and MBE: the distributions of their indices, and which is the largest."""
 
 import functools
 import math
@@ -24,20 +24,23 @@ from dirichlet_bandits.types import Floats
 
 
 def perturbed_propensities(policy: PHE, state: Tally) -> Floats:
-    """Binomial laws on the grids of the arms."""
+    """Return the propensities of PHE from binomial distributions on the grids of the arms."""
     totals = zip(state.pulls.tolist(), state.sums + state.carry, strict=True)
     return discrete_index_propensities([_perturbed(policy.a, n, total) for n, total in totals])
 
 
 def _perturbed(a: float, n: int, total: float) -> Discrete:
-    """The index of PHE, its values computed as the rule does, so that ties are the rule's."""
+    """Return the index distribution of PHE; values are computed as in the rule, so ties are the same."""
     m = pseudo_rewards.py_func(a, n)  # type: ignore[attr-defined]
     first, chances = binomial_law(m, 0.5)
     return Discrete((total + np.arange(first, first + chances.size)) / (n + m), chances)
 
 
 def residual_propensities(policy: ReBoot, state: Spread) -> Floats:
-    """Normal laws around the means; the first of these is a location: far from 0 digits would be lost."""
+    """Return the propensities of ReBoot from normal distributions around the means.
+
+    The first mean serves as the origin, because digits would be lost far from 0.
+    """
     deviation = residual_deviation.py_func  # type: ignore[attr-defined]
     return random_index_propensities(
         [
@@ -48,7 +51,10 @@ def residual_propensities(policy: ReBoot, state: Spread) -> Floats:
 
 
 def multiplier_propensities(policy: MBE, state: Spread) -> Floats:
-    """Arms whose weights have no positive sum share the pull; if there is none, the largest ratio has it."""
+    """Return the propensities of MBE.
+
+    Arms whose weights have no positive sum share the pull; if there are none, the arm with the largest ratio is pulled.
+    """
     triples = zip(state.pulls.tolist(), state.means.tolist(), state.squares.tolist(), strict=True)
     ratios = [weighted_ratio.py_func(policy.params, *triple) for triple in triples]  # type: ignore[attr-defined]
     heights = np.array([ratio.weight / math.sqrt(ratio.weight_variance) for ratio in ratios])
@@ -60,7 +66,7 @@ def multiplier_propensities(policy: MBE, state: Spread) -> Floats:
 
 
 def _angle(ratio: Ratio, height: float) -> Variable:
-    """arctan(A/D) given D > 0: on this scale the tails, which are Cauchy's, end at right angles."""
+    """Return the distribution of arctan(A/D) given D > 0, a scale on which the Cauchy tails end at right angles."""
     middle = math.atan(ratio.centre + ratio.excess / ratio.weight)
     distance = ratio.excess / ratio.weight
     deviation = math.sqrt(ratio.excess_variance + ratio.weight_variance * distance**2) / ratio.weight  # of A/D, about
@@ -70,11 +76,11 @@ def _angle(ratio: Ratio, height: float) -> Variable:
 
 
 def _angle_tails(ratio: Ratio, height: float, t: Floats) -> tuple[Floats, Floats]:
-    """Both tails at each angle: normal probabilities of two wedges between D = 0 and L = A cos t - D sin t = 0.
+    """Return both tails at each angle: normal probabilities of wedges between D = 0 and L = A cos t - D sin t = 0.
 
     With h = E L / sd L and k = E D / sd D, Owen (1956) has P(L > 0, D > 0) = (Phi(h) + Phi(k)) / 2 - T(h, a) - T(k, b),
-    less 1/2 if h < 0; the excess and D being independent, b does not depend on t. Written with Phi(-k) nothing cancels
-    but what is as small as both tails.
+    less 1/2 if h < 0. Because the excess and D are independent, b does not depend on t. Written with Phi(-k), the only
+    terms that cancel are as small as both tails.
     """
     t = np.clip(t, -0.5 * math.pi, 0.5 * math.pi)
     cos, sin = np.cos(t), np.sin(t)

@@ -17,7 +17,7 @@ from dirichlet_bandits.validation import positive_number, reward_scale
 
 
 class PHEParams(NamedTuple):
-    """Pseudo-rewards for each reward, and the interval of the rewards."""
+    """Pseudo-rewards per reward, and the interval of the rewards."""
 
     a: float
     lower: float
@@ -41,15 +41,15 @@ class MBEParams(NamedTuple):
 
 @dataclass(frozen=True)
 class PHE(BoundedPolicy):
-    """Perturbed-History Exploration: the mean of all rewards and of as many fair coins, times a.
+    """Perturbed-History Exploration: the mean of all rewards and of fair coins, a coins per reward.
 
-    With n rewards of sum S, on the scale on which the bounds are 0 and 1,
+    With n rewards of sum S, on the scale where the bounds are 0 and 1,
 
-        index = (S + U) / (n + m),  m = ceil(a n),  U ~ Binomial(m, 1/2), drawn anew at every step.
+        index = (S + U) / (n + m),  m = ceil(a n),  U ~ Binomial(m, 1/2), drawn again at every step.
 
-    Logarithmic regret for a large enough; smaller ones often do better, but below 2 a run may go wrong for ever. An arm
-    whose rewards have all been 0 has an index of at most m / (n + m), about a / (1 + a), and that of another arm, of
-    mean mu, settles at (mu + a/2) / (1 + a): more, if mu > a/2.
+    The regret is logarithmic if a is large enough. Smaller values often do better, but below 2 a run may go wrong
+    forever: an arm whose rewards have all been 0 has an index of at most m / (n + m), about a / (1 + a), while the
+    index of another arm, with mean mu, settles at (mu + a/2) / (1 + a), which is larger if mu > a/2.
 
     >>> PHE()
     PHE(a=1.1, lower=0.0, upper=1.0)
@@ -60,7 +60,7 @@ class PHE(BoundedPolicy):
     a: float = 1.1
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds; a above 2, which the default is not"
+    assumes: ClassVar[str] = "rewards between known bounds; a > 2, unlike the default"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Kveton, Szepesvari, Ghavamzadeh et al. (2019)"
 
@@ -75,14 +75,14 @@ class PHE(BoundedPolicy):
 
 @dataclass(frozen=True)
 class ReBoot(Policy):
-    """Residual bootstrap: the mean, moved by its residuals and by two pseudo-residuals, reweighted at random.
+    """Residual bootstrap: the mean, shifted by its randomly reweighted residuals and two pseudo-residuals.
 
-    With n rewards of mean m and residuals e_i = X_i - m, and e = sigma sqrt(n + 2) and -e as two more,
+    With n rewards of mean m, residuals e_i = X_i - m, and e = sigma sqrt(n + 2) and -e as two more residuals,
 
-        index = m + (1/(n + 2)) sum_{i <= n+2} w_i e_i,  w_i ~ N(0, 1), drawn anew at every step:
+        index = m + (1/(n + 2)) sum_{i <= n+2} w_i e_i,  w_i ~ N(0, 1), drawn again at every step,
 
-    a draw of N(m, (sum_i (X_i - m)^2 + 2 (n + 2) sigma^2) / (n + 2)^2). For Gaussian rewards the regret is logarithmic
-    if sigma is large enough: 1.5 times their standard deviation is used in comparisons.
+    which is a draw from N(m, (sum_i (X_i - m)^2 + 2 (n + 2) sigma^2) / (n + 2)^2). For Gaussian rewards, the regret is
+    logarithmic if sigma is large enough; comparisons use 1.5 times their standard deviation.
 
     >>> ReBoot(sigma=1.5)
     ReBoot(sigma=1.5)
@@ -105,16 +105,16 @@ class ReBoot(Policy):
 
 @dataclass(frozen=True)
 class MBE(BoundedPolicy):
-    """Multiplier Bootstrap-based Exploration: rewards, and the two bounds beside each, reweighted at random.
+    """Multiplier Bootstrap-based Exploration: the rewards, each with both bounds added, are reweighted at random.
 
-    On the scale on which the bounds are 0 and 1, with independent weights w_i, u_i, v_i ~ N(1, variance) drawn anew at
+    On the scale where the bounds are 0 and 1, with independent weights w_i, u_i, v_i ~ N(1, variance) drawn again at
     every step,
 
         index = sum_i (w_i X_i + scale u_i) / sum_i (w_i + scale u_i + scale v_i)
 
-    if the sum of the weights is positive. If it is not, which is rare but for the first few rewards, the weights say
-    nothing of the arm, and it is pulled: its index is infinite. Numerator and denominator are jointly normal, so two
-    normal variables draw an index.
+    if the sum of the weights is positive. If it is not, which is rare except for the first few rewards, the weights
+    carry no information about the arm, and it is pulled: its index is infinite. Numerator and denominator are jointly
+    normal, so two normal variables suffice to draw an index.
 
     >>> MBE()
     MBE(scale=0.5, variance=0.5, lower=0.0, upper=1.0)
@@ -126,7 +126,7 @@ class MBE(BoundedPolicy):
     variance: float = 0.5
     lower: float = 0.0
     upper: float = 1.0
-    assumes: ClassVar[str] = "rewards between known bounds; scale large enough"
+    assumes: ClassVar[str] = "rewards between known bounds; a large enough scale"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Wan et al. (2023)"
 
@@ -154,14 +154,14 @@ class Spread(NamedTuple):
 
 @implements(init, ReBootParams, MBEParams)
 def new_spread(policy: Any, n_arms: int) -> Spread:
-    """No pulls yet."""
+    """Return a state without pulls."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     return Spread(pulls, means, sums, carry, lows, highs, np.zeros(n_arms))
 
 
 @jit
 def spread(state: Spread, arm: int, reward: float) -> None:
-    """Count a reward, and what it adds to the squares (Welford, 1962)."""
+    """Count a reward and add its squared distance from the mean (Welford, 1962)."""
     before = state.means[arm]
     count(state, arm, reward)
     if state.pulls[arm] > 1:
@@ -170,21 +170,21 @@ def spread(state: Spread, arm: int, reward: float) -> None:
 
 @implements(update, PHEParams)
 def count_rescaled(policy: PHEParams, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
-    """Count the reward as a share of the way from bound to bound."""
+    """Count the reward, rescaled to [0, 1]."""
     count(state, arm, rescaled(policy, reward))
     return state
 
 
 @implements(update, ReBootParams)
 def spread_reward(policy: ReBootParams, state: Spread, arm: int, reward: float, rng: np.random.Generator) -> Spread:
-    """Count the reward and its square."""
+    """Count the reward and its squared distance from the mean."""
     spread(state, arm, reward)
     return state
 
 
 @implements(update, MBEParams)
 def spread_rescaled(policy: MBEParams, state: Spread, arm: int, reward: float, rng: np.random.Generator) -> Spread:
-    """Count the reward, as a share of the way from bound to bound, and its square."""
+    """Count the reward, rescaled to [0, 1], and its squared distance from the mean."""
     spread(state, arm, rescaled(policy, reward))
     return state
 
@@ -193,7 +193,7 @@ def spread_rescaled(policy: MBEParams, state: Spread, arm: int, reward: float, r
 def perturbed_mean(
     policy: PHEParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The mean of rewards and fair coins; sums of whole numbers are exact, so ties are what they are on paper."""
+    """Return the mean of rewards and fair coins. Sums of whole numbers are exact, so ties occur as they do on paper."""
     n = state.pulls[arm]
     m = pseudo_rewards(policy.a, n)
     return (state.sums[arm] + state.carry[arm] + binomial(m, 0.5, rng)) / (n + m)
@@ -201,7 +201,7 @@ def perturbed_mean(
 
 @jit
 def residual_deviation(policy: ReBootParams, state: Spread, arm: int) -> float:
-    """Standard deviation of the index of ReBoot."""
+    """Return the standard deviation of the index of ReBoot."""
     n = state.pulls[arm] + 2.0
     return math.sqrt(state.squares[arm] + 2.0 * n * policy.sigma * policy.sigma) / n
 
@@ -210,13 +210,16 @@ def residual_deviation(policy: ReBootParams, state: Spread, arm: int) -> float:
 def residual_bootstrap(
     policy: ReBootParams, state: Spread, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The mean, moved by reweighted residuals."""
+    """Return the mean, shifted by reweighted residuals."""
     return state.means[arm] + residual_deviation(policy, state, arm) * rng.standard_normal()
 
 
 class Ratio(NamedTuple):
-    """MBE's numerator A and denominator D, both divided by n: mean and variance of D; the c for which D and the excess
-    A - c D are independent; mean and variance of the excess. The index is c + excess / D."""
+    """The joint distribution of MBE's numerator A and denominator D, both divided by n.
+
+    The fields are the mean and variance of D, the c for which D and the excess A - c D are independent, and the mean
+    and variance of the excess. The index is c + excess / D.
+    """
 
     weight: float
     weight_variance: float
@@ -227,10 +230,10 @@ class Ratio(NamedTuple):
 
 @jit
 def weighted_ratio(policy: MBEParams, n: int, mean: float, squares: float) -> Ratio:
-    """The normal law of numerator and denominator.
+    """Return the joint normal distribution of numerator and denominator.
 
-    c = Cov(A, D) / Var D is the mean of all values, their weights being squared. So A - c D has variance
-    s^2 sum_j b_j^2 (x_j - c)^2 over rewards (b = 1) and bounds (b = scale): nothing cancels.
+    c = Cov(A, D) / Var D is the mean of all values with their weights squared. So A - c D has variance s^2 sum_j b_j^2
+    (x_j - c)^2 over rewards (b = 1) and bounds (b = scale), and nothing cancels.
     """
     b, s = policy.scale, policy.deviation
     bb = b * b
@@ -248,7 +251,7 @@ def weighted_ratio(policy: MBEParams, n: int, mean: float, squares: float) -> Ra
 def multiplier_bootstrap(
     policy: MBEParams, state: Spread, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The ratio of two normal variables."""
+    """Return the ratio of two normal variables."""
     law = weighted_ratio(policy, state.pulls[arm], state.means[arm], state.squares[arm])
     weights = law.weight + math.sqrt(law.weight_variance) * rng.standard_normal()
     excess = law.excess + math.sqrt(law.excess_variance) * rng.standard_normal()

@@ -1,4 +1,4 @@
-"""Which arm bootstrap means pull: binomial laws where rewards are binary; the replicates where there are some."""
+"""Propensities of bootstrap means: binomial distributions for binary rewards, and the stored replicates otherwise."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ from dirichlet_bandits.types import Floats
 
 
 def only_binary(policy: GIRO | BootstrapTS) -> str:
-    """What is missing, unless all rewards are to be one of the bounds."""
+    """Return the obstacle to exact propensities, or an empty string if all rewards are binary."""
     if policy.binary:
         return ""
     return (
         f"{type(policy).__name__}(binary=True) where propensities are needed: the bootstrap mean of rewards other than "
-        "the two bounds has as many values as there are samples, and nobody knows how probable a decision was"
+        "the two bounds has as many values as there are samples, so the probability of a decision is not known"
     )
 
 
 def giro_propensities(policy: GIRO, state: Sorted) -> Floats:
-    """One binomial law an arm."""
+    """Return the propensities of GIRO from one binomial distribution per arm."""
     indices = []
     for n, ones in zip(state.pulls.tolist(), state.ones.tolist(), strict=True):
         m = pseudo_rewards.py_func(policy.a, n)  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ def giro_propensities(policy: GIRO, state: Sorted) -> Floats:
 
 
 def bootstrap_propensities(policy: BootstrapTS, state: Sorted) -> Floats:
-    """Binomial laws mixed over the heads of the artificial coins."""
+    """Return the propensities from binomial distributions mixed over the heads of the artificial coins."""
     _, coins = binomial_law(policy.artificial, 0.5)
     indices = []
     for n, ones in zip(state.pulls.tolist(), state.ones.tolist(), strict=True):
@@ -44,6 +44,6 @@ def bootstrap_propensities(policy: BootstrapTS, state: Sorted) -> Floats:
 
 
 def replicate_propensities(policy: OnlineBootstrapTS, state: Replicates) -> Floats:
-    """Every replicate of an arm is as probable as any other."""
+    """Return the propensities; every replicate of an arm is equally probable."""
     share = np.full(policy.replicates, 1.0 / policy.replicates)
     return discrete_index_propensities([Discrete(means, share) for means in state.totals / state.weights])

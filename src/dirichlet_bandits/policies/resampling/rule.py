@@ -1,4 +1,4 @@
-"""Bootstrap means: GIRO and bootstrap Thompson Sampling on the rewards themselves, and on online replicates."""
+"""Bootstrap means: GIRO and bootstrap Thompson Sampling on stored rewards, and on online replicates."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -20,7 +20,7 @@ _WEIGHTS: Final = {"double-or-nothing": 0, "poisson": 1}
 
 
 class GIROParams(NamedTuple):
-    """Pseudo-rewards of each kind for each reward, and the interval of the rewards."""
+    """Pseudo-rewards of each kind per reward, and the interval of the rewards."""
 
     a: float
     lower: float
@@ -28,7 +28,7 @@ class GIROParams(NamedTuple):
 
 
 class BootstrapTSParams(NamedTuple):
-    """Artificial rewards, whether they are coins, and the interval of the rewards."""
+    """The number of artificial rewards, whether they are coins, and the interval of the rewards."""
 
     artificial: int
     coins: bool
@@ -37,7 +37,7 @@ class BootstrapTSParams(NamedTuple):
 
 
 class OnlineBootstrapTSParams(NamedTuple):
-    """Replicates, the code of their weights, and the interval of the rewards."""
+    """The number of replicates, the code of their weights, and the interval of the rewards."""
 
     replicates: int
     weights: int
@@ -46,7 +46,7 @@ class OnlineBootstrapTSParams(NamedTuple):
 
 
 class ResamplingPolicy(BoundedPolicy):
-    """A policy that resamples its rewards, with a field ``binary``: each reward is one of the two bounds."""
+    """A policy that resamples its rewards; with ``binary``, each reward is one of the two bounds."""
 
     binary: bool
 
@@ -55,7 +55,7 @@ class ResamplingPolicy(BoundedPolicy):
         true_or_false("binary", self.binary)
 
     def check_reward(self, reward: float) -> None:
-        """Refuse a reward that is not finite, outside the bounds, or between them if all are to be binary."""
+        """Refuse a reward that is not finite, outside the bounds, or, with ``binary``, between them."""
         super().check_reward(reward)
         if self.binary and reward not in self.reward_bounds:
             raise RewardError(f"{self!r} expects rewards {self.lower:g} or {self.upper:g} (got {reward!r})")
@@ -65,12 +65,13 @@ class ResamplingPolicy(BoundedPolicy):
 class GIRO(ResamplingPolicy):
     """Garbage In, Reward Out: the bootstrap mean of the rewards and of pseudo-rewards at both bounds.
 
-    The history of an arm with n rewards has ceil(a n) times each bound besides; the index is the mean of as many values
-    drawn from it with replacement, anew at every step. The analysis wants a > 1/sqrt(2); smaller ones often do better.
+    The history of an arm with n rewards is extended by ceil(a n) copies of each bound. The index is the mean of as many
+    values drawn from it with replacement, drawn again at every step. The analysis requires a > 1/sqrt(2); smaller
+    values often do better.
 
-    With ``binary`` all rewards are to be one of the bounds. Then, on the scale on which these are 0 and 1, the index is
-    Binomial(N, (S + ceil(a n)) / N) / N, N = n + 2 ceil(a n), and propensities are known. For other rewards it has as
-    many values as there are samples: a live study is refused.
+    With ``binary``, all rewards must be one of the bounds. Then, on the scale where these are 0 and 1, the index is
+    Binomial(N, (S + ceil(a n)) / N) / N with N = n + 2 ceil(a n), and propensities are known. For other rewards, the
+    index has as many values as there are samples, so live studies refuse the policy.
 
     >>> GIRO()
     GIRO(a=1.0, lower=0.0, upper=1.0, binary=False)
@@ -82,7 +83,7 @@ class GIRO(ResamplingPolicy):
     lower: float = 0.0
     upper: float = 1.0
     binary: bool = False
-    assumes: ClassVar[str] = "rewards between known bounds; proved for coins and a > 1/sqrt(2); live studies: coins"
+    assumes: ClassVar[str] = "rewards between known bounds, binary in live studies; proved if binary and a > 1/sqrt(2)"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Kveton, Szepesvari, Vaswani et al. (2019)"
 
@@ -97,15 +98,15 @@ class GIRO(ResamplingPolicy):
 
 @dataclass(frozen=True)
 class BootstrapTS(ResamplingPolicy):
-    """Bootstrap Thompson Sampling: the bootstrap mean of the rewards and of a few artificial ones.
+    """Bootstrap Thompson Sampling: the bootstrap mean of the rewards and a few artificial ones.
 
     The index of an arm with n rewards is the mean of n + M values, drawn with replacement from its rewards and from
-    ``artificial`` = M more, which come from a prior and are drawn anew at every step. The prior is uniform between the
-    bounds; with ``binary``, where all rewards are to be one of the bounds, it is a fair coin. Without artificial ones
+    ``artificial`` = M more, which come from a prior and are drawn again at every step. The prior is uniform between the
+    bounds; with ``binary``, where all rewards must be one of the bounds, it is a fair coin. Without artificial rewards,
     the regret would be linear.
 
-    With ``binary`` propensities are known: the index is a mixture of binomial variables. For other rewards it has as
-    many values as there are samples: a live study is refused.
+    With ``binary``, propensities are known, because the index is a mixture of binomial variables. For other rewards,
+    the index has as many values as there are samples, so live studies refuse the policy.
 
     >>> BootstrapTS()
     BootstrapTS(artificial=10, lower=0.0, upper=1.0, binary=False)
@@ -117,7 +118,7 @@ class BootstrapTS(ResamplingPolicy):
     lower: float = 0.0
     upper: float = 1.0
     binary: bool = False
-    assumes: ClassVar[str] = "rewards between known bounds; live studies: one of the two bounds"
+    assumes: ClassVar[str] = "rewards between known bounds, binary in live studies"
     reference: ClassVar[str] = "Osband and Van Roy (2015)"
 
     def __post_init__(self) -> None:
@@ -131,11 +132,12 @@ class BootstrapTS(ResamplingPolicy):
 
 @dataclass(frozen=True)
 class OnlineBootstrapTS(BoundedPolicy):
-    """Bootstrap Thompson Sampling that forgets the rewards: each arm shows one of its replicates, chosen at random.
+    """Bootstrap Thompson Sampling without stored rewards: each arm's index is one of its replicates, drawn at random.
 
-    Each of the J ``replicates`` of an arm is a weighted mean of its rewards; a new reward enters it with a weight of
-    its own, 0 or 1 with equal probabilities (``"double-or-nothing"``: doubling would cancel) or Poisson(1). Every
-    replicate starts with both bounds, each of weight 1. A pull costs O(J), however many rewards there were.
+    Each of the J ``replicates`` of an arm is a weighted mean of its rewards. A new reward enters each replicate with a
+    separate weight, which is 0 or 1 with equal probabilities (``"double-or-nothing"``; the factor 2 would cancel) or
+    Poisson(1). Every replicate starts with both bounds, each with weight 1. A pull costs O(J), however many rewards
+    there were.
 
     >>> OnlineBootstrapTS(replicates=1000)
     OnlineBootstrapTS(replicates=1000, weights='double-or-nothing', lower=0.0, upper=1.0)
@@ -162,8 +164,11 @@ class OnlineBootstrapTS(BoundedPolicy):
 
 
 class Sorted(NamedTuple):
-    """A history that has each arm's rewards between the bounds first: so many are ``inner``, and ``ones`` are the upper
-    bound. Only inner rewards are looked up when a sample is drawn."""
+    """A history in which each arm's rewards strictly between the bounds come first.
+
+    ``inner`` counts these rewards, and ``ones`` those equal to the upper bound. Only inner rewards are looked up when a
+    sample is drawn.
+    """
 
     pulls: Ints
     means: Floats
@@ -181,7 +186,7 @@ class Sorted(NamedTuple):
 
 @implements(init, GIROParams, BootstrapTSParams)
 def new_sorted(policy: Any, n_arms: int) -> Sorted:
-    """No rewards yet."""
+    """Return a state without rewards."""
     pulls, means, sums, carry, lows, highs, pool, start, room, used = new_history(n_arms)
     inner, ones = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     return Sorted(pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones)
@@ -189,7 +194,7 @@ def new_sorted(policy: Any, n_arms: int) -> Sorted:
 
 @implements(update, GIROParams, BootstrapTSParams)
 def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.Generator) -> Sorted:
-    """Remember the reward, as a share of the way from bound to bound; one between them changes places with another."""
+    """Store the reward, rescaled to [0, 1]; a reward strictly between the bounds is swapped to the front."""
     pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones = state
     x = rescaled(policy, reward)
     history = History(pulls, means, sums, carry, lows, highs, pool, start, room, used)
@@ -206,7 +211,7 @@ def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.
 
 @jit
 def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
-    """How many of n draws with replacement are favourable, if so many values among all are."""
+    """Return how many of n draws with replacement are favorable, if ``favourable`` of the ``among`` values are."""
     if favourable == 0 or n == 0:
         return 0
     return n if favourable == among else binomial(n, favourable / among, rng)
@@ -214,7 +219,7 @@ def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
 
 @jit
 def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> float:
-    """Sum of n draws from the arm's rewards between the bounds."""
+    """Return the sum of n draws from the arm's rewards strictly between the bounds."""
     first, inner, total = state.start[arm], state.inner[arm], 0.0
     for _ in range(n):
         total += state.pool[first + int(rng.random() * inner)]
@@ -223,7 +228,7 @@ def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> floa
 
 @jit
 def resampled_mean(state: Sorted, arm: int, size: int, ones: int, rng: np.random.Generator) -> float:
-    """Mean of so many draws from as many values: the inner rewards, so many ones, and zeros."""
+    """Return the mean of ``size`` draws from ``size`` values: the inner rewards, ``ones`` ones, and zeros."""
     inner = state.inner[arm]
     n = heads(size, inner, size, rng)
     return (heads(size - n, ones, size - inner, rng) + inner_sum(state, arm, n, rng)) / size
@@ -233,7 +238,7 @@ def resampled_mean(state: Sorted, arm: int, size: int, ones: int, rng: np.random
 def garbage_in_reward_out(
     policy: GIROParams, state: Sorted, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The bootstrap mean of rewards and pseudo-rewards."""
+    """Return the bootstrap mean of rewards and pseudo-rewards."""
     n = state.pulls[arm]
     m = pseudo_rewards(policy.a, n)
     return resampled_mean(state, arm, n + 2 * m, state.ones[arm] + m, rng)
@@ -243,7 +248,7 @@ def garbage_in_reward_out(
 def bootstrap_with_a_prior(
     policy: BootstrapTSParams, state: Sorted, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The bootstrap mean of rewards and artificial rewards, of which some are drawn, perhaps more than once."""
+    """Return the bootstrap mean of rewards and artificial rewards, some of which are drawn, perhaps more than once."""
     more, ones = policy.artificial, state.ones[arm]
     size = state.pulls[arm] + more
     if policy.coins:
@@ -273,7 +278,7 @@ class Replicates(NamedTuple):
 
 @implements(init, OnlineBootstrapTSParams)
 def new_replicates(policy: OnlineBootstrapTSParams, n_arms: int) -> Replicates:
-    """Both bounds in every replicate, and no rewards yet."""
+    """Return replicates that hold both bounds and no rewards."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     shape = (n_arms, policy.replicates)
     return Replicates(pulls, means, sums, carry, lows, highs, np.ones(shape), np.full(shape, 2.0))
@@ -283,7 +288,7 @@ def new_replicates(policy: OnlineBootstrapTSParams, n_arms: int) -> Replicates:
 def enter_replicates(
     policy: OnlineBootstrapTSParams, state: Replicates, arm: int, reward: float, rng: np.random.Generator
 ) -> Replicates:
-    """Count the reward, with a weight of its own in each replicate."""
+    """Count the reward, with a separate weight in each replicate."""
     x = rescaled(policy, reward)
     count(state, arm, x)
     for j in range(policy.replicates):
@@ -297,6 +302,6 @@ def enter_replicates(
 def some_replicate(
     policy: OnlineBootstrapTSParams, state: Replicates, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The mean of a replicate chosen at random."""
+    """Return the mean of a replicate drawn at random."""
     j = int(rng.random() * policy.replicates)
     return state.totals[arm, j] / state.weights[arm, j]

@@ -1,4 +1,4 @@
-"""Policies for rewards that change now and then: restarts after an alarm, and EXP3.S."""
+"""Policies for rewards that change from time to time: restarts after an alarm, and EXP3.S."""
 
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.restarting.detectors import CUSUM, GLR, MeanShift

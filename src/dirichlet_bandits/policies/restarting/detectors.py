@@ -1,6 +1,6 @@
 """Detectors of changes: GLR, CUSUM, and the comparison of two half windows.
 
-A detector looks at the rewards of one arm since its last restart, after each of them, and raises an alarm or not.
+After each reward of an arm, a detector tests the arm's rewards since its last restart, and may raise an alarm.
 """
 
 import math
@@ -32,12 +32,12 @@ class Detector:
 
     @property
     def params(self) -> Any:
-        """Parameters as the compiled verb sees them: a NamedTuple of numbers."""
+        """Parameters in the form that the compiled verb uses: a NamedTuple of numbers."""
         raise NotImplementedError
 
 
 class GLRParams(NamedTuple):
-    """Code of the threshold, level, and how often to test."""
+    """Code of the threshold, the level, and how often to test."""
 
     threshold: int
     delta: float
@@ -45,7 +45,7 @@ class GLRParams(NamedTuple):
 
 
 class CUSUMParams(NamedTuple):
-    """Rewards that estimate the mean, tolerated drift, threshold of the alarm, and how often to test."""
+    """Number of rewards that estimate the mean, tolerated drift, threshold of the alarm, and how often to test."""
 
     first: int
     drift: float
@@ -54,7 +54,7 @@ class CUSUMParams(NamedTuple):
 
 
 class MeanShiftParams(NamedTuple):
-    """The window; the difference of sums that raises an alarm, NaN to compute it from the horizon; the horizon."""
+    """The window, the difference of sums that raises an alarm (NaN to compute it from the horizon), and the horizon."""
 
     window: int
     threshold: float
@@ -63,13 +63,13 @@ class MeanShiftParams(NamedTuple):
 
 @dataclass(frozen=True)
 class GLR(Detector):
-    """Alarm when some split of an arm's rewards since its restart separates two means too well to be chance.
+    """An alarm when some split of an arm's rewards since its restart separates two means too well to be chance.
 
     The statistic is sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}), with the Bernoulli divergence; it
     serves all rewards in [0, 1]. It is computed after every ``every``-th reward of an arm and compared with a
-    ``threshold``: ``"recommended"``, log(3 n^1.5 / delta), or ``"proved"``, with which the rewards of an arm that does
-    not change ever raise an alarm with probability at most ``delta``. Others have used ``"jmlr"``, log(n^1.5 / delta),
-    and ``"dal"``, log(4 n^1.5 / delta).
+    ``threshold``: ``"recommended"``, log(3 n^1.5 / delta), or ``"proved"``, for which an arm that does not change ever
+    raises an alarm with probability at most ``delta``. Other publications use ``"jmlr"``, log(n^1.5 / delta), and
+    ``"dal"``, log(4 n^1.5 / delta).
 
     >>> GLR(delta=0.05, threshold="proved")
     GLR(delta=0.05, threshold='proved', every=10)
@@ -93,11 +93,11 @@ class GLR(Detector):
 
 @dataclass(frozen=True)
 class CUSUM(Detector):
-    """Alarm when an arm's rewards have drifted away from the mean u of its first rewards.
+    """An alarm when an arm's rewards have drifted away from the mean u of its first rewards.
 
-    After the first ``first`` rewards, g+ = max(0, g+ + x - u - drift) and g- = max(0, g- + u - x - drift) follow every
-    reward x, and the larger one raises an alarm when it reaches ``threshold``. With ``every`` above 1, this is
-    checked only after every so many rewards of the arm.
+    After the first ``first`` rewards, g+ = max(0, g+ + x - u - drift) and g- = max(0, g- + u - x - drift) are updated
+    with every reward x, and the larger one raises an alarm when it reaches ``threshold``. With ``every`` above 1, this
+    is checked only after every so many rewards of the arm.
 
     >>> CUSUM(first=50, drift=0.05, threshold=8.5)
     CUSUM(first=50, drift=0.05, threshold=8.5, every=1)
@@ -124,7 +124,7 @@ class CUSUM(Detector):
 
 @dataclass(frozen=True)
 class MeanShift(Detector):
-    """Alarm when the sums of the older and the newer half of an arm's last ``window`` rewards differ by too much.
+    """An alarm when the sums of the older and the newer half of an arm's last ``window`` rewards differ too much.
 
     >>> MeanShift(window=200, threshold=45.0)
     MeanShift(window=200, threshold=45.0)
@@ -146,7 +146,7 @@ class MeanShift(Detector):
 
 
 def even_window(window: object) -> int:
-    """The argument ``window`` as an int, if it has two halves."""
+    """Return the argument ``window`` as an int; it must be even."""
     if whole_number("window", window, at_least=2) % 2:
         raise ArgumentError("window", "an even number", window)
     return int(window)  # type: ignore[call-overload]
@@ -154,13 +154,13 @@ def even_window(window: object) -> int:
 
 @jit
 def published_threshold(window: int, n_arms: int, horizon: float) -> float:
-    """b = sqrt(w log(2 K T^2) / 2)"""
+    """Return b = sqrt(w log(2 K T^2) / 2)."""
     return math.sqrt(0.5 * window * math.log(2.0 * n_arms * horizon * horizon))
 
 
 @implements(alarm, GLRParams)
 def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Floats, arm: int) -> bool:
-    """sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}) >= beta(n, delta)"""
+    """Whether sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}) >= beta(n, delta)."""
     n = kept.pulls[arm]
     if n < 2 or n % detector.every != 0:
         return False
@@ -170,7 +170,7 @@ def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Floats, a
 
 @implements(alarm, CUSUMParams)
 def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Floats, arm: int) -> bool:
-    """max(g+, g-) >= h, with the mean of the first rewards in the first place of the memory"""
+    """Whether max(g+, g-) >= h; the mean of the first rewards is the first number of the memory."""
     n, x = kept.pulls[arm], rewards(kept, arm)
     if n <= detector.first:
         memory[arm, 0] = kept.means[arm]
@@ -183,7 +183,7 @@ def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Floats, a
 
 @implements(alarm, MeanShiftParams)
 def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Floats, arm: int) -> bool:
-    """|sum of the last w/2 - sum of the w/2 before| > b"""
+    """Whether |sum of the last w/2 - sum of the w/2 before| > b."""
     n = kept.pulls[arm]
     if n < detector.window:
         return False

@@ -1,4 +1,4 @@
-"""EXP3.S: exponential weights that share a little with every arm, so that none is forgotten for ever."""
+"""EXP3.S: exponential weights that share a little with every arm, so that no arm is lost forever."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from dirichlet_bandits.validation import finite_number, whole_number
 
 
 class EXP3SParams(NamedTuple):
-    """The horizon, the number of segments, and alpha and gamma, of which gamma is NaN if it follows from the others."""
+    """The horizon, the number of segments, alpha, and gamma, which is NaN if it follows from the others."""
 
     horizon: float
     segments: float
@@ -24,7 +24,7 @@ class EXP3SParams(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Pulls, and the weights of the arms, which sum to 1."""
+    """Pulls and weights of the arms; the weights sum to 1."""
 
     pulls: Ints
     weights: Floats
@@ -32,15 +32,15 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class EXP3S(Policy):
-    """Exponential weights for rewards in [0, 1] that change in any way.
+    """Exponential weights for rewards in [0, 1] that may change in any way.
 
     Arm k is pulled with probability p_k = (1 - gamma) w_k / sum w + gamma / K. Its reward x then changes the weights:
-    w_k <- w_k exp(gamma x / (p_k K)), and every arm gets e alpha / K of the sum before. By default alpha = 1 / T and
-    gamma = min(1, sqrt(K (S log(K T) + e) / ((e - 1) T))) for T decisions and S segments, one more than there are
-    changes.
+    w_k <- w_k exp(gamma x / (p_k K)), and every arm gets e alpha / K of the previous sum. By default, alpha = 1 / T and
+    gamma = min(1, sqrt(K (S log(K T) + e) / ((e - 1) T))) for T decisions and S segments, where S is the number of
+    changes plus one.
 
     The first reward of each arm, from the opening, does not change the weights, because its pull was certain. Rewards
-    are expected before the next decision: where they are late, p_k is that of the time when the reward is reported.
+    are expected before the next decision; if a reward is late, p_k is the probability at the time when it is reported.
 
     >>> EXP3S(horizon=10_000, segments=3)
     EXP3S(horizon=10000, segments=3, alpha=None, gamma=None)
@@ -53,7 +53,7 @@ class EXP3S(Policy):
     segments: int = 1
     alpha: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "rewards in [0, 1] that change in any way"
+    assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Auer et al. (2002)"
 
@@ -78,7 +78,7 @@ class EXP3S(Policy):
 
 @jit
 def uniform_share(policy: EXP3SParams, n_arms: int) -> float:
-    """gamma = min(1, sqrt(K (S log(K T) + e) / ((e - 1) T))), corollary 8.3, unless it is given"""
+    """Return the given gamma, or min(1, sqrt(K (S log(K T) + e) / ((e - 1) T))) by corollary 8.3."""
     if not math.isnan(policy.gamma):
         return policy.gamma
     total = n_arms * (policy.segments * math.log(n_arms * policy.horizon) + math.e)
@@ -87,19 +87,19 @@ def uniform_share(policy: EXP3SParams, n_arms: int) -> float:
 
 @jit
 def probability(gamma: float, weights: Floats, arm: int) -> float:
-    """(1 - gamma) w_k + gamma / K, the weights summing to 1"""
+    """Return (1 - gamma) w_k + gamma / K, for weights that sum to 1."""
     return (1.0 - gamma) * weights[arm] + gamma / weights.size
 
 
 @implements(init, EXP3SParams)
 def equal_weights(policy: EXP3SParams, n_arms: int) -> Weights:
-    """All arms alike."""
+    """Return equal weights for all arms."""
     return Weights(np.zeros(n_arms, np.int64), np.full(n_arms, 1.0 / n_arms))
 
 
 @implements(select, EXP3SParams)
 def draw_by_probability(policy: EXP3SParams, state: Weights, rng: np.random.Generator) -> int:
-    """An arm with its probability."""
+    """Return an arm drawn with its probability."""
     gamma, n_arms = uniform_share(policy, state.weights.size), state.weights.size
     left = rng.random()
     for arm in range(n_arms - 1):
@@ -111,7 +111,7 @@ def draw_by_probability(policy: EXP3SParams, state: Weights, rng: np.random.Gene
 
 @implements(update, EXP3SParams)
 def reweigh(policy: EXP3SParams, state: Weights, arm: int, reward: float, rng: np.random.Generator) -> Weights:
-    """Raise the arm's weight by its reward over its probability, share, and let the weights sum to 1 again."""
+    """Raise the arm's weight by its reward over its probability, share, and normalize the weights."""
     state.pulls[arm] += 1
     if state.pulls[arm] == 1:
         return state
@@ -128,7 +128,7 @@ def reweigh(policy: EXP3SParams, state: Weights, arm: int, reward: float, rng: n
 
 
 def all_probabilities(policy: Any, state: Weights) -> Floats:
-    """The probability of every arm; an entry point."""
+    """Return the probability of every arm; an entry point."""
     gamma, chances = uniform_share(policy, state.weights.size), np.empty(state.weights.size)
     for arm in range(chances.size):
         chances[arm] = probability(gamma, state.weights, arm)
@@ -136,6 +136,6 @@ def all_probabilities(policy: Any, state: Weights) -> Floats:
 
 
 def weight_propensities(policy: Policy, state: Weights) -> Floats:
-    """The rule itself."""
+    """Return the probabilities of the rule itself."""
     chances: Floats = specialised(all_probabilities, policy.params)(policy.params, state)
     return chances

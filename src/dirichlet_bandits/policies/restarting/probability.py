@@ -19,9 +19,9 @@ from dirichlet_bandits.types import Floats
 
 
 def restarting_propensities(policy: Any, state: Restarted) -> Floats:
-    """(1 - omega) p + omega / K, p being the propensities of the restarted policy; 0 and 1 by the schedule.
+    """Return (1 - omega) p + omega / K with the restarted policy's propensities p, or 0 and 1 by the schedule.
 
-    Arms without enough rewards since the last restart are pulled in one round.
+    Arms without enough rewards since the last restart are pulled together in one round.
     """
     params, n_arms = policy.params, len(state.pulls)
     rate, forced = specialised(outlook, params)(params, state)
@@ -35,7 +35,7 @@ def restarting_propensities(policy: Any, state: Restarted) -> Floats:
 
 
 def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
-    """Of the restarted policy, all arms having a reward since their last restart."""
+    """Return the propensities of the restarted policy, if all arms have a reward since their last restart."""
     rule = propensities_of(policy.policy).from_state
     assert rule is not None  # or the policy would have been refused
     if rule is index_propensities and isinstance(params, ClockedRestartingParams):
@@ -46,12 +46,12 @@ def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
 
 
 def obstacle(policy: Any) -> str:
-    """Nothing, unless the restarted policy is refused."""
+    """Return the obstacle of the restarted policy, or an empty string if it has none."""
     propensities_of(policy.policy)
     return ""
 
 
 def refuse_histories(policy: Any, histories: list[Floats]) -> Floats:
-    """Refuse histories: the order of the decisions matters, and they do not tell it."""
-    expected = "one that does not change with the order of decisions, which histories do not have (state_propensities)"
+    """Refuse histories, because they do not contain the order of the decisions, which matters."""
+    expected = "one that does not depend on the order of decisions, which histories do not contain (state_propensities)"
     raise ArgumentError("policy", expected, policy)

@@ -31,7 +31,7 @@ from dirichlet_bandits.validation import positive_number, true_or_false, whole_n
 
 
 class MUCBRate(NamedTuple):
-    """The number of segments, the window and the horizon, from which M-UCB's exploration is computed."""
+    """The number of segments, the window and the horizon, which determine M-UCB's exploration."""
 
     segments: int
     window: int
@@ -53,11 +53,11 @@ class _Published(Policy):
 
 @dataclass(frozen=True)
 class GLRKLUCB(_Published):
-    """KL-UCB, restarted by a test of generalized likelihood ratios: a short form of :class:`Restarting`.
+    """KL-UCB, restarted by a generalized likelihood ratio test: a short form of :class:`Restarting`.
 
     The index of arm k is sup{q : N_k kl(mu_k, q) <= log(t - tau_k)}, from its rewards since its last restart at time
     tau_k. The parameters are those of :class:`Restarting` and :class:`GLR`. For a known horizon T and K arms, the paper
-    takes delta = 1 / sqrt(T), exploration = sqrt(K log(T) / T) and ``growing=True``; a twentieth of this exploration is
+    uses delta = 1 / sqrt(T), exploration = sqrt(K log(T) / T) and ``growing=True``; a twentieth of this exploration is
     usually better, but may miss changes.
 
     >>> GLRKLUCB(scope="local").params == Restarting(KLUCB("bernoulli"), scope="local").params
@@ -74,7 +74,7 @@ class GLRKLUCB(_Published):
     every: int = 10
     scheduled: bool = False
     growing: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] that change now and then"
+    assumes: ClassVar[str] = "rewards in [0, 1] that change from time to time"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = "Besson et al. (2022)"
 
@@ -96,12 +96,12 @@ class GLRKLUCB(_Published):
 
 @dataclass(frozen=True)
 class MUCB(_Published):
-    """UCB1 with restarts of all arms: alarm when the halves of a window of an arm's rewards differ.
+    """UCB1 that restarts all arms after an alarm: when the halves of a window of an arm's rewards differ.
 
     The index is mu_k + sqrt(2 log(t - tau) / N_k). An arm's last ``window`` rewards raise an alarm if the sums of their
     halves differ by more than ``threshold``, by default b = sqrt(w log(2 K T^2) / 2). A decision explores with
-    probability ``exploration``, by default sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), M being the number of segments.
-    With ``scheduled=True`` the arms are explored in turn at fixed times, as published.
+    probability ``exploration``, by default sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), where M is the number of
+    segments. With ``scheduled=True``, the arms are explored in turn at fixed times, as published.
 
     >>> MUCB(window=200, horizon=10_000, segments=3)
     MUCB(window=200, horizon=10000, segments=3, threshold=None, exploration=None, scheduled=False)
@@ -154,7 +154,7 @@ class MUCB(_Published):
 
 @implements(exploration_rate, MUCBRate)
 def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> float:
-    """gamma = sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), section 6.1"""
+    """Return gamma = sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), section 6.1."""
     b = published_threshold(rate.window, n_arms, rate.horizon)
     cost = 2.0 * b + 3.0 * math.sqrt(rate.window)
     return min(1.0, math.sqrt((rate.segments - 1) * n_arms * cost / (2.0 * rate.horizon)))
@@ -162,12 +162,12 @@ def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> floa
 
 @dataclass(frozen=True)
 class CUSUMUCB(_Published):
-    """UCB with restarts of single arms: alarm when an arm's rewards drift away from the mean of its first ones.
+    """UCB that restarts single arms after an alarm: when an arm's rewards drift away from the mean of its first ones.
 
     The index is mu_k + sqrt(xi log(N_1 + ... + N_K) / N_k), from each arm's rewards since its last restart. The
     detector is :class:`CUSUM` with ``first``, ``drift`` and ``threshold``, by default log(T / G) for G changes. A
-    decision explores with probability ``exploration``, by default sqrt(G log(T / G) / T). With ``forced=True`` each arm
-    is first pulled ``first`` times after its restart, as in the comparison of Baudry, Russac and Cappé (2021).
+    decision explores with probability ``exploration``, by default sqrt(G log(T / G) / T). With ``forced=True``, each
+    arm is first pulled ``first`` times after its restart, as in the comparison of Baudry, Russac and Cappé (2021).
 
     >>> CUSUMUCB(horizon=10_000, changes=2).policy
     UCB1(sigma=0.5)

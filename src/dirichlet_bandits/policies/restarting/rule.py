@@ -1,4 +1,4 @@
-"""Restarts: a policy that forgets when a detector raises an alarm, and explores so that the detector has rewards."""
+"""Restarts: a policy that forgets when a detector raises an alarm, and explores to supply the detector with rewards."""
 
 import math
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from dirichlet_bandits.validation import finite_number, true_or_false
 
 SCOPES: Final = {"global": 0, "local": 1}
 CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
-AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; the others count from the first, or an alarm
+AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; a schedule counts from the start or an alarm
 DIMINISHING_SCALE: Final = 0.2
-"""Of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
+"""The scale of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
 
 _GLR: Final = GLR()
 _TOTAL, _LAST_ALARM, _ALARMS = 0, 1, 2
@@ -38,8 +38,11 @@ class Rate(NamedTuple):
 
 
 class RestartingParams(NamedTuple):
-    """The parts; whether only the arm of an alarm restarts; when decisions explore; pulls that come first after a
-    restart."""
+    """The policy, its detector and its exploration.
+
+    ``local`` is true if only the arm of an alarm restarts, ``scheduled`` determines when decisions explore, and
+    ``first`` is the number of pulls that come first after a restart.
+    """
 
     policy: Any
     detector: Any
@@ -50,7 +53,7 @@ class RestartingParams(NamedTuple):
 
 
 class ClockedRestartingParams(NamedTuple):
-    """The same for an index policy whose arms restart one by one, each with the time since its own restart."""
+    """The same parameters for an index policy whose arms restart separately, each with its own clock."""
 
     policy: Any
     detector: Any
@@ -63,8 +66,8 @@ class ClockedRestartingParams(NamedTuple):
 class Restarted(NamedTuple):
     """All pulls of each arm, and what is remembered since the last restart.
 
-    ``kept`` has the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
-    each arm's last restart, ``counts`` the number of all rewards, of those before the last alarm, and of alarms.
+    ``kept`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
+    each arm's last restart, and ``counts`` the number of all rewards, of those before the last alarm, and of alarms.
     """
 
     pulls: Ints
@@ -77,12 +80,12 @@ class Restarted(NamedTuple):
 
 @verb
 def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
-    """Probability that the next decision explores, ``since`` rewards after the last alarm."""
+    """Return the probability that the next decision explores, ``since`` rewards after the last alarm."""
 
 
 @implements(exploration_rate, Rate)
 def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
-    """A constant; or scale sqrt(K / n), n rewards after the last alarm; or larger with each alarm."""
+    """Return a constant rate, scale sqrt(K / n) for n rewards since the last alarm, or one that grows with alarms."""
     value = rate.scale
     if rate.law == DIMINISHING:
         value *= math.sqrt(n_arms / max(since, 1))
@@ -93,19 +96,19 @@ def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
 
 @dataclass(frozen=True)
 class Restarting(Policy):
-    """Another policy, restarted when a detector finds that an arm has changed.
+    """A wrapper that restarts another policy when a detector finds that an arm has changed.
 
-    With probability ``exploration`` a decision explores: it pulls an arm uniformly at random, so that changes of arms
-    that look bad are noticed. Otherwise ``policy`` decides, from its rewards since the last restart only; arms without
-    a reward since then are pulled first. The probability of arm k is therefore (1 - omega) p_k + omega / K.
-    Without a number, omega = min(1, 0.2 sqrt(K / n)), n being the number of rewards since the last alarm: this needs no
-    horizon.
+    With probability ``exploration``, a decision explores: it pulls an arm uniformly at random, so that changes of arms
+    that look bad are noticed. Otherwise, ``policy`` decides, using only its rewards since the last restart; arms
+    without a reward since then are pulled first. The probability of arm k is therefore (1 - omega) p_k + omega / K. If
+    you give no number, omega = min(1, 0.2 sqrt(K / n)), where n is the number of rewards since the last alarm; this
+    does not depend on a horizon.
 
-    An alarm restarts all arms (``scope="global"``), or only the arm that has changed (``scope="local"``). In the second
-    case, the index of an arm uses the time since its own restart.
+    An alarm restarts all arms (``scope="global"``), or only the arm that has changed (``scope="local"``). With a local
+    restart, the index of an arm uses the time since its own restart.
 
     Two options reproduce published settings. ``growing=True`` multiplies the exploration by the square root of 1 + the
-    number of alarms. ``scheduled=True`` pulls the arms in turn at fixed times, at the same rate: such decisions are
+    number of alarms. ``scheduled=True`` pulls the arms in turn at fixed times, at the same rate; such decisions are
     certain, so their propensities are 0 or 1.
 
     >>> from dirichlet_bandits import KLUCB, NPTS
@@ -124,7 +127,7 @@ class Restarting(Policy):
     scope: Literal["global", "local"] = "global"
     scheduled: bool = False
     growing: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] that change now and then, and what the restarted policy assumes"
+    assumes: ClassVar[str] = "rewards in [0, 1] that change from time to time; what the restarted policy assumes"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = "Besson et al. (2022); Gerogiannis et al. (2025)"
     wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
@@ -148,12 +151,12 @@ class Restarting(Policy):
 
     @property
     def waits_for_all_arms(self) -> bool:  # type: ignore[override]
-        """As the restarted policy does."""
+        """Whether the restarted policy waits until every arm has a reward."""
         return self.policy.waits_for_all_arms
 
     @property
     def ordered_arms(self) -> bool:  # type: ignore[override]
-        """As the restarted policy does."""
+        """Whether the order of the arms matters to the restarted policy."""
         return self.policy.ordered_arms
 
     @property
@@ -176,7 +179,7 @@ class Restarting(Policy):
 
 
 def check_exploration(exploration: object) -> None:
-    """Refuse what is neither None nor a probability below 1."""
+    """Refuse a value that is neither None nor a probability below 1."""
     if exploration is not None and not 0.0 <= finite_number("exploration", exploration) < 1.0:
         raise ArgumentError("exploration", "None, or a number of at least 0 and below 1", exploration)
 
@@ -189,7 +192,7 @@ def _rate(exploration: float | None, growing: bool) -> Rate:
 
 @implements(verbs.init, RestartingParams, ClockedRestartingParams)
 def start(policy: Any, n_arms: int) -> Restarted:
-    """Nothing is known, nothing has restarted."""
+    """Return a state without rewards or restarts."""
     return Restarted(
         np.zeros(n_arms, np.int64),
         verbs.init(policy.policy, n_arms),
@@ -202,7 +205,7 @@ def start(policy: Any, n_arms: int) -> Restarted:
 
 @jit
 def forget(state: Restarted, arm: int) -> None:
-    """Restart an arm: all but the policy's own state."""
+    """Restart an arm, except for the policy's own state."""
     kept = state.kept
     kept.pulls[arm], kept.means[arm], kept.sums[arm], kept.carry[arm] = 0, 0.0, 0.0, 0.0
     kept.lows[arm], kept.highs[arm] = np.inf, -np.inf
@@ -212,7 +215,7 @@ def forget(state: Restarted, arm: int) -> None:
 
 @implements(verbs.update, RestartingParams, ClockedRestartingParams)
 def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.random.Generator) -> Restarted:
-    """Count the reward, test the arm, and after an alarm make the policy's state from the rewards that are kept."""
+    """Count the reward and test the arm; after an alarm, rebuild the policy's state from the remaining rewards."""
     state.pulls[arm] += 1
     state.counts[_TOTAL] += 1
     kept = append(state.kept, arm, reward, reward)
@@ -234,7 +237,7 @@ def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.rand
 
 @jit
 def forced_arm(policy: Any, state: Restarted) -> int:
-    """The arm whose turn it is by the schedule, -1 if it is no arm's: K of every floor(K / omega) decisions."""
+    """Return the arm whose turn it is by the schedule, -1 if there is none: K of every floor(K / omega) decisions."""
     if policy.scheduled == AT_RANDOM:
         return -1
     n_arms, clock = state.pulls.size, state.counts[_TOTAL]
@@ -246,16 +249,16 @@ def forced_arm(policy: Any, state: Restarted) -> int:
 
 @jit
 def omega(policy: Any, state: Restarted) -> float:
-    """Probability that the next decision explores."""
+    """Return the probability that the next decision explores."""
     since = state.counts[_TOTAL] - state.counts[_LAST_ALARM]
     return exploration_rate(policy.rate, state.pulls.size, since, state.counts[_ALARMS])
 
 
 @jit
 def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
-    """The arms that come before the policy is asked: an arm to explore, or those without enough rewards; or none.
+    """Return the arms to pull before the policy decides: one to explore, those without enough rewards, or none.
 
-    With more than one first pull, these come before exploration.
+    If there is more than one first pull, first pulls come before exploration.
     """
     n_arms = state.pulls.size
     arms, n = np.empty(n_arms, np.int64), 0
@@ -287,7 +290,7 @@ def explore_or_ask(policy: RestartingParams, state: Restarted, rng: np.random.Ge
 
 @implements(verbs.select, ClockedRestartingParams)
 def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: np.random.Generator) -> Ints:
-    """Explore, or pull the arm with the largest index, each arm having a clock of its own."""
+    """Explore, or pull the arm with the largest index, where each arm has its own clock."""
     arms = explored(policy, state, rng)
     if arms.size == 0:
         _, best_mean = overview(state.inner)
@@ -301,7 +304,7 @@ def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: n
 
 
 def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
-    """The index of every arm, each with its own clock; an entry point."""
+    """Return the index of every arm, each with its own clock; an entry point."""
     _, best_mean = overview(state.inner)
     values = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
@@ -311,5 +314,5 @@ def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
 
 
 def outlook(policy: Any, state: Restarted) -> tuple[float, int]:
-    """Probability that the next decision explores, and the arm whose turn it is by the schedule; an entry point."""
+    """Return the probability that the next decision explores, and the arm due by the schedule; an entry point."""
     return omega(policy, state), forced_arm(policy, state)

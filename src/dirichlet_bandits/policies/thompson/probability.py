@@ -1,7 +1,7 @@
-"""Which arm Thompson Sampling pulls: the laws of the posterior draws, and who is the largest.
+"""Propensities of Thompson Sampling: the distributions of the posterior draws, and which is the largest.
 
-Posteriors are taken on a scale on which their densities are log-concave and their distribution functions smooth over
-the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
+Posteriors are transformed to a scale on which their densities are log-concave and their distribution functions are
+smooth over the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
 """
 
 import math
@@ -32,7 +32,7 @@ from dirichlet_bandits.policies.thompson.rule import (
 )
 from dirichlet_bandits.types import Floats
 
-# As Python: too small to be worth compiling in every process that asks.
+# Plain Python: too small to be worth compiling in every process that calls it.
 _coin_posterior: Any = coin_posterior.py_func  # type: ignore[attr-defined]
 
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
@@ -40,18 +40,18 @@ _NO_CHANCE: Final = 1e-300
 
 
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
-    """Posteriors of the means."""
+    """Return the probability that each posterior draw of a mean is the largest."""
     return normalised(_of_posteriors(policy.params, state))
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
-    """Posteriors after the coins that were tossed."""
+    """Return the propensities given the coins that were tossed."""
     return normalised(_of_coins(state))
 
 
 @entry_point
 def _of_posteriors(policy: ThompsonParams, state: Tally) -> Floats:
-    """Probability that each posterior draw is the largest; an entry point."""
+    """Return the probability that each posterior draw is the largest; an entry point."""
     n = state.pulls.size
     first, second = np.empty(n), np.empty(n)
     for arm in range(n):
@@ -74,7 +74,7 @@ def _of_posteriors(policy: ThompsonParams, state: Tally) -> Floats:
 
 @entry_point
 def _of_coins(state: Tally) -> Floats:
-    """The same for posteriors of coins; an entry point."""
+    """Return the propensities from posteriors of coins; an entry point."""
     n = state.pulls.size
     heads, tails = np.empty(n), np.empty(n)
     for arm in range(n):
@@ -83,15 +83,18 @@ def _of_coins(state: Tally) -> Floats:
 
 
 def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats]) -> Floats:
-    """Averaged over the coins: the heads of an arm are a sum of independent coins, its index a mixture of Betas."""
+    """Return the propensities averaged over the coins.
+
+    The number of heads of an arm is a sum of independent coins, so its index is a mixture of Beta variables.
+    """
     return random_index_propensities([_mixture((x - policy.lower) / (policy.upper - policy.lower)) for x in histories])
 
 
 def _beta(a: float, b: float) -> Variable:
-    """The log-odds of a Beta variable: mean and variance are sums of digamma and trigamma values."""
+    """Return the log-odds of a Beta variable; mean and variance are sums of digamma and trigamma values."""
 
     def tails(v: Floats) -> tuple[Floats, Floats]:
-        # The smaller of x and 1 - x keeps its digits; the law of 1 - x is Beta with its shapes exchanged.
+        # The smaller of x and 1 - x keeps its digits; 1 - x is Beta with the shapes exchanged.
         low = v <= 0.0
         first, second = np.where(low, a, b), np.where(low, b, a)
         x = scipy.special.expit(-np.abs(v))
@@ -103,9 +106,9 @@ def _beta(a: float, b: float) -> Variable:
 
 
 def _mixture(coins: Floats) -> Variable:
-    """Beta posteriors mixed over the number H of heads of coins with these probabilities.
+    """Return the Beta posteriors mixed over the number H of heads of coins with these probabilities.
 
-    A Beta(1 + h, 1 + n - h) variable is at most x when a binomial B(n + 1, x) one exceeds h, so the mixture is
+    A Beta(1 + h, 1 + n - h) variable is at most x when a binomial B(n + 1, x) variable exceeds h, so the mixture is
     P(B > H) = sum over j of P(B = j) P(H < j).
     """
     chances = heads_law(coins)
@@ -123,7 +126,7 @@ def _mixture(coins: Floats) -> Variable:
 
 
 def heads_law(coins: Floats) -> Floats:
-    """Probabilities of 0, 1, ..., n heads (Poisson-binomial): laws of halves convolved, halves of halves first.
+    """Return the probabilities of 0, 1, ..., n heads (Poisson-binomial), by convolving the halves recursively.
 
     >>> heads_law(np.array([0.5, 0.5, 1.0])).round(12)
     array([0.  , 0.25, 0.5 , 0.25])
@@ -133,15 +136,15 @@ def heads_law(coins: Floats) -> Floats:
     laws = np.column_stack([1.0 - coins, coins])
     while len(laws) > 1:
         if len(laws) % 2:
-            laws = np.vstack([laws, np.eye(1, laws.shape[1])])  # a law without heads
+            laws = np.vstack([laws, np.eye(1, laws.shape[1])])  # a distribution without heads
         laws = np.maximum(scipy.signal.fftconvolve(laws[::2], laws[1::2], axes=1), 0.0)
     return np.asarray(laws[0, : coins.size + 1])
 
 
 @entry_point
 def _mix(fewer: Floats, more: Floats, log_odds: Floats, below: Floats, above: Floats) -> None:
-    """Both tails of the mixture at each log-odds; an entry point."""
-    n = fewer.size - 1  # of the binomial law, whose probabilities follow from each other, the mode being 1
+    """Write both tails of the mixture at each log-odds; an entry point."""
+    n = fewer.size - 1  # of the binomial, whose probabilities follow from each other, starting with 1 at the mode
     for i in range(log_odds.size):
         odds = np.exp(min(log_odds[i], _LARGEST_LOG_ODDS))
         mode = int(min((n + 1.0) * (odds / (1.0 + odds)), n))

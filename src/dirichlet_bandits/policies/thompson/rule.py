@@ -30,11 +30,11 @@ class BinarizedTSParams(NamedTuple):
 
 @dataclass(frozen=True)
 class ThompsonSampling(FamilyPolicy):
-    """Largest posterior draw of the mean.
+    """Thompson Sampling: pull the arm with the largest posterior draw of the mean.
 
-    Posteriors after n rewards of sum S: Bernoulli, Beta(1 + S, 1 + n - S) from a uniform prior; Gaussian of known
-    sigma, N(S/n, sigma^2/n) from a flat prior; exponential, S / Gamma(n) and Poisson, Gamma(S + 1/2) / n from
-    Jeffreys priors.
+    After n rewards with sum S, the posteriors are: Bernoulli, Beta(1 + S, 1 + n - S) from a uniform prior; Gaussian
+    with known sigma, N(S/n, sigma^2/n) from a flat prior; exponential, S / Gamma(n), and Poisson, Gamma(S + 1/2) / n,
+    from Jeffreys priors.
 
     >>> ThompsonSampling("bernoulli")
     ThompsonSampling(family='bernoulli', sigma=None)
@@ -53,8 +53,10 @@ class ThompsonSampling(FamilyPolicy):
 
 @dataclass(frozen=True)
 class BinarizedTS(BoundedPolicy):
-    """Bernoulli Thompson Sampling for bounded rewards: each reward x tosses a coin that shows 1 with probability
-    (x - lower) / (upper - lower), and only the coins are remembered.
+    """Bernoulli Thompson Sampling for bounded rewards, which it replaces with coin tosses.
+
+    Each reward x tosses a coin that shows 1 with probability (x - lower) / (upper - lower), and only the coins are
+    remembered.
 
     >>> BinarizedTS(lower=0.0, upper=1.0)
     BinarizedTS(lower=0.0, upper=1.0)
@@ -75,7 +77,7 @@ class BinarizedTS(BoundedPolicy):
 
 @jit
 def posterior(policy: ThompsonParams, n: float, mean: float) -> tuple[float, float]:
-    """Beta's two shapes; the Gaussian mean and deviation; the exponential S and n; the Poisson shape and rate."""
+    """Return the Beta shapes, the Gaussian mean and deviation, the exponential S and n, or Poisson shape and rate."""
     if policy.family == Family.BERNOULLI:
         return 1.0 + n * mean, 1.0 + n * (1.0 - mean)
     if policy.family == Family.GAUSSIAN:
@@ -85,7 +87,7 @@ def posterior(policy: ThompsonParams, n: float, mean: float) -> tuple[float, flo
 
 @jit
 def coin_posterior(n: int, heads: float) -> tuple[float, float]:
-    """Beta's two shapes after n coins."""
+    """Return Beta's two shapes after n coins."""
     return 1.0 + heads, 1.0 + n - heads
 
 
@@ -93,7 +95,7 @@ def coin_posterior(n: int, heads: float) -> tuple[float, float]:
 def posterior_draw(
     policy: ThompsonParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """A draw from the posterior of the mean."""
+    """Return a draw from the posterior of the mean."""
     first, second = posterior(policy, state.pulls[arm], state.means[arm])
     if policy.family == Family.BERNOULLI:
         return rng.beta(first, second)
@@ -116,6 +118,6 @@ def toss(policy: BinarizedTSParams, state: Tally, arm: int, reward: float, rng: 
 def coin_posterior_draw(
     policy: BinarizedTSParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """A draw from the posterior of the coins' mean."""
+    """Return a draw from the posterior of the coins' mean."""
     first, second = coin_posterior(state.pulls[arm], state.sums[arm])
     return rng.beta(first, second)

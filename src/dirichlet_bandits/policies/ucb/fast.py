@@ -1,8 +1,11 @@
 """Upper confidence bounds by ceilings: the index of an arm that is not pulled never falls with the clock.
 
-So the index that it will have at a later time, by the policy's own formula, is a ceiling until then. While the arm
-pulled last surely lies above all other ceilings it is pulled again; an arm below the best index found is not looked
-at. Where two indices are too close for their rounding, the policy's own ``select`` decides.
+The index of an arm that is not pulled never falls with time, so the index that it will have at a later time is a
+ceiling until then. While the arm pulled last is surely above the ceilings of all other arms, it is pulled again without
+computing their indices. Otherwise, only the arms whose ceilings reach the best index found so far are evaluated. Where
+two indices are closer than their rounding errors, the policy's own ``select`` decides. For example, if the ceilings at
+t = 1100 are 0.61 and 0.58 and the index of the arm pulled last is 0.66 at t = 1000, then this arm is pulled as long as
+its index stays above 0.61, at most until t = 1100.
 """
 
 import math
@@ -29,14 +32,14 @@ from dirichlet_bandits.types import Floats
 
 @verb
 def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats, rng: Any) -> Any:
-    """The arm's index up to rounding, from what is kept of its rewards if that is needed."""
+    """Return the arm's index up to rounding, from stored power sums where the index depends on all rewards."""
 
 
 @implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams)
 def index_itself(
     policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
-    """The index itself: a formula, or one solve without the rewards."""
+    """Return the index itself, which is a formula or takes one solve without the rewards."""
     return verbs.index(policy, state, arm, total, math.nan, rng)
 
 
@@ -44,7 +47,7 @@ def index_itself(
 def index_expanded(
     policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
 ) -> float:
-    """By the arm's power sums."""
+    """Return the index from the arm's power sums."""
     return incremental_index(policy, state, arm, total, math.nan, expansions)
 
 
@@ -57,7 +60,7 @@ def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, ex
 def index_above(
     policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
-    """By the index."""
+    """Whether the index, up to rounding, is above the level."""
     return index_near(policy, state, arm, total, expansions, rng) > raised(level)
 
 
@@ -65,7 +68,7 @@ def index_above(
 def divergence_below(
     policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
 ) -> bool:
-    """By N_k d(mu_k, level) < log t: one divergence in place of a solve."""
+    """Whether N_k d(mu_k, level) < log t, which takes one divergence instead of a solve."""
     mean, level = state.means[arm], raised(level)
     if mean > level:
         return True
@@ -82,7 +85,7 @@ def divergence_below_phi(
     expansions: Floats,
     rng: np.random.Generator,
 ) -> bool:
-    """By N_k d(mu_k, level) < g(N_k), likewise."""
+    """Whether N_k d(mu_k, level) < g(N_k), which takes one divergence instead of a solve."""
     mean, level, n = state.means[arm], raised(level), state.pulls[arm]
     if mean > level:
         return True
@@ -93,14 +96,14 @@ def divergence_below_phi(
 def make_ceilings(
     policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
 ) -> None:
-    """For every arm its index at the time when the ceilings expire."""
+    """Write the index that every arm will have when the ceilings expire."""
     for arm in range(ceilings.size):
         ceilings[arm] = raised(index_near(policy, state, arm, expiry, expansions, rng))
 
 
 @jit
 def highest_but(ceilings: Floats, last: int) -> float:
-    """The highest ceiling of the other arms."""
+    """Return the highest ceiling of the other arms."""
     level = -math.inf
     for arm in range(ceilings.size):
         if arm != last and ceilings[arm] > level:
@@ -112,7 +115,7 @@ def highest_but(ceilings: Floats, last: int) -> float:
 def largest_index(
     policy: Any, state: Any, last: int, total: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
 ) -> int:
-    """The arm with the largest index, looking only at those whose ceilings are high enough."""
+    """Return the arm with the largest index, evaluating only arms whose ceilings are high enough."""
     best, largest, second = last, index_near(policy, state, last, total, expansions, rng), -math.inf
     for arm in range(ceilings.size):
         if arm != last and raised(ceilings[arm]) >= largest:

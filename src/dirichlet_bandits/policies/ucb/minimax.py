@@ -1,4 +1,4 @@
-"""Upper confidence bounds that are optimal for one problem and in the worst case: kl-UCB++ and KL-UCB-switch."""
+"""Upper confidence bounds that are optimal both for each problem and in the worst case: kl-UCB++ and KL-UCB-switch."""
 
 import math
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class KLUCBPlusPlusParams(NamedTuple):
 
 
 class KLUCBSwitchParams(NamedTuple):
-    """The interval of the rewards and the horizon; 0 if it is not known."""
+    """The interval of the rewards and the horizon, 0 if it is not known."""
 
     lower: float
     upper: float
@@ -47,7 +47,7 @@ class KLUCBPlusPlus(FamilyPolicy):
     """
 
     horizon: int = field(kw_only=True)
-    assumes: ClassVar[str] = "rewards of a known one-parameter family; the horizon is known"
+    assumes: ClassVar[str] = "rewards of a known one-parameter family; a known horizon"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Menard and Garivier (2017)"
 
@@ -62,14 +62,14 @@ class KLUCBPlusPlus(FamilyPolicy):
 
 @dataclass(frozen=True)
 class KLUCBSwitch(Policy):
-    """Empirical KL-UCB for arms with few rewards, a confidence width for the others; rewards in [lower, upper].
+    """Empirical KL-UCB for arms with few rewards, UCB for the others; rewards in [lower, upper].
 
-    With a horizon T and K arms, l(n) = log+(T / (K n)):
+    With a horizon T, K arms and l(n) = log+(T / (K n)), the index is
 
         sup{q : N_k Kinf(F_k, q; upper) <= l(N_k)}               while N_k <= (T/K)^(1/5),
         mu_k + (upper - lower) sqrt(l(N_k) / (2 N_k))            from then on.
 
-    Without one, t takes the place of T and l(n) = phi(t / (K n)), phi(x) = log+(x (1 + log+(x)^2)).
+    Without a horizon, t takes the place of T, and l(n) = phi(t / (K n)) with phi(x) = log+(x (1 + log+(x)^2)).
 
     >>> KLUCBSwitch(upper=1.0)
     KLUCBSwitch(upper=1.0, horizon=None, lower=0.0)
@@ -103,7 +103,7 @@ class KLUCBSwitch(Policy):
 
 @jit
 def phi(x: float) -> float:
-    """log+(x (1 + log+(x)^2))
+    """Return log+(x (1 + log+(x)^2)).
 
     >>> phi(0.5), round(phi(math.e), 12)  # log(2 e)
     (0.0, 1.69314718056)
@@ -118,7 +118,7 @@ def phi(x: float) -> float:
 def klucb_plus_plus(
     policy: KLUCBPlusPlusParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """sup{q : N_k d(mu_k, q) <= phi(T / (K N_k))}"""
+    """Return the index sup{q : N_k d(mu_k, q) <= phi(T / (K N_k))}."""
     n = state.pulls[arm]
     return kl_upper(policy.family, policy.sigma, state.means[arm], phi(policy.horizon / (state.pulls.size * n)) / n)
 
@@ -130,7 +130,7 @@ keeps_rewards(KLUCBSwitchParams)
 def klucb_switch(
     policy: KLUCBSwitchParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """Kinf for few rewards, a width for many."""
+    """Return the index, based on Kinf for few rewards and on a confidence width for many."""
     n, known = state.pulls[arm], policy.horizon > 0
     share = (policy.horizon if known else total) / state.pulls.size
     bound = max(math.log(share / n), 0.0) if known else phi(share / n)

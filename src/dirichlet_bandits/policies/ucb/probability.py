@@ -1,4 +1,4 @@
-"""Which arm KL-UCB pulls: the index is certain; that of EmpiricalKLUCB incrementally, by power sums of the rewards."""
+"""Propensities of KL-UCB, whose index is deterministic; for EmpiricalKLUCB, incrementally by power sums of rewards."""
 
 import math
 
@@ -14,5 +14,5 @@ from dirichlet_bandits.types import Floats
 def incremental_klucb(
     policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, best_mean: float, expansions: Floats
 ) -> float:
-    """sup{q : N_k Kinf(F_k, q) <= log t}"""
+    """Return the index sup{q : N_k Kinf(F_k, q) <= log t}, up to rounding."""
     return kl_ucb_incremental(expansions[arm], rewards(state, arm), state.means[arm], math.log(total), policy.upper)

@@ -18,13 +18,13 @@ from dirichlet_bandits.validation import reward_bound, reward_scale
 
 
 class UCB1Params(NamedTuple):
-    """Standard deviation that the rewards are assumed not to exceed."""
+    """An upper bound on the standard deviation of the rewards."""
 
     sigma: float
 
 
 class RUCBLTParams(NamedTuple):
-    """The growth f, and the scale of the confidence width."""
+    """The growth function f and the scale of the confidence width."""
 
     growth: int
     scale: float
@@ -38,7 +38,7 @@ class KLUCBParams(NamedTuple):
 
 
 class EmpiricalKLUCBParams(NamedTuple):
-    """The bound."""
+    """The upper bound of the rewards."""
 
     upper: float
 
@@ -72,8 +72,8 @@ class UCB1(Policy):
 class RUCBLT(Policy):
     """Robust UCB for light tails of unknown weight: mu_k + scale sqrt(f(t) log t / N_k).
 
-    f grows slowly without bound: ``log(t)^2``, ``log(t)`` or ``sqrt(log(t))``. The theory holds for any scale, which
-    decides how many pulls it takes until f is large enough.
+    f grows slowly without bound: ``log(t)^2``, ``log(t)`` or ``sqrt(log(t))``. The theory holds for any scale; the
+    scale determines how many pulls it takes until f is large enough.
 
     >>> RUCBLT(f="log")
     RUCBLT(f='log', scale=1.0)
@@ -117,7 +117,7 @@ class KLUCB(FamilyPolicy):
 
 @dataclass(frozen=True)
 class EmpiricalKLUCB(Policy):
-    """Optimism without a model: sup{q : N_k Kinf(F_k, q; upper) <= log t}, F_k the empirical distribution.
+    """Optimism without a model: sup{q : N_k Kinf(F_k, q; upper) <= log t}, with the empirical distribution F_k.
 
     >>> EmpiricalKLUCB(upper=1.0)
     EmpiricalKLUCB(upper=1.0)
@@ -144,7 +144,7 @@ class EmpiricalKLUCB(Policy):
 
 @implements(index, UCB1Params)
 def ucb1(policy: UCB1Params, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """mu_k + sigma sqrt(2 log t / N_k); a discounted t may be below 1, and its logarithm counts as 0"""
+    """Return mu_k + sigma sqrt(2 log t / N_k); if a discounted t is below 1, its logarithm counts as 0."""
     return state.means[arm] + policy.sigma * math.sqrt(2.0 * math.log(max(total, 1)) / state.pulls[arm])
 
 
@@ -152,14 +152,14 @@ def ucb1(policy: UCB1Params, state: Tally, arm: int, total: int, best_mean: floa
 def rucblt(
     policy: RUCBLTParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """mu_k + scale sqrt(f(t) log t / N_k)"""
+    """Return the index mu_k + scale sqrt(f(t) log t / N_k)."""
     width = math.sqrt(slow_growth(policy.growth, float(total)) * math.log(total) / state.pulls[arm])
     return state.means[arm] + policy.scale * width
 
 
 @implements(index, KLUCBParams)
 def klucb(policy: KLUCBParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
-    """sup{q : N_k d(mu_k, q) <= log t}; a discounted t may be below 1, and its logarithm counts as 0"""
+    """Return sup{q : N_k d(mu_k, q) <= log t}; if a discounted t is below 1, its logarithm counts as 0."""
     return kl_upper(policy.family, policy.sigma, state.means[arm], math.log(max(total, 1)) / state.pulls[arm])
 
 
@@ -170,6 +170,6 @@ keeps_rewards(EmpiricalKLUCBParams)
 def empirical_klucb(
     policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """sup{q : N_k Kinf(F_k, q; upper) <= log t}"""
+    """Return the index sup{q : N_k Kinf(F_k, q; upper) <= log t}."""
     x = rewards(state, arm)
     return kl_ucb_index(x, math.log(total) / x.size, policy.upper, math.nan)[0]

@@ -1,6 +1,5 @@
 """What the forms of the pages do: ask, tell, void, correct, note, change the arms; each leads back to a page."""
 
-import re
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -13,6 +12,7 @@ from dirichlet_bandits.service.bodies import MOST_TRIALS
 from dirichlet_bandits.service.dashboard.access import Changing, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
+from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
 from dirichlet_bandits.service.problems import status_of, words_of
 from dirichlet_bandits.service.routes import StudyRoute
 
@@ -25,7 +25,7 @@ def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = 
     study = studies.study(name)
 
     def act() -> Response:
-        count = _whole("n", n)
+        count = whole_number("n", n)
         if count > MOST_TRIALS:
             raise ArgumentError("n", f"at most {MOST_TRIALS}", count)
         return back_to(name, asked=study.ask(count, token=token)[0].id)
@@ -39,8 +39,8 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
     study = studies.study(name)
 
     def act() -> Response:
-        study.tell(_whole("id", id), _real("reward", reward))
-        return back_to(name, done=_whole("id", id))
+        study.tell(whole_number("id", id), real_number("reward", reward))
+        return back_to(name, done=whole_number("id", id))
 
     return _acted(request, study, act, trial=id, reward=reward)
 
@@ -49,12 +49,14 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
 def abandon(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
     """A trial whose reward will never come."""
     study = studies.study(name)
+    return _revised(request, study, id, study.abandon)
 
-    def act() -> Response:
-        study.abandon(_whole("id", id))
-        return back_to(name, done=_whole("id", id))
 
-    return _acted(request, study, act, trial=id)
+@routes.post("/reopen")
+def reopen(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
+    """Make an abandoned trial pending again."""
+    study = studies.study(name)
+    return _revised(request, study, id, study.reopen)
 
 
 @routes.post("/void")
@@ -72,7 +74,7 @@ def correct(
     study = studies.study(name)
 
     def act(trial: int) -> None:
-        study.correct(trial, _real("reward", reward), reason.strip() or None)
+        study.correct(trial, real_number("reward", reward), reason.strip() or None)
 
     return _revised(request, study, id, act, reward=reward, reason=reason)
 
@@ -111,7 +113,7 @@ def _acted(request: Request, study: Study, act: Callable[[], Response], **typed:
 
 def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
     """The same for one trial, on its own page."""
-    trial = _whole("id", id)
+    trial = whole_number("id", id)
     try:
         act(trial)
     except NotFoundError:
@@ -119,32 +121,3 @@ def _revised(request: Request, study: Study, id: str, act: Callable[[int], None]
     except DirichletBanditsError as error:
         return show_trial(request, study, trial, status_of(error), error=words_of(error), **typed)
     return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)
-
-
-def _whole(field: str, text: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdecimal() and len(text.strip()) < 19):
-        raise ArgumentError(field, "a whole number", text)
-    return int(text)
-
-
-def _real(field: str, text: str) -> float:
-    """A number as people type it, with a point or a comma, unless the point or comma may also separate thousands.
-
-    >>> _real("reward", "3120,5"), _real("reward", "-0,125"), _real("reward", "1e3")
-    (3120.5, -0.125, 1000.0)
-    >>> _real("reward", "3,120")
-    Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the comma may mean either (got '3,120')
-    >>> _real("reward", "3.120")
-    Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the point may mean either (got '3.120')
-    """
-    typed = text.strip()
-    if found := re.fullmatch(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*", typed):
-        sign = found[1]
-        either = f"{typed.replace(sign, '')} or {typed.replace(sign, '.', 1)}0"
-        raise ArgumentError(field, f"{either}: the {'comma' if sign == ',' else 'point'} may mean either", text)
-    try:
-        return float(typed.replace(",", ".") if typed.count(",") == 1 and "." not in typed else typed)
-    except ValueError:
-        raise ArgumentError(field, "a number", text) from None

@@ -1,4 +1,4 @@
-"""The first page: a card a study, search, and a form for a new study."""
+"""The first page: one card per study, search, and a form for a new study."""
 
 from typing import Annotated, Any, Final
 
@@ -11,7 +11,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.journal import PENDING
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
-from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.access import Reading, Text, Writing
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import last_activity
@@ -23,6 +23,11 @@ from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
 _FEW_POINTS: Final = 60
+_FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
+_NOTHING: Final = {
+    "name": "", "arms": "", "measure": "any", "direction": MAXIMIZE, "matters": "average", "lower": "", "upper": "",
+    "control": "", "policy": "",
+}  # fmt: skip
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
@@ -31,8 +36,7 @@ def studies_page(
     request: Request, studies: Reading, q: str = "", first: Annotated[int, Query(ge=0, lt=2**31)] = 0
 ) -> Response:
     """The studies whose name contains ``q``, the newest first, a page of them, and a form for a new one."""
-    typed = {"name": "", "arms": "", "policy": "RDS", "direction": MAXIMIZE, "control": ""}
-    return _home(request, studies, typed, q=q, first=first)
+    return _home(request, studies, _NOTHING, q=q, first=first)
 
 
 @routes.post("/create")
@@ -41,23 +45,30 @@ def create(
     studies: Writing,
     name: Text,
     arms: Text,
-    policy: Text = "RDS",
+    measure: Text = "any",
     direction: Text = MAXIMIZE,
+    matters: Text = "average",
+    lower: Text = "",
+    upper: Text = "",
     control: Text = "",
+    policy: Text = "",
 ) -> Response:
-    """A new study; the arms are written one a line."""
+    """Create a study; without a policy, one is derived from the answers about the rewards."""
     try:
+        names = guided.arm_names(arms)
+        chosen = guided.choose(guided.Answers(measure, direction, matters, lower, upper))
         made = create_study(
             name.strip(),
-            arms=[line.strip() for line in arms.splitlines() if line.strip()],
-            policy=policy.strip(),
+            arms=names,
+            policy=policy.strip() or chosen.policy,
+            bounds=chosen.bounds,
             storage=studies.storage,
             direction=direction,
-            control=control.strip() or None,
+            control=names[0] if control == _FIRST else control.strip() or None,
         )
     except DirichletBanditsError as error:
-        typed = {"name": name, "arms": arms, "policy": policy, "direction": direction, "control": control}
-        return _home(request, studies, typed, status_of(error), words_of(error))
+        values = (name, arms, measure, direction, matters, lower, upper, control, policy)
+        return _home(request, studies, dict(zip(_NOTHING, values, strict=True)), status_of(error), words_of(error))
     return back_to(studies.keep(made).name)
 
 
@@ -81,6 +92,8 @@ def _home(
         "more": first + _CARDS if first + _CARDS < len(names) else None,
         "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
         "typed": typed,
+        "measures": guided.MEASURES,
+        "first_arm": _FIRST,
         "error": error,
     }
     return page(request, "studies.html", status, **values)

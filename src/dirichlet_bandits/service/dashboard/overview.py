@@ -6,10 +6,12 @@ from typing import Any, Final
 import pandas as pd
 
 from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.service.dashboard import charts
-from dirichlet_bandits.service.dashboard.advice import next_step
+from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.service.dashboard import charts, guided
+from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 
 LISTED: Final = 50
@@ -39,6 +41,8 @@ def overview(study: Study) -> dict[str, Any]:
         }
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
+    # A page that is only read stores nothing, so this is not Study.winner, which records a winner.
+    found_winner = ReadableStudy.winner(study) if isinstance(study.policy.objective, Mean) else None
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
@@ -51,7 +55,11 @@ def overview(study: Study) -> dict[str, Any]:
         "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
-        "next_step": next_step(rows, pending, summary.attrs),
+        "code": guided.code(
+            study.name, arms, guided.Chosen(repr(study.policy), study.bounds), study.direction, study.control
+        ),
+        "verdict": verdict(rows, summary.attrs, found_winner),
+        "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],
         "n_waiting": len(pending),
         "legend": [(arm, charts.swatch(k)) for k, arm in enumerate(drawn)]

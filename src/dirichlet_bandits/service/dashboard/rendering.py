@@ -15,6 +15,7 @@ from dirichlet_bandits.service.keys import WRITE
 
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
+_MINUS: Final = "\N{MINUS SIGN}"
 _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
@@ -31,14 +32,15 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 
 def short(value: float | None) -> str:
-    """A number in four digits, or to the unit if it has a few more; nothing where there is none.
+    """Return a number with three digits, or all digits before the point; an empty text if there is no number.
 
-    >>> [short(x) for x in (3120.52, 10370.4, 1.5e12, 0.000123456, float("nan"), None)]
-    ['3121', '10370', '1.5e+12', '0.0001235', '', '']
+    >>> [short(x) for x in (3120.52, 1234567.0, 1.5e12, -0.000123456, 12.0, float("nan"), None)]
+    ['3,121', '1,234,567', '1.5e+12', '−0.000123', '12', '', '']
     """
     if value is None or not math.isfinite(value):
         return ""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e8 else f"{value:.4g}"
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
+    return text.replace("-", _MINUS) if value < 0 else text
 
 
 def exact(value: float) -> str:
@@ -51,18 +53,18 @@ def exact(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A probability in percent; never 0 or 100 for what is neither impossible nor certain; nothing if nobody knows it.
+    """Return a probability in percent, never 0% or 100% for what is neither impossible nor certain.
 
     >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0, math.nan)]
-    ['0 %', '<0.1 %', '12.3 %', '>99.9 %', '100 %', '']
+    ['0%', '<0.1%', '12.3%', '>99.9%', '100%', '']
     """
     if math.isnan(share):
         return ""
     if 0.0 < share < 0.0005:
-        return "<0.1 %"
+        return "<0.1%"
     if 0.9995 <= share < 1.0:
-        return ">99.9 %"
-    return f"{100.0 * share:.1f} %" if 0.0 < share < 1.0 else f"{100.0 * share:.0f} %"
+        return ">99.9%"
+    return f"{100.0 * share:.1f}%" if 0.0 < share < 1.0 else f"{100.0 * share:.0f}%"
 
 
 def ago(then: datetime, now: datetime | None = None) -> str:
@@ -97,4 +99,5 @@ _templates.filters |= {
     "percent": percent,
     "ago": ago,
     "stamp": _stamp,
+    "count": "{:,}".format,
 }

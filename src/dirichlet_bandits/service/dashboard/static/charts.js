@@ -13,7 +13,7 @@ let data = null;
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 const short = (value) => (value == null ? "none" : Math.abs(value) < 1e8 && Math.abs(value) >= 1e4 ? value.toFixed(0) : String(Number(value.toPrecision(4))));
 const tick = (value) => (value != null && Math.abs(value) >= 1e4 && Math.abs(value) < 1e14 ? compact.format(value) : short(value));
-const percent = (value) => (100 * value).toFixed(1) + " %";
+const percent = (value) => (100 * value).toFixed(1) + "%";
 const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 const dates = () => charts.querySelector("[name=axis]:checked").value === "dates";
 const at = (row, i) => row[i ?? row.length - 1]; // the last value while nobody points
@@ -39,7 +39,7 @@ function stacked() {
     value: (_, __, ___, i) => percent(at(data.share[k], i)),
   }));
   const bands = sums.slice(1).map((_, k) => ({ series: [k + 2, k + 1], fill: armColour(k + 1) }));
-  return { rows: sums, series, bands, range: [0, 1], ticks: (value) => Math.round(100 * value) + " %" };
+  return { rows: sums, series, bands, range: [0, 1], ticks: (value) => Math.round(100 * value) + "%" };
 }
 
 function means() {

@@ -1,4 +1,4 @@
-// Small helps on every page; without them the pages work: colours change with a reload, examples name the default address.
+// Small conveniences on every page. Without them the pages work: colors change with a reload, and times are in UTC.
 "use strict";
 
 const themes = document.querySelector(".theme");
@@ -15,4 +15,30 @@ themes.addEventListener("submit", async (event) => {
 
 for (const code of document.querySelectorAll(".example")) {
   code.textContent = code.textContent.replace("http://127.0.0.1:8000", location.origin);
+}
+
+// Shows times in the reader's own time zone.
+window.localTimes = () => {
+  const look = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const text = look.format(new Date(time.dateTime));
+    if (time.title) time.title = text;
+    else time.textContent = text;
+  }
+};
+window.localTimes();
+
+// Offers the arms of a new study as its control.
+const arms = document.getElementById("arms");
+const control = document.getElementById("control");
+if (arms && control) {
+  const offer = () => {
+    const lines = arms.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    const names = lines.length === 1 ? lines[0].split(/[,;]/).map((part) => part.trim()).filter(Boolean) : lines;
+    const chosen = control.value || control.dataset.chosen;
+    control.replaceChildren(new Option("none", ""), ...names.map((name) => new Option(name, name)));
+    if (names.includes(chosen)) control.value = chosen;
+  };
+  arms.addEventListener("input", offer);
+  offer();
 }

@@ -3,6 +3,8 @@
 
 const state = document.getElementById("state");
 const PAUSE = 3000;
+// What the service last sent of each part; the page itself differs from it, for times are shown as local times.
+const sent = new Map([...document.querySelectorAll("[id^=live-]")].map((part) => [part.id, part.innerHTML.trim()]));
 
 async function refresh() {
   try {
@@ -10,9 +12,9 @@ async function refresh() {
     if (answer.redirected) location.reload(); // logged out meanwhile
     const text = await answer.text();
     if (answer.ok && show(text)) await window.drawCharts();
-    state.textContent = answer.ok ? "" : "The service cannot answer; trying again.";
+    state.textContent = answer.ok ? "" : "The service cannot respond; retrying.";
   } catch {
-    state.textContent = "The service cannot be reached; trying again.";
+    state.textContent = "The service cannot be reached; retrying.";
   }
 }
 
@@ -23,7 +25,9 @@ function show(text) {
   let changed = false;
   for (const part of [...fresh.content.children]) {
     const old = document.getElementById(part.id);
-    if (old.innerHTML.trim() === part.innerHTML.trim()) continue;
+    if (sent.get(part.id) === part.innerHTML.trim()) continue;
+    if ([...old.querySelectorAll("input:not([type=hidden])")].some((field) => field.value)) continue; // being typed
+    sent.set(part.id, part.innerHTML.trim());
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     const places = [...old.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
     old.replaceWith(part);
@@ -31,6 +35,7 @@ function show(text) {
     if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
     changed = true;
   }
+  if (changed) window.localTimes();
   return changed;
 }
 

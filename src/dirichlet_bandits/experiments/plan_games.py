@@ -1,0 +1,99 @@
+"""Games that end when the rule of live studies names a winner: what :func:`dirichlet_bandits.plan` simulates."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.loop import as_round
+from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.numerics.evidence import portfolio_regret
+from dirichlet_bandits.numerics.grid import count_on_grid, grid_evidence, new_grid
+from dirichlet_bandits.policies.mixing import forced_arm
+from dirichlet_bandits.seeding import start_stream
+from dirichlet_bandits.types import Floats, Ints, Words
+
+NOBODY = -1
+
+
+class Rule(NamedTuple):
+    """When a winner is named: bounds of the rewards, log(1/error) for each rival, margin, trials between two looks."""
+
+    lower: float
+    upper: float
+    log_odds: float
+    margin: float
+    every: int
+
+
+@jit
+def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, margin: float) -> int:
+    """Return the arm that the rule of live studies names, -1 if there is none: rewards on a grid, arms of the start."""
+    leader, tied = 0, False
+    for arm in range(pulls.size):
+        if pulls[arm] == 0:
+            return NOBODY
+        ahead = sums[arm] / pulls[arm] - sums[leader] / pulls[leader]
+        if ahead > 0.0:
+            leader, tied = arm, False
+        elif ahead == 0.0 and arm != leader:
+            tied = True
+    if tied:
+        return NOBODY
+    for arm in range(pulls.size):
+        if arm != leader:
+            n_best, n_rival = float(pulls[leader]), float(pulls[arm])
+            z = grid_evidence(weights[leader], n_best, weights[arm], n_rival, margin)
+            if not z >= log_odds + portfolio_regret(n_best) + portfolio_regret(n_rival):
+                return NOBODY
+    return leader
+
+
+@jit
+def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.random.Generator) -> Ints:
+    """Return the arms to try next: those never tried, an arm that the floors force, or those of the policy."""
+    arms = unpulled(pulls, rng)
+    if arms.size == 0:
+        forced = forced_arm(floors, rng.random()) if floors.sum() > 0.0 else -1
+        arms = np.full(1, forced) if forced >= 0 else as_round(verbs.select(policy, state, rng), np.empty(1, np.int64))
+    return arms
+
+
+def play_games(
+    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, rng: Any, words: Words, outcome: Ints
+) -> None:
+    """Play one game per tape until a winner is named or the tape ends; an entry point.
+
+    A row of ``outcome`` gets the number of trials, the winner or -1, and the number of trials of each arm.
+    """
+    n_arms, length = tapes.shape[1], tapes.shape[2]
+    for game in range(tapes.shape[0]):
+        start_stream(rng, words, seeds[game])
+        state = verbs.init(policy, n_arms)
+        weights, sums, pulls = new_grid(n_arms), np.zeros(n_arms), np.zeros(n_arms, np.int64)
+        trials, winner = 0, NOBODY
+        while trials < length and winner == NOBODY:
+            for arm in next_arms(policy, state, pulls, floors, rng):
+                reward = tapes[game, arm, pulls[arm]]
+                state = verbs.update(policy, state, arm, reward, rng)
+                count_on_grid(weights[arm], (reward - rule.lower) / (rule.upper - rule.lower))
+                sums[arm] += reward
+                pulls[arm] += 1
+                trials += 1
+                if trials % rule.every == 0:
+                    winner = named_winner(weights, sums, pulls, rule.log_odds, rule.margin)
+                if winner != NOBODY or trials == length:
+                    break
+        outcome[game, 0], outcome[game, 1] = trials, winner
+        outcome[game, 2:] = pulls
+
+
+def log_odds(delta: float, share: float) -> float:
+    """Return log(1/error) where each comparison has this share of the error probability.
+
+    >>> round(log_odds(0.05, 0.45), 4)
+    3.7942
+    """
+    return -math.log(delta * share)

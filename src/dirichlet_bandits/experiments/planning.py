@@ -1,0 +1,324 @@
+"""A plan before a study: how long until a winner is named, and what that costs, for each policy and floor."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
+from dirichlet_bandits.arms.tapes import draw_tape
+from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, play_games
+from dirichlet_bandits.live.description import as_policy
+from dirichlet_bandits.live.floors import SLACK
+from dirichlet_bandits.live.winner import error_shares
+from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
+from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import finite_number, number_between, whole_number
+
+_CHUNK: Final = 10  # games between two looks at the keyboard
+_SPLIT: Final = EqualSplit()
+_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "of the split's")
+
+
+class PlanRow(NamedTuple):
+    """What one policy with one floor can be expected to do.
+
+    ``decided`` is the share of studies that name a winner in time, ``wrong`` the share that names an arm that is not
+    the best. ``median`` and ``ninety`` are numbers of trials after which half, and 90%, of all studies have decided;
+    infinite if fewer do. ``loss`` is the mean reward lost over all trials against always using the best arm, with its
+    standard error, if you use the winner once it is named. ``relative`` is the loss divided by that of an equal split.
+    """
+
+    policy: str
+    floor: float
+    decided: float
+    wrong: float
+    median: float
+    ninety: float
+    loss: float
+    loss_error: float
+    relative: float
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """The outcome of :func:`plan`: one row per policy and floor, the equal split first.
+
+    After Ctrl-C, ``interrupted`` is True, and the rows are based on the ``replications`` that were complete.
+    """
+
+    rows: Sequence[PlanRow]
+    trials: int
+    delta: float
+    margin: float
+    replications: int
+    interrupted: bool = False
+
+    def summary(self) -> pd.DataFrame:
+        """Return one row per policy and floor; see :class:`PlanRow`."""
+        return pd.DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
+
+    @property
+    def answer(self) -> str:
+        """The answer in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
+        split, others = self.rows[0], self.rows[1:]
+        start = f"An equal split (an A/B test) {_decides(split, self.trials)} and loses {split.loss:.4g}"
+        if not others:
+            return f"{start}."
+        best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
+        takes = _decides(best, self.trials)
+        if math.isfinite(best.median) and f"{best.median / split.median:.2g}" != "1":
+            takes += f", {best.median / split.median:.2g} times as many,"
+        change = f"{abs(1.0 - best.relative):.0%} {'less' if best.relative < 1.0 else 'more'}"
+        loses = f"loses {best.loss:.4g}" + (f", {change}" if math.isfinite(best.relative) else "")
+        least = min(others, key=lambda row: row.loss)
+        rest = ""
+        if least is not best and least.loss < split.loss:
+            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.trials)}"
+        return f"{start}; {_called(best)} {takes} and {loses}{rest}."
+
+    def __str__(self) -> str:
+        cells = [_HEADERS, *self._cells()]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(_HEADERS))]
+        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in cells]
+        words = f"{self.replications} simulated studies of {self.trials:,} trials, error probability {self.delta:g}"
+        below = (f"{words}, margin {self.margin:g}.", self.answer)
+        return "\n".join([*lines, *(line for text in below for line in textwrap.wrap(text, 80))])
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, and the answer."""
+        caption = f"{self.replications} simulated studies of {self.trials:,} trials"
+        return html_tables.table(caption, _HEADERS, self._cells(), below=self.answer)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """The rows as people read them."""
+        return [_cells(row, self.trials) for row in self.rows]
+
+
+def plan(
+    bandit: Bandit | None = None,
+    *,
+    baseline: float | None = None,
+    lift: float | None = None,
+    arms: int = 2,
+    policies: Sequence[Policy | str] | None = None,
+    floors: Sequence[float] = (0.0, 0.1),
+    delta: float = 0.05,
+    margin: float = 0.0,
+    trials: int = 20_000,
+    every: int = 100,
+    replications: int = 200,
+    lower: float | None = None,
+    upper: float | None = None,
+    seed: Seed = 0,
+    progress: bool | None = None,
+) -> StudyPlan:
+    """Simulate whole studies, and say when they would name a winner and what they would lose until then.
+
+    The rewards are 0 and 1: all arms but one have the mean ``baseline``, and the last one has ``baseline + lift``. Or
+    give a ``bandit`` with arms of your own, for example past rewards (:func:`read_rewards`). Every study is played on
+    the same rewards with each policy and each floor, and ends when the rule of :meth:`Study.winner` names a winner. All
+    policies are compared with an equal split, which is an A/B test.
+
+    Parameters
+    ----------
+    policies
+        Policies, or texts such as ``"NPTS(upper=1)"``; by default top-two sampling and Thompson Sampling.
+    floors
+        Least probabilities of every arm to try, as in ``create_study(..., floor=0.1)``.
+    delta, margin
+        Those of :meth:`Study.winner`.
+    trials
+        When a study without a winner ends.
+    every
+        Trials between two looks at the rule.
+    replications
+        How many studies are simulated.
+    lower, upper
+        Bounds of all rewards; needed for a ``bandit`` whose rewards are not all between 0 and 1.
+    seed, progress
+        As in :func:`simulate`.
+
+    Rewards are known at once. Between 0 and 1 the rule sees them on a grid of 64 steps, which makes it a little more
+    cautious; rewards of 0 and 1 lose nothing.
+
+    >>> found = plan(baseline=0.2, lift=0.4, policies=["EpsilonGreedy(0.5)"], trials=2000, replications=20)
+    >>> [row.policy for row in found.rows], found.rows[0].decided
+    (['EqualSplit', 'EpsilonGreedy', 'EpsilonGreedy'], 1.0)
+
+    Reference: ``numerics/evidence.py`` has the rule and its proof.
+    """
+    made = _bandit(bandit, baseline, lift, arms)
+    low, high = _bounds(made, lower, upper)
+    named = _policies(policies, made, low, high)
+    cases = [(name, policy, share) for name, policy in named.items() for share in _floors(floors, policy, len(made))]
+    trials = whole_number("trials", trials, at_least=len(made))
+    replications = whole_number("replications", replications, at_least=2)
+    odds = log_odds(number_between("delta", delta, 0, 1), float(error_shares([0] * len(made), 0, True)[1]))
+    rule = Rule(low, high, odds, finite_number("margin", margin), whole_number("every", every, at_least=1))
+    totals = {_title(name, share): replications for name, _, share in cases}
+    found: dict[str, list[Ints]] = {title: [] for title in totals}
+    try:
+        with bars(totals, progress, "studies") as bar:
+            for done, tapes, seeds in _games(made, trials, replications, seed):
+                for name, policy, share in cases:
+                    title = _title(name, share)
+                    found[title].append(_played(policy, share, tapes, seeds, rule))
+                    bar.show(title, done)
+    except KeyboardInterrupt:
+        if min(map(len, found.values())) == 0:
+            raise
+    complete = min(map(len, found.values()))
+    rows: list[PlanRow] = []
+    for name, _, share in cases:
+        rows.append(_row(name, share, np.concatenate(found[_title(name, share)][:complete]), made, trials, rows))
+    played = min(complete * _CHUNK, replications)
+    return StudyPlan(rows, trials, float(delta), float(margin), played, played < replications)
+
+
+def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, arms: int) -> Bandit:
+    if bandit is not None:
+        if baseline is not None or lift is not None:
+            raise ArgumentError("baseline", "left out beside a bandit, and so must lift", baseline)
+        if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
+            raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
+        return bandit
+    if baseline is None or lift is None:
+        raise ArgumentError("baseline", "given with lift, or else a bandit", baseline)
+    p = number_between("baseline", baseline, 0, 1)
+    q = p + finite_number("lift", lift)
+    if not 0.0 <= q <= 1.0:
+        raise ArgumentError("lift", f"such that baseline + lift is from 0 to 1, with baseline = {p:g}", lift)
+    others = whole_number("arms", arms, at_least=2) - 1
+    return Bandit([*(Bernoulli(p) for _ in range(others)), Bernoulli(q)])
+
+
+def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[float, float]:
+    bottom, top = bandit.support()
+    low = 0.0 if lower is None else finite_number("lower", lower)
+    high = 1.0 if upper is None else finite_number("upper", upper)
+    if not low <= bottom:
+        raise ArgumentError("lower", f"at most the smallest reward, {bottom:g}", lower)
+    if not high >= top:
+        raise ArgumentError("upper", f"at least the largest reward, {top:g}", upper)
+    if not low < high:
+        raise ArgumentError("upper", f"greater than lower = {low:g}", upper)
+    return low, high
+
+
+def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
+    """The equal split and the policies to compare it with, by short names."""
+    if given is None:
+        coins = all(hasattr(law, "atoms") and set(law.atoms()[0].tolist()) <= {0.0, 1.0} for law in bandit.arms)
+        sampling = ThompsonSampling("bernoulli") if coins else BinarizedTS(low, high)
+        given = [TopTwo(low, high), sampling]
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ArgumentError("policies", "a list of policies, or of texts such as 'NPTS(upper=1)'", given)
+    made = [as_policy(policy) for policy in given]
+    bottom, top = bandit.support()
+    for k, policy in enumerate(made):
+        if not isinstance(policy, Policy):
+            raise ArgumentError(f"policies[{k}]", "a policy with compiled verbs", policy)
+        if policy.reward_bounds[0] > bottom or policy.reward_bounds[1] < top:
+            raise ArgumentError(f"policies[{k}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
+        policy.check_arms(len(bandit))
+    every = [_SPLIT, *(policy for policy in made if policy != _SPLIT)]
+    return dict(zip(short_names(every), every, strict=True))
+
+
+def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]:
+    """The floors to try with a policy; a floor changes nothing of an equal split."""
+    if isinstance(floors, str) or not isinstance(floors, Sequence) or not floors:
+        raise ArgumentError("floors", "a list of numbers", floors)
+    for share in floors:
+        if not 0.0 <= finite_number("floors", share) * n_arms <= 1.0 + SLACK:
+            raise ArgumentError("floors", f"numbers from 0 to 1 / {n_arms}, with {n_arms} arms", share)
+    return [0.0] if policy == _SPLIT else [float(share) for share in dict.fromkeys(floors)]
+
+
+def _games(bandit: Bandit, trials: int, replications: int, seed: Seed) -> Iterator[tuple[int, Floats, Any]]:
+    """A few games at a time: how many there are by then, the rewards of each, and the seeds of the policy."""
+    root, n_arms = root_sequence(seed), len(bandit)
+    for first in range(0, replications, _CHUNK):
+        last = min(first + _CHUNK, replications)
+        seeds = replication_seeds(root, first, last, n_arms + 1)
+        yield last, np.stack([draw_tape(bandit, one, trials) for one in seeds]), seeds[:, n_arms].copy()
+
+
+def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule) -> Ints:
+    outcome = np.zeros((tapes.shape[0], 2 + tapes.shape[1]), np.int64)
+    floors, params = np.full(tapes.shape[1], share), policy.params
+    specialised(play_games, params)(params, tapes, floors, rule, seeds, *new_stream(), outcome)
+    return outcome
+
+
+def _row(name: str, share: float, found: Ints, bandit: Bandit, trials: int, before: Sequence[PlanRow]) -> PlanRow:
+    """A row from the games of one policy; the first row is that of the equal split."""
+    ended, winner, gaps = found[:, 0], found[:, 1], np.asarray(bandit.gaps)
+    decided = winner != NOBODY
+    times = np.where(decided, ended, math.inf)
+    loss = found[:, 2:] @ gaps + np.where(decided, (trials - ended) * gaps[winner], 0.0)
+    mean = float(loss.mean())
+    split = before[0].loss if before else mean
+    return PlanRow(
+        policy=name,
+        floor=share,
+        decided=float(decided.mean()),
+        wrong=float((decided & (gaps[winner] > 0.0)).mean()),
+        median=_quantile(times, 0.5),
+        ninety=_quantile(times, 0.9),
+        loss=mean,
+        loss_error=float(loss.std(ddof=1) / math.sqrt(loss.size)),
+        relative=mean / split if split > 0.0 else math.nan,
+    )
+
+
+def _quantile(times: Floats, level: float) -> float:
+    """The least number of trials after which at least this share of studies has decided.
+
+    >>> _quantile(np.array([100.0, 300.0, 200.0, math.inf]), 0.5)
+    200.0
+    """
+    return float(np.sort(times)[math.ceil(level * times.size) - 1])
+
+
+def _title(name: str, share: float) -> str:
+    return f"{name}, floor {share:g}" if share else name
+
+
+def _called(row: PlanRow) -> str:
+    return f"{row.policy} with a floor of {row.floor:g}" if row.floor else row.policy
+
+
+def _decides(row: PlanRow, trials: int) -> str:
+    if math.isfinite(row.median):
+        return f"decides after {row.median:,.0f} trials (median)"
+    return f"decides in {row.decided:.0%} of cases within {trials:,} trials"
+
+
+def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
+    """A row as people read it."""
+    late = f"> {trials:,}"
+    times = [f"{time:,.0f}" if math.isfinite(time) else late for time in (row.median, row.ninety)]
+    relative = f"{row.relative:.0%}" if math.isfinite(row.relative) else ""
+    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, _with_error(row.loss, row.loss_error), relative
+
+
+def _with_error(value: float, error: float) -> str:
+    """A number with its standard error, to two digits of that.
+
+    >>> _with_error(132.04, 17.7), _with_error(0.5, 0.0123), _with_error(0.0, 0.0)
+    ('132 ± 18', '0.500 ± 0.012', '0 ± 0')
+    """
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 0
+    return f"{value:,.{digits}f} ± {error:,.{digits}f}"

@@ -1,0 +1,174 @@
+"""Bounds for the mean reward of another choice, and for the difference of two arms, that survive drift.
+
+They use the recorded propensities only, so the distributions of the arms may change from round to round. With rewards
+brought to [0, 1], let p_j(a) be the propensity of arm a in round j, and x its reward. For a choice pi put
+
+    U_j = sum over the arms a of the round of  pi_j(a) x / p_j(a),      V_j = the same with 1 - x,
+
+and for the difference of arms a and b, over the rounds in which both could come,
+
+    U_j = 1{a in the round} x/p_j(a) + 1{b in the round} (1 - x)/p_j(b),      V_j = the same with a and b exchanged.
+
+Given the past, U_j and V_j have means u_j and t_j - u_j: t_j is the weight that the choice puts on arms that could
+come, or 2, and the average of the u_j is what is asked for (the difference is u_j - 1). Neither is negative. So the two
+supermartingales of ``risk.py``, at the single point q = 1 of its grid, bound the sum of the u_j from both sides, from U
+and again from V, at all times at once: four bounds for each of the theta share the probability of error. In a round of
+several arms each is counted with its own propensity, as the means of sums need no independence.
+
+Trials without a reward count as whatever is worst for each end. Nothing is assumed about the rewards but their bounds.
+
+Reference: Waudby-Smith, Wu, Ramdas, Karampatziakis and Mineiro (2024), Anytime-valid off-policy inference for
+contextual bandits, ACM/IMS JDS 1; see also ``risk.py``.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.live.estimates import Estimate, estimate, estimate_rounds
+from dirichlet_bandits.live.intervals import Interval
+from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
+from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, logged, wanted_in_rounds
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import number_between
+
+
+@dataclass(frozen=True)
+class DifferenceEstimate:
+    """By how much the rewards of arm ``a`` exceed those of arm ``b``, on average over the same ``rounds``.
+
+    ``value`` is unbiased if no reward is missing; otherwise those of an arm are scaled by trials handed out over trials
+    with a reward. From ``low`` to ``high`` lies the average difference of the two means in these rounds, with the
+    ``confidence`` and at all times at once, even if the arms change. Rounds in which one of the arms could not come do
+    not count, nor do those that were cut short; ``missing`` trials count as whatever is worst for each end.
+
+    Reference: see ``live/unbiased.py``.
+    """
+
+    a: str
+    b: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    rounds: int
+    missing: int
+
+
+class _Weighted(NamedTuple):
+    """Trials with their rounds, weights for x and for 1 - x, and rewards in [0, 1], NaN if missing."""
+
+    row: Ints
+    of_reward: Floats
+    of_rest: Floats
+    z: Floats
+
+
+def estimate_mean(
+    events: Sequence[Event],
+    choice: Policy | Mapping[str, float] | str,
+    seed: int,
+    bounds: Bounds,
+    confidence: float,
+    direction: str,
+) -> Estimate:
+    """What another choice would have earned, with an interval if the rewards have two bounds."""
+    number_between("confidence", confidence, 0, 1)
+    if not are_finite(bounds):
+        return estimate(events, choice, seed, direction)
+    rounds = read_rounds(events)
+    wanted, counted, _ = wanted_in_rounds(events, choice, seed, rounds, direction)
+    by_policy = isinstance(choice, Policy)
+    found = estimate_rounds(rounds, wanted) if by_policy else estimate(events, choice, seed, direction)
+    mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
+    interval = Interval(*bounds)
+    if mass > 0.0:
+        log = logged(rounds, wanted, counted)
+        trials = _Weighted(log.row, log.weight, np.zeros(log.row.size), _scaled(log.reward, bounds))
+        most = largest_weight(rounds.propensities, wanted, counted)
+        ends = _ends(trials, counted.size, mass, most, 1.0, confidence)
+        interval = Interval(*(bounds[0] + end * (bounds[1] - bounds[0]) for end in ends))
+    return dataclasses.replace(found, low=interval.low, high=interval.high, confidence=confidence)
+
+
+def estimate_difference(
+    events: Sequence[Event], a: str, b: str, bounds: Bounds, confidence: float
+) -> DifferenceEstimate:
+    """By how much the rewards of one arm exceed those of another, from events that were read with their data."""
+    number_between("confidence", confidence, 0, 1)
+    if not are_finite(bounds):
+        raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
+    rounds = read_rounds(events)
+    one, two = (_number(rounds, name) for name in (a, b))
+    if one == two:
+        raise ArgumentError("b", "another arm than a", b)
+    both = np.zeros_like(rounds.propensities)
+    both[:, [one, two]] = 1.0
+    counted = rounds.complete & (rounds.propensities[:, [one, two]] > 0.0).all(axis=1)
+    log, n, unit = logged(rounds, both, counted), int(counted.sum()), bounds[1] - bounds[0]
+    first, used = log.arm == one, log.weight > 0.0
+    z = _scaled(log.reward, bounds)
+    trials = _Weighted(log.row, np.where(first, log.weight, 0.0), np.where(first, 0.0, log.weight), z)
+    low, high = -1.0, 1.0
+    if n:
+        most = largest_weight(rounds.propensities, both, counted)
+        low, high = (end - 1.0 for end in _ends(trials, counted.size, float(n), most, 2.0, confidence))
+    means = [_scaled_mean(log.weight[arm & used], log.reward[arm & used], n) for arm in (first, ~first)]
+    missing = int(np.isnan(log.reward[used]).sum())
+    return DifferenceEstimate(a, b, means[0] - means[1], low * unit, high * unit, confidence, n, missing)
+
+
+def _number(rounds: LoggedRounds, name: str) -> int:
+    if name not in rounds.journal.names:
+        raise NotFoundError(f"no arm {name!r} in the study")
+    return rounds.journal.names.index(name)
+
+
+def _scaled(reward: Floats, bounds: Bounds) -> Floats:
+    return (reward - bounds[0]) / (bounds[1] - bounds[0])
+
+
+def _scaled_mean(weight: Floats, reward: Floats, n: int) -> float:
+    """The mean of one arm by its weights; rewards that are missing are taken to be like the others."""
+    told = ~np.isnan(reward)
+    if not n or not told.any():
+        return math.nan
+    return float(weight[told] @ reward[told] * told.size / told.sum() / n)
+
+
+def _ends(trials: _Weighted, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:
+    """Bounds for the average of u_j, from 0 to ``total``."""
+    price = math.log(4.0 * THETAS.size / (1.0 - confidence))
+    missing = np.isnan(trials.z)
+    x, rest = np.where(missing, 0.0, trials.z), np.where(missing, 0.0, 1.0 - trials.z)
+    up = trials.of_reward * x + trials.of_rest * rest
+    down = trials.of_reward * rest + trials.of_rest * x
+    unknown = np.where(missing, trials.of_reward + trials.of_rest, 0.0)  # what a missing reward could add to either
+    bounds = [
+        (
+            float(least(_sums(trials.row, y, n), mass, price)[0]),
+            _greatest(trials.row, y + unknown, n, mass, most, price),
+        )
+        for y in (up, down)
+    ]
+    low = max(bounds[0][0], total - bounds[1][1], 0.0)
+    high = min(bounds[0][1], total - bounds[1][0], total)
+    return Interval(low, high) if low <= high else Interval(0.0, total)  # else an event of probability 1 - confidence
+
+
+def _greatest(row: Ints, y: Floats, n: int, mass: float, most: float, price: float) -> float:
+    return float(greatest(_sums(row, y, n), mass, np.array([most]), price)[0])
+
+
+def _sums(row: Ints, y: Floats, n: int) -> Sums:
+    """Sums over rounds, as arrays of one point."""
+    of_round = np.bincount(row, y, n)
+    return Sums(np.array([of_round.sum()]), np.array([of_round @ of_round]))

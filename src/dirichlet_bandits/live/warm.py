@@ -1,0 +1,98 @@
+"""Warm starts: past rewards that a policy knows from the beginning, each with a weight between 0 and 1.
+
+With the weight w, the rewards H of the past and those X that were observed since have the Dirichlet parameters
+
+    (w, ..., w, 1, ..., 1),
+
+the posterior of a Dirichlet process whose prior is the past, with a mass of w times the number of its rewards. A policy
+that uses only counts and means sees the count N = w |H| + |X| and the mean (w sum H + sum X) / N. A weight of 1 is
+the same as having observed the past, and 0 the same as knowing nothing of it. BDS and RDS use N in place of n, and
+means in which each reward counts its weight; the bound or bonus keeps its parameter 1. The probability of winning a
+duel is the crossing probability with these parameters, so propensities stay exact. Nothing is published about weights
+between 0 and 1 for BDS and RDS: there, this is experimental.
+
+Past rewards decide which arm comes next, and nothing else: summaries, intervals and estimates do not know them.
+
+Reference: Vashishtha and Maillard (2025), arXiv:2503.04518.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.tally import Tally
+from dirichlet_bandits.engine.verbs import has_own
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.types import Floats
+from dirichlet_bandits.validation import finite_array, finite_number
+
+COUNTED: Final = ("UCB1", "KLUCB", "ThompsonSampling")
+"""Policies that use only counts and means, and take counts that are not whole."""
+
+BY_DUELS: Final = ("BDS", "RDS")
+"""Policies that take rewards with Dirichlet weights (``policies/dirichlet/weighted.py``)."""
+
+MOST: Final = 100_000
+"""Rewards of the past; they are stored with the study's settings."""
+
+
+class Warm(NamedTuple):
+    """Past rewards of arms by name, as the study's numbers, and their weight."""
+
+    history: Mapping[str, tuple[float, ...]]
+    weight: float
+
+
+def checked_warm(history: object, weight: object, arms: Sequence[str], policy: Policy) -> Warm | None:
+    """Past rewards as a study keeps them; None if there are none."""
+    if history is None and weight is None:
+        return None
+    if not isinstance(history, Mapping) or not history or not history.keys() <= set(arms):
+        raise ArgumentError("history", f"past rewards by the names of arms: {', '.join(arms)}", history)
+    if weight is None or not 0.0 <= finite_number("weight", weight) <= 1.0:
+        raise ArgumentError("weight", "a number from 0 to 1, given together with history", weight)
+    found = {str(arm): _rewards(str(arm), given, policy) for arm, given in history.items()}
+    if sum(map(len, found.values())) > MOST:
+        raise ArgumentError("history", f"at most {MOST} rewards", f"{sum(map(len, found.values()))} rewards")
+    warm = Warm(found, float(finite_number("weight", weight)))
+    _check_policy(policy, warm.weight)
+    return warm
+
+
+def _rewards(arm: str, given: Any, policy: Policy) -> tuple[float, ...]:
+    rewards = tuple(finite_array(f"history[{arm!r}]", given).tolist())
+    for reward in rewards:
+        policy.check_reward(reward)
+    return rewards
+
+
+def _check_policy(policy: Policy, weight: float) -> None:
+    """Refuse a policy that cannot take past rewards with this weight."""
+    if weight == 0.0:
+        return
+    if has_own(verbs.note, type(policy.params)) or has_own(verbs.prepare, type(policy.params)):
+        reason = "whose state depends on when trials were asked for"
+        raise ArgumentError("history", f"None with {policy!r}, {reason}", "past rewards")
+    name = type(policy).__name__
+    known = name in COUNTED or (name in BY_DUELS and getattr(policy, "level", None) is None)
+    if weight < 1.0 and not (known and type(policy) is policy_class(name)):
+        others = f"{', '.join(COUNTED)}, BDS and RDS without a level"
+        raise ArgumentError("weight", f"0 or 1 with {policy!r} (other weights: {others})", weight)
+
+
+def weighted_tally(past: Sequence[Floats], weight: float) -> Tally:
+    """Counts and means of past rewards with a weight: the state of a policy that has observed nothing else."""
+    n = len(past)
+    counts: Any = np.zeros(n)  # not whole, unlike those of other tallies
+    state = Tally(counts, np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, math.inf), np.full(n, -math.inf))
+    for arm, x in enumerate(past):
+        if x.size:
+            state.pulls[arm], state.sums[arm] = weight * x.size, weight * math.fsum(x)
+            state.lows[arm], state.highs[arm] = x.min(), x.max()
+            state.means[arm] = min(max(state.sums[arm] / state.pulls[arm], x.min()), x.max())
+    return state

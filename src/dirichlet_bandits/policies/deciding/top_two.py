@@ -1,0 +1,122 @@
+"""Top-two sampling: pull the leader, or the rival that is hardest to distinguish from it."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.verbs import implements, init, select, update
+from dirichlet_bandits.numerics.grid import count_on_grid, grid_evidence, new_grid
+from dirichlet_bandits.policies.bounded import BoundedPolicy, rescaled
+from dirichlet_bandits.policies.index import larger
+from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.validation import number_between
+
+
+class TopTwoParams(NamedTuple):
+    """The bounds of the rewards, and the probability of pulling the leader."""
+
+    lower: float
+    upper: float
+    beta: float
+
+
+class Counted(NamedTuple):
+    """A tally of the rewards, and their counts at the points of a grid (``numerics/grid.py``), one row per arm."""
+
+    pulls: Ints
+    means: Floats
+    sums: Floats
+    carry: Floats
+    lows: Floats
+    highs: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class TopTwo(BoundedPolicy):
+    """Top-two sampling: pull the arm with the best mean with probability ``beta``, else its closest rival.
+
+    The evidence Z_a that the leader b is better than arm a is the same by which a live study names its winner,
+
+        Z_a = min over m of  N_b Kinf-(F_b, m) + N_a Kinf(F_a, m),
+
+    for rewards between ``lower`` and ``upper``. The closest rival is the arm with the smallest Z_a + log N_a. Ties are
+    broken uniformly at random. With two arms, each is pulled with probability 1/2 if ``beta`` is 1/2. The policy
+    gathers evidence for the choice of the best arm, so its regret grows linearly. Rewards are counted on a grid of 64
+    steps between the bounds, so a decision takes the same time however many rewards there are.
+
+    >>> from dirichlet_bandits import propensities
+    >>> propensities(TopTwo(), [[0.9, 0.8, 0.7], [0.1, 0.2, 0.1], [0.6, 0.5, 0.8]])
+    array([0.5, 0. , 0.5])
+
+    Reference: Jourdan, Degenne, Baudry, de Heide and Kaufmann, Top Two Algorithms Revisited, NeurIPS 2022 (EB-TCI).
+    """
+
+    lower: float = 0.0
+    upper: float = 1.0
+    beta: float = 0.5
+    assumes: ClassVar[str] = "rewards in a known interval"
+    guarantee: ClassVar[str] = "linear"
+    reference: ClassVar[str] = "Jourdan et al. (2022)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number_between("beta", self.beta, 0, 1)
+
+    @property
+    def params(self) -> TopTwoParams:
+        return TopTwoParams(float(self.lower), float(self.upper), float(self.beta))
+
+
+@implements(init, TopTwoParams)
+def nothing_counted(policy: TopTwoParams, n_arms: int) -> Counted:
+    """Return a state without rewards."""
+    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    return Counted(pulls, means, sums, carry, lows, highs, new_grid(n_arms))
+
+
+@implements(update, TopTwoParams)
+def count_reward(policy: TopTwoParams, state: Counted, arm: int, reward: float, rng: np.random.Generator) -> Counted:
+    """Count the reward in the tally and on the grid."""
+    count(state, arm, reward)
+    count_on_grid(state.weights[arm], rescaled(policy, reward))
+    return state
+
+
+@jit
+def rivalry(state: Counted, leader: int) -> Floats:
+    """Return Z_a + log N_a of every arm against this leader, whose own entry is infinite."""
+    n_arms = state.pulls.size
+    values = np.zeros(n_arms)
+    values[leader] = math.inf
+    if n_arms == 2:  # there is one rival only
+        return values
+    for arm in range(n_arms):
+        if arm != leader:
+            n = float(state.pulls[arm])
+            values[arm] = math.log(n)
+            if state.means[arm] < state.means[leader]:
+                best, n_best = state.weights[leader], float(state.pulls[leader])
+                values[arm] += grid_evidence(best, n_best, state.weights[arm], n, 0.0)
+    return values
+
+
+@implements(select, TopTwoParams)
+def leader_or_rival(policy: TopTwoParams, state: Counted, rng: np.random.Generator) -> int:
+    """Return the leader, or the rival with the smallest Z_a + log N_a."""
+    n_arms = state.pulls.size
+    leader, largest, ties = 0, -math.inf, 0
+    for arm in range(n_arms):
+        leader, largest, ties = larger(leader, largest, ties, arm, state.means[arm], rng)
+    if n_arms == 1 or rng.random() < policy.beta:
+        return leader
+    values = rivalry(state, leader)
+    rival, largest, ties = 0, -math.inf, 0
+    for arm in range(n_arms):
+        if arm != leader:
+            rival, largest, ties = larger(rival, largest, ties, arm, -values[arm], rng)
+    return rival

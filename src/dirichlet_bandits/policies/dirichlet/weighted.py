@@ -1,0 +1,83 @@
+"""BDS and RDS for which the first rewards of each arm count less than the others: see ``live/warm.py``.
+
+In plain Python, with one pass over all rewards for a decision: live studies use it, simulations do not.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dirichlet_bandits.numerics.crossing import crossing_probability
+from dirichlet_bandits.policies.dirichlet.rule import BDS, RDS
+from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
+from dirichlet_bandits.policies.rounds import average_over_leaders
+from dirichlet_bandits.types import Floats
+
+
+class WeightedDuels:
+    """BDS or RDS for which past rewards count their weight: its decisions, and how probable they are.
+
+    The same as the compiled policies where the weight is 1 (a test compares them).
+    """
+
+    def __init__(self, policy: Any, past: Sequence[Floats], weight: float) -> None:
+        self._policy: BDS | RDS = policy
+        self._x = [list(x) for x in past]
+        self._w = [[weight] * x.size for x in past]
+        self.pulls, self.means = np.zeros(len(past)), np.zeros(len(past))
+        for arm in range(len(past)):
+            self._judge(arm)
+
+    def learn(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
+        """Take note of rewards that were observed."""
+        for arm, reward in zip(arms, rewards, strict=True):
+            self._x[arm].append(reward)
+            self._w[arm].append(1.0)
+        for arm in set(arms):
+            self._judge(arm)
+
+    def _judge(self, arm: int) -> None:
+        x, w = self._x[arm], self._w[arm]
+        if x:
+            self.pulls[arm] = math.fsum(w)
+            mean = math.fsum(map(float.__mul__, w, x)) / self.pulls[arm]
+            self.means[arm] = min(max(mean, min(x)), max(x))  # so that arms with equal rewards tie
+
+    def _bonus(self, arm: int, m: float) -> float:
+        x, n = np.array(self._x[arm]), float(self.pulls[arm])
+        shortfall = float(np.array(self._w[arm]) @ np.maximum(m - x, 0.0)) / n
+        policy = self._policy
+        if isinstance(policy, RDS):
+            return m + float(slow_growth.py_func(GROWTHS[policy.rho], 1.0 + n)) * shortfall  # type: ignore[attr-defined]
+        if policy.upper is not None:
+            return float(policy.upper)
+        return max(float(x.max()) + float(policy.gamma or 0.0), m + float(policy.rho or 0.0) * shortfall)
+
+    def _chances(self, leader: int) -> Floats:
+        """Each arm's probability of winning against this leader, 0 for those that do not duel."""
+        m = float(self.means[leader])
+        chances = np.zeros(len(self._x))
+        for arm in np.flatnonzero(self.pulls < self.pulls[leader]).tolist():
+            values, weights = [*self._x[arm], self._bonus(arm, m)], [*self._w[arm], 1.0]
+            chances[arm] = 1.0 if self.means[arm] >= m else crossing_probability(values, m, weights)
+        return chances
+
+    def propensities(self) -> Floats:
+        """For every arm the probability that it is in the next round."""
+        return average_over_leaders(self, self._chances)
+
+    def select(self, rng: np.random.Generator) -> list[int]:
+        """The arms of the next round."""
+        most = np.flatnonzero(self.pulls == self.pulls.max())
+        best = most[self.means[most] == self.means[most].max()]
+        leader = int(best[int(rng.random() * best.size)])
+        m = float(self.means[leader])
+        winners = []
+        for arm in np.flatnonzero(self.pulls < self.pulls[leader]).tolist():
+            drawn = rng.standard_gamma(np.array(self._w[arm])) @ (np.array(self._x[arm]) - m)
+            total = drawn + rng.standard_exponential() * (self._bonus(arm, m) - m)
+            if self.means[arm] >= m or total >= 0.0:
+                winners.append(arm)
+        return rng.permutation(winners).tolist() if winners else [leader]

@@ -1,0 +1,158 @@
+"""Plans: the games end when a live study would name its winner, and the table says what that costs."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import app
+from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.experiments import planning
+from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, named_winner, play_games
+from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
+from tests.naive.evidence import evidence
+
+ALARM = 1e-6
+QUICK = {"baseline": 0.2, "lift": 0.5, "trials": 1000, "replications": 40, "every": 20}
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return db.plan(**QUICK, policies=[db.TopTwo(), db.ThompsonSampling("bernoulli")])
+
+
+def on_grid(x):
+    return np.bincount(np.round(64 * np.asarray(x)).astype(int), minlength=65).astype(float)
+
+
+def test_a_winner_is_named_where_the_evidence_reaches_the_threshold():
+    """Against the statistic in 60 digits, just below and just above it."""
+    rng = np.random.default_rng(0)
+    arms = [rng.integers(0, 65, size=n) / 64 * scale for n, scale in ((9, 0.25), (7, 1.0), (8, 0.5))]
+    arms = [np.round(64 * x) / 64 for x in arms]
+    weights, sums = np.array([on_grid(x) for x in arms]), np.array([x.sum() for x in arms])
+    pulls = np.array([x.size for x in arms])
+    best = int(np.argmax(sums / pulls))
+
+    def cost(n):
+        return math.log(math.sqrt(math.pi)) + math.lgamma(n + 1) - math.lgamma(n + 0.5)
+
+    least = min(
+        float(evidence(arms[best].tolist(), arms[k].tolist(), 0.05)) - cost(pulls[k]) - cost(pulls[best])
+        for k in range(3)
+        if k != best
+    )
+    assert named_winner(weights, sums, pulls, least - 1e-6, 0.05) == best
+    assert named_winner(weights, sums, pulls, least + 1e-6, 0.05) == NOBODY
+    assert named_winner(weights, np.full(3, 0.5) * pulls, pulls, -1e9, 0.0) == NOBODY  # equal means
+
+
+def test_the_table_says_what_happened(quick):
+    split, two, floored, thompson, slow = quick.rows
+    assert [(row.policy, row.floor) for row in quick.rows] == [
+        ("EqualSplit", 0.0),
+        ("TopTwo", 0.0),
+        ("TopTwo", 0.1),
+        ("ThompsonSampling", 0.0),
+        ("ThompsonSampling", 0.1),
+    ]
+    assert split.decided == two.decided == floored.decided == 1.0
+    assert max(row.wrong for row in quick.rows) == 0.0
+    assert split.median <= split.ninety < math.inf
+    assert split.median % 20 == 0.0
+    assert slow.decided > thompson.decided
+    assert split.relative == 1.0
+    assert thompson.relative < 1.0
+    frame = quick.summary()
+    assert frame.loc[("TopTwo", 0.1), "median"] == floored.median
+    assert max(map(len, str(quick).splitlines())) <= 80
+    assert quick.answer.startswith("An equal split (an A/B test) decides after ")
+    assert quick.answer in quick._repr_html_().replace("&#x27;", "'")
+
+
+def test_same_seed_same_plan_and_loss_of_an_equal_split(quick):
+    again = db.plan(**QUICK, policies=[db.ThompsonSampling("bernoulli")], floors=[0.1])
+    assert [again.rows[0], again.rows[1]] == [quick.rows[0], quick.rows[4]]
+    # Until it ends, an equal split loses half of the gap with each trial, up to chance.
+    assert 0.2 * 0.5 * quick.rows[0].median < quick.rows[0].loss < 0.5 * quick.rows[0].ninety
+
+
+def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch):
+    played, calls = planning._played, []
+
+    def interrupted(*given):
+        calls.append(None)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return played(*given)
+
+    monkeypatch.setattr(planning, "_played", interrupted)
+    found = db.plan(**QUICK, policies=[])
+    assert (found.interrupted, found.replications, quick.interrupted) == (True, 30, False)
+    assert found.rows[0] == db.plan(**{**QUICK, "replications": 30}, policies=[]).rows[0]
+    calls[:] = [None] * 3
+    with pytest.raises(KeyboardInterrupt):
+        db.plan(**QUICK, policies=[])
+
+
+def test_equal_arms_have_no_winner():
+    found = db.plan(baseline=0.5, lift=0.0, policies=[], trials=1000, replications=100)
+    assert stats.binomtest(round(100 * found.rows[0].decided), 100, 0.05, alternative="greater").pvalue > ALARM
+    assert math.isnan(found.rows[0].relative) or found.rows[0].loss == 0.0
+
+
+def test_past_rewards_and_the_command_line(tmp_path):
+    file = tmp_path / "past.csv"
+    file.write_text(
+        "arm,reward\n" + "".join(f"{arm},{x}\n" for arm in "ab" for x in ([1, 0, 0] if arm == "a" else [2, 2, 1]))
+    )
+    options = ["--upper", "2", "--policy", "TopTwo(upper=2)", "--floor", "0", "--trials", "600", "--replications", "20"]
+    said = CliRunner().invoke(app, ["plan", str(file), *options, "--json"])
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.stdout)
+    assert [row["policy"] for row in found["rows"]] == ["EqualSplit", "TopTwo"]
+    assert found["answer"].startswith("An equal split")
+    plain = CliRunner().invoke(app, ["plan", str(file), *options])
+    assert "20 simulated studies of 600 trials" in plain.output
+    assert CliRunner().invoke(app, ["plan", "--baseline", "0.1", "--wide", "--lift", "0.1"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"baseline": None}, "'baseline' must be given with lift, or else a bandit"),
+        ({"lift": 0.9}, r"'lift' must be such that baseline \+ lift is from 0 to 1, with baseline = 0.2 \(got 0.9\)"),
+        ({"floors": [0.6]}, r"'floors' must be numbers from 0 to 1 / 2, with 2 arms \(got 0.6\)"),
+        ({"policies": ["Magic"]}, "'policy' must be the name of a policy"),
+        ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\[0\]' must be fit for rewards in \[0, 1\]"),
+        ({"upper": 0.5}, "'upper' must be at least the largest reward, 1"),
+        ({"delta": 1.0}, "'delta' must be a number strictly between 0 and 1"),
+        ({"arms": 1}, "'arms' must be an integer"),
+    ],
+)
+def test_bad_arguments_are_refused(wrong, message):
+    with pytest.raises(db.ArgumentError, match=message):
+        db.plan(**{**QUICK, **wrong})
+
+
+def test_games_end_when_a_live_study_names_its_winner():
+    """The same rewards in a study: the same winner when the game ends, and with hardly more evidence than needed."""
+    tape = np.random.default_rng(4).random((2, 2, 400)) < np.array([[0.2], [0.7]])
+    stream, outcome, params = new_stream(), np.zeros((2, 4), np.int64), db.EqualSplit().params
+    rule = Rule(0.0, 1.0, log_odds(0.05, 0.45), 0.0, 1)
+    seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
+    specialised(play_games, params)(params, tape.astype(float), np.zeros(2), rule, seeds, *stream, outcome)
+    for game, (trials, winner, *pulls) in zip(tape, outcome.tolist(), strict=True):
+        assert winner == 1
+        assert sum(pulls) == trials < 400
+        study = db.create_study("s", arms=["a", "b"], policy=db.EqualSplit(), bounds=(0.0, 1.0), seed=0)
+        rows = [(arm, float(x)) for k, arm in enumerate("ab") for x in game[k, : pulls[k]]]
+        study.add_trials({"arm": [arm for arm, _ in rows], "reward": [x for _, x in rows]})
+        found = study.winner(delta=0.05)
+        assert found.arm == "b"
+        (rival,) = found.rivals
+        assert rival.statistic - rival.threshold < 2.0  # a single reward has carried it across the threshold

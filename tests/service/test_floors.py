@@ -1,0 +1,24 @@
+"""Floors of studies in a service."""
+
+import pytest
+
+import dirichlet_bandits as db
+
+
+def test_floors_are_set_and_changed_by_the_client(studies):
+    policy = db.UCB1(sigma=0.5)
+    study = studies.create_study("floors", arms=["a", "b"], policy=policy, seed=1, floor={"a": 0.25})
+    study.tell_many([trial.id for trial in study.ask(2)], [1.0, 0.0])
+    assert study.floor == {"a": 0.25}
+    before = study.propensities()
+    assert before["a"] in (0.25, 1.0)
+    study.set_floor(0.1)
+    assert sorted(study.propensities().values()) == pytest.approx([0.1, 0.9])
+    assert studies.load_study("floors").floor == 0.1
+    study.set_floor(None)
+    assert (study.floor, study.replay().same) == (0.0, True)
+    for wrong in (0.6, {"c": 0.1}, {"a": 2.0}, "much"):
+        with pytest.raises(db.ArgumentError, match="'floor"):
+            study.set_floor(wrong)
+    with pytest.raises(db.ArgumentError, match="'floor' must be small enough: those of 'a', 'b' sum"):
+        studies.create_study("too much", arms=["a", "b"], floor=0.6)
