@@ -87,7 +87,7 @@ CONTEST_STEPS: Final = 16
 """Steps of a contest of NPTS before near and far arms are determined again: this many ..."""
 
 CONTEST_SHARE: Final = 64
-"""... plus one more for each time that all arms together were pulled this often."""
+"""... plus one step per this many pulls so far."""
 
 RINGS_MOST: Final = 0.5
 """NPTS waits for all challengers by one clock if it rings at most this often per step."""

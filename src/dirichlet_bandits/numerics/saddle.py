@@ -98,7 +98,7 @@ def log_factor(offset: float, top: float, e: float) -> float:
 
 
 class Products(NamedTuple):
-    """A complex number per node, (real + i imag) exp(log - i phase)."""
+    """One complex number per node, (real + i imag) exp(log - i phase)."""
 
     real: np.ndarray
     imag: np.ndarray
