@@ -24,6 +24,7 @@ PAGES = (
     "docs/howto_results.md",
     "docs/index.md",
     "docs/theory.md",
+    "docs/tutorial_ab.md",
     "docs/tutorial_compare.md",
     "docs/tutorial_crops.md",
     "docs/tutorial_live.md",

@@ -57,7 +57,7 @@ def test_a_store_goes_on_and_is_not_replaced(folder):
     assert db.load("copy.zarr").data.identical(db.load("runs.zarr").data)
     other = call("simulate", "coins.toml", "--store", "runs.zarr", "--seed", "1")
     assert other.exit_code == 2
-    assert "one that holds this very simulation (got 'runs.zarr: other seed')" in other.stderr
+    assert "a store of the same simulation (got 'runs.zarr: other seed')" in other.stderr
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_tables_are_also_json_and_csv(folder):
     assert pd.read_csv(io.StringIO(answers["--csv"].stdout)).to_dict("records") == [row]
     assert json.loads(call("simulate", "coins.toml", "--out", "runs.zarr", "--json", "--quiet").stdout) == [row]
     both = call("simulate", "coins.toml", "--out", "runs.zarr", "--json", "--csv")
-    assert (both.exit_code, both.stderr) == (2, "error: '--csv' must be left out beside --json (got True)\n")
+    assert (both.exit_code, both.stderr) == (2, "error: '--csv' must be omitted with --json (got True)\n")
 
 
 def test_a_row_that_is_too_wide_becomes_lines(folder):

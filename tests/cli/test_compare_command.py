@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
+from tests.worlds.problems import coins_in_a_file
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 FEW = ("--horizon", "60", "--replications", "5", "--workers", "1", "--policy", "UCB1", "--policy", "RUCBLT")
@@ -64,25 +65,7 @@ def test_csv_and_advice_for_the_command_line(folder):
     assert "Then say --wide" in call("wide2.csv", *FEW).stderr
 
 
-CHANGING = """
-delay = { law = "Geometric", p = 0.2 }
-[[segments]]
-first = 1
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.2
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.7
-[[segments]]
-first = 31
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.9
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.1
-"""
+CHANGING = 'delay = { law = "Geometric", p = 0.2 }\n' + coins_in_a_file((1, 0.2, 0.7), (31, 0.9, 0.1))
 
 
 def test_worlds_of_files_and_options_are_those_of_python(folder):
@@ -108,7 +91,7 @@ def test_past_periods_become_segments(folder):
     )
     answer = call("years.csv", *FEW, "--sigma", "1", "--period", "year", "--delay", "Geometric(0.5)")
     assert answer.exit_code == 0, answer.output
-    assert "2 options: May, June, which change at the pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
+    assert "2 options: May, June, which change at pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
     assert "1. UCB1" in answer.stdout
     (folder / "gap.csv").write_text("date,yield,year\nMay,4,1\nMay,5,1\nJune,6,1\nJune,7,1\nMay,8,2\nMay,9,2\n")
     missing = call("gap.csv", *FEW, "--period", "year")
@@ -129,7 +112,7 @@ def test_policies_may_have_parameters(folder):
         (["none.toml", *FEW], "no experiment at 'none.toml'"),
         (["bad.csv", *FEW], "bad.csv, line 3: column 'yield' must be a finite number (got 'good')"),
         (["past.csv", *FEW, "--reward", "money"], "past.csv, line 1: there must be one column 'money'"),
-        (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be left out where columns are named"),
+        (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be omitted if columns are named"),
         (["past.csv", *FEW, "--upper", "5"], "'--upper' must be at least the largest reward, 6.5 (got 5.0)"),
         (["past.csv", *FEW, "--cvar", "2"], "'--cvar' must be a number above 0, at most 1 (got 2.0)"),
         (["past.csv", *FEW, "--out", "a.doc"], "'--out' must be a file that ends in .png, .pdf"),
@@ -139,10 +122,13 @@ def test_policies_may_have_parameters(folder):
         (["arms.toml", *FEW, "--wide"], "'--wide' must be left out"),
         (["arms.toml", *FEW, "--period", "year"], "'--period' must be left out"),
         (["past.csv", *FEW, "--period", "year"], "past.csv, line 1: there must be one column 'year'"),
-        (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be left out where a column has periods"),
+        (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be omitted if a column has periods"),
         (["past.csv", *FEW, "--sigma", "1", "--delay", "-1"], "'--delay' must be a number of pulls, at least 0"),
-        (["past.csv", *FEW, "--delay", "Geometric(2)"], "'--delay' must be a number of pulls, or a law such as"),
-        (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a law such as"),
+        (
+            ["past.csv", *FEW, "--delay", "Geometric(2)"],
+            "'--delay' must be a number of pulls, or a distribution such as",
+        ),
+        (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a distribution such as"),
         (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
         (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),
         (["past.csv", *FEW, "--sigma", "1", "--late", "0"], "'--window' must be a number of pulls, because 'late'"),
@@ -164,7 +150,7 @@ def test_interrupted_before_anything_was_done(folder, monkeypatch):
     monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("past.csv", *FEW, "--out", "regret.png")
     assert answer.exit_code == 130
-    assert answer.stderr == "interrupted before two replications were done: nothing to rank\n"
+    assert answer.stderr == "interrupted before two replications were finished: nothing to rank\n"
     assert not (folder / "regret.png").exists()
 
 
@@ -179,5 +165,5 @@ def test_interrupted_later_ranks_what_is_done(folder, monkeypatch):
     answer = call("past.csv", *FEW, "--sigma", "1")
     assert answer.exit_code == 130
     assert "1. UCB1" in answer.stdout
-    assert "was interrupted before enough of its replications were done" in " ".join(answer.stdout.split())
-    assert answer.stderr.endswith("interrupted: the ranking has what was done\n")
+    assert "was interrupted before enough of its replications were finished" in " ".join(answer.stdout.split())
+    assert answer.stderr.endswith("interrupted: the ranking uses the finished replications\n")

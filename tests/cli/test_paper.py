@@ -36,9 +36,9 @@ def call(*arguments):
         (["--only", "yield"], "'--only' must be one of " + ", ".join(f"'{name}'" for name in SHIPPED)),
         (["--which", "mine"], "'--which' must be one of 'dirichlet', 'readings', 'sda', 'cvar', 'lbsda' (got 'mine')"),
         (["--which", "sda", "--only", "yields"], "'--only' must be one of 'bernoulli-high', "),
-        (["--out", "file"], "'--out' must be a folder, new or not (got 'file')"),
+        (["--out", "file"], "'--out' must be a folder, which may exist (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
-        (["--workers", "2", "--dask", "tcp://x:1"], "'--workers' must be left out where a Dask cluster brings its own"),
+        (["--workers", "2", "--dask", "tcp://x:1"], "'--workers' must be omitted with a Dask cluster, which has its"),
         (["--seed", "-1"], "'--seed' must be an integer of at least 0 (got -1)"),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_report_of_some(folder):
     assert again.exit_code == 0
     assert "made anew" not in again.stdout
     other = call("--only", "sensitivity", "--seed", "6", "--quiet")
-    assert "sensitivity.zarr is of another version or seed of this experiment: made anew" in other.stdout
+    assert "sensitivity.zarr is of another version or seed of this experiment, so it is replaced" in other.stdout
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]
 
 
@@ -81,7 +81,7 @@ def test_a_claim_that_fails_is_read_in_other_ways(folder):
     assert answer.exit_code == 0, answer.output
     page = (folder / "report/index.html").read_text(encoding="utf-8")
     assert "read in other ways</a>" not in page
-    assert "Given by: rho = 1 for both; rho = 8 for both." in page
+    assert "Supported by: rho = 1 for both; rho = 8 for both." in page
     assert "--which readings" not in page
 
 
@@ -103,14 +103,14 @@ def test_a_report_on_risk_says_at_which_level(folder):
     for words in (
         "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling",
         "quick run: 3 replications",
-        "has as many as the paper, 1040 on four planting dates",
+        "runs as many as the paper, 1040 on four planting dates",
         "CVaR regret at 20 % (kg/ha) after",
-        "an upright line marks the CVaR at 20 %, the average over the darker part",
-        "What the arms are worth (kg/ha): CVaR at 20 %.",
+        "A vertical line marks the CVaR at 20 %, the average over the darker part",
+        "Values of the arms (kg/ha): CVaR at 20 %.",
         "mean CVaR regret at 20 %, B-CVTS",
         "CVaR regret at 10 % after",
         "3 random problems of",
-        "The laws of the rewards of the first problem",
+        "The distributions of the rewards of the first problem",
     ):
         assert words in page, words
     frame = pd.read_csv(folder / "report/tables/maize-20-arms.csv", index_col="arm")
@@ -124,7 +124,7 @@ def test_a_report_on_arms_that_change(folder):
     answer = call("--which", "lbsda", "--only", "changing-gaussian", "--quiet")
     assert answer.exit_code == 0, answer.output
     page = (folder / "report/index.html").read_text(encoding="utf-8")
-    assert "What each arm is worth over time; dotted lines mark the changes." in page
+    assert "The value of each arm over time; dotted lines mark the changes." in page
     assert "dirichlet-bandits paper --which lbsda --only changing-gaussian" in page
     frame = pd.read_csv(folder / "report/tables/changing-gaussian.csv", index_col="policy")
     assert frame["paper_mean"].to_list() == [272, 336, 357, 343, 360, 774]
@@ -166,7 +166,7 @@ def test_interrupted(folder, monkeypatch):
     monkeypatch.setattr(SIMULATE, "run_all", lambda *_: False)
     answer = call("--only", "sensitivity", "--quiet")
     assert answer.exit_code == 130
-    assert answer.stderr == "interrupted: the same command goes on where this one was\n"
+    assert answer.stderr == "interrupted: run the same command again to continue\n"
     assert not (folder / "report/index.html").exists()
     with pytest.raises(KeyboardInterrupt):
         db.report.reproduce(only=["sensitivity"], progress=False)

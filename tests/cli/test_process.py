@@ -79,7 +79,7 @@ def test_ctrl_c_saves_what_is_done(coins):
         process.wait()
         os.close(ours)
     assert process.returncode == 130
-    assert "replications were done and are saved in runs.zarr" in seen
+    assert "replications were finished and are saved in runs.zarr" in seen
     assert "UCB1" in stdout
     done = int(db.load(folder / "runs.zarr").summary().loc["UCB1 [half]", "replications"])
     assert 0 < done < 20_000

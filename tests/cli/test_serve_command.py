@@ -43,7 +43,7 @@ def test_files_that_hold_no_keys_are_refused(run, tmp_path, text):
 
 def test_it_does_not_start_unprotected(run, tmp_path):
     serve = ("serve", "--storage", "sqlite:///s.db")
-    assert "or say --open" in run(*serve, code=2)
+    assert "or use --open" in run(*serve, code=2)
     for host in ("0.0.0.0", "::", "192.168.1.5", "example.org"):
         assert "--host" in run(*serve, "--open", "--host", host, code=2)
     assert "no file of keys" in run(*serve, "--keys", "nowhere.txt", code=2)
@@ -64,4 +64,4 @@ def test_a_missing_extra_is_named(run, monkeypatch):
 
 def test_help_says_how_to_be_safe(run):
     shown = " ".join(run("serve", "--help").split())
-    assert "Without a file of keys it does not start" in shown
+    assert "The service needs a file of keys." in shown

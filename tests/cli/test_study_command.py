@@ -153,7 +153,7 @@ def test_costs_and_a_control(run):
     study.tell_many(trials, [(trial.arm == "b") + trial.id % 7 / 10 for trial in trials])
     shown = run("show", "c")
     assert "best: a, its interval is apart from those of all other arms" in shown
-    assert "Lift: mean less that of b" in shown
+    assert "Lift: mean minus that of b" in shown
     study.add_arm("new")
     assert "no interval, no reward yet: new" in run("show", "c")
     study.storage.close()
@@ -235,7 +235,7 @@ def test_conflicts_are_one_line(run):
     assert "there is a study 's'" in run("create", "s", "--arm", "a", code=2)
     run("ask", "s")
     run("tell", "s", 0, -2.5)
-    assert "was told -2.5" in run("tell", "s", 0, 3, code=2)
+    assert "was given -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
     assert "no trial 9" in run("tell", "s", 9, 1, code=2)
     assert "no trial 9" in run("void", "s", 9, "why", code=2)

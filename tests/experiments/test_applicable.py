@@ -51,12 +51,12 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
     bandit, given = CASES["times, all told"]
     _, left_out = all_applicable(list(POLICIES), reward_facts(bandit, horizon=100, **given), bandit.objective)
     forgetting = {name: left_out.pop(name) for name in ("Floored", "SlidingWindow", "Discounted", "SWLBSDA")}
-    assert all("which no reward tells" in reason for reason in forgetting.values())  # a floor, a window, a discount
+    assert all("which rewards do not determine" in reason for reason in forgetting.values())  # such as a floor
     for name, reason in {
-        "Restarting": "a value of 'policy'",
-        "Queued": "a value of 'policy'",
-        "CountPending": "a value of 'policy'",
-        "MUCB": "a value of 'window'",
+        "Restarting": "a value for 'policy'",
+        "Queued": "a value for 'policy'",
+        "CountPending": "a value for 'policy'",
+        "MUCB": "a value for 'window'",
         "CUSUMUCB": "the number of changes",
         "GLRKLUCB": "expects rewards in [0, 1]",
         "EXP3S": "expects rewards in [0, 1]",
@@ -113,9 +113,9 @@ def test_parameters_are_what_is_known():
         (db.BDS, REAL, "needs an upper bound of the rewards (upper)"),
         (db.UCB1, REAL, "needs the standard deviation of the rewards (sigma)"),
         (db.IMED, REAL, "needs a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)"),
-        (db.UnimodalIMED, COINS, "needs arms in an order along which the means rise and fall (ordered)"),
+        (db.UnimodalIMED, COINS, "needs arms in an order along which the means rise and then fall (ordered)"),
         (db.BCVTS, COINS, "needs a CVaR as the objective (level)"),
-        (db.QDS, RISKY, "looks for the best mean, and the objective is CVaR at 20 %"),
+        (db.QDS, RISKY, "looks for the best mean, but the objective is CVaR at 20 %"),
         (
             db.MCVTS,
             arms(range(30), [1, 2], objective=db.CVaR(0.2)),
@@ -131,7 +131,7 @@ def test_reasons(policy, bandit, reason):
 
 def test_rewards_that_a_policy_does_not_take():
     bandit = arms([-1, 3], [1, 2], objective=db.CVaR(0.2))
-    with pytest.raises(NotApplicableError, match=r"expects rewards in \[0, 9\], and these lie in \[-1, 3\]"):
+    with pytest.raises(NotApplicableError, match=r"expects rewards in \[0, 9\], but these lie in \[-1, 3\]"):
         applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=9), bandit.objective)
 
 
@@ -140,7 +140,7 @@ def test_a_parameter_that_nobody_knows_is_a_reason():
     class Greedy(db.Policy):
         epsilon: float
 
-    with pytest.raises(NotApplicableError, match="needs a value of 'epsilon', which no reward tells"):
+    with pytest.raises(NotApplicableError, match="needs a value for 'epsilon', which rewards do not determine"):
         applicable(Greedy, reward_facts(REAL, horizon=10))
 
 
@@ -161,5 +161,5 @@ def test_facts_that_the_rewards_contradict(given, message):
 
 def test_what_a_class_refuses_is_the_reason():
     bandit = arms([-4, -3], [-2, -1], objective=db.CVaR(0.2))
-    with pytest.raises(NotApplicableError, match="cannot be made: 'upper' must be a positive number"):
+    with pytest.raises(NotApplicableError, match="cannot be created: 'upper' must be a positive number"):
         applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=-1), bandit.objective)

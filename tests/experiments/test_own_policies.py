@@ -82,7 +82,7 @@ def test_policies_and_values_beside_the_file(folder):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("nowhere:Always", "'policies[0].policy': no module 'nowhere' beside the file, nor where Python looks"),
+        ("nowhere:Always", "'policies[0].policy': no module 'nowhere' beside the file or on Python's path"),
         ("{}:Never", "'policies[0].policy': no class 'Never' in '{}' (its classes: Always, Nothing)"),
         ("{}:LIMIT", "'policies[0].policy': no class 'LIMIT' in "),
         ("{}:Nothing", "'policies[0].policy' must be a class with select(rng) and update(arm, reward), or a db.Policy"),
@@ -121,6 +121,6 @@ def test_a_module_that_fails_or_that_is_another(folder):
     with pytest.raises(db.FormatError, match="cannot be imported: ModuleNotFoundError"):
         read(written(place, f"{module}:Always"))
     (place / "json.py").write_text(MODULE)  # a name that Python has in use
-    with pytest.raises(db.FormatError, match="another module 'json' is in use already"):
+    with pytest.raises(db.FormatError, match="another module 'json' is already loaded"):
         read(written(place, "json:Always"))
     assert importlib.import_module("json").dumps([1]) == "[1]"

@@ -1,5 +1,6 @@
 """Plans: the games end when a live study would name its winner, and the table says what that costs."""
 
+import dataclasses
 import json
 import math
 
@@ -69,7 +70,9 @@ def test_the_table_says_what_happened(quick):
     assert thompson.relative < 1.0
     frame = quick.summary()
     assert frame.loc[("TopTwo", 0.1), "median"] == floored.median
-    assert max(map(len, str(quick).splitlines())) <= 80
+    wide = [row._replace(median=math.inf, loss=123.456, loss_error=1.234) for row in quick.rows]
+    for found in (quick, dataclasses.replace(quick, rows=wide, trials=100_000)):
+        assert max(map(len, str(found).splitlines())) <= 80
     assert quick.answer.startswith("An equal split (an A/B test) decides after ")
     assert quick.answer in quick._repr_html_().replace("&#x27;", "'")
 

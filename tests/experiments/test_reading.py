@@ -220,7 +220,7 @@ def test_a_problem_brings_its_arms():
         ('"maize_planting"', '"rice"', "'problem.name' must be one of 'maize_planting' (got 'rice')"),
         ('"spring"', '"winter"', "'problem.dates' must be one of 'all', 'spring' (got 'winter')"),
         ("dates =", "days =", "'problem.days' is not a parameter of maize_planting (its parameters: dates)"),
-        ("[[policies]]", "[[arms]]\nlaw='Bernoulli'\np=0.5\n[[policies]]", "'problem' names all the arms"),
+        ("[[policies]]", "[[arms]]\nlaw='Bernoulli'\np=0.5\n[[policies]]", "'problem' defines all the arms"),
     ],
 )
 def test_mistakes_in_a_problem(old, new, message):
@@ -264,5 +264,5 @@ def test_every_law_of_the_library_can_be_named():
 
 
 def test_a_study_is_no_experiment():
-    with pytest.raises(db.FormatError, match="'study' makes this no simulation of regret"):
+    with pytest.raises(db.FormatError, match="a file with 'study' is not a simulation of regret"):
         parse(shipped_text("kinf"))

@@ -54,7 +54,7 @@ def test_the_objective_is_that_of_the_bandit(past):
         ("x,1\nx,2\ny,1\ny,2\n", {}, "past.csv, line 1: the first line must name the columns (found ['x', '1'])"),
         ("a,r\nx,1\nx,2\n", {}, "past.csv: at least two options are needed (found one of 'x')"),
         ("a,r\n", {}, "past.csv: at least two options are needed (found none)"),
-        ("a,r\nx,1\nx,2\ny,3\n", {}, "past.csv, line 4: option 'y' has one reward only, at least two are needed"),
+        ("a,r\nx,1\nx,2\ny,3\n", {}, "past.csv, line 4: option 'y' has only one reward, but at least two are needed"),
         ("a,r\nx,1\n\nx,many\n", {}, "past.csv, line 4: column 'r' must be a finite number (got 'many')"),
         ("a,r\nx,1\nx,nan\n", {}, "past.csv, line 3: column 'r' must be a finite number (got 'nan')"),
         ("a,r\nx,1\nx,inf\n", {}, "past.csv, line 3: column 'r' must be a finite number (got 'inf')"),
@@ -67,9 +67,9 @@ def test_the_objective_is_that_of_the_bandit(past):
         ("a,r\nx,1\n", {"arm": "r"}, "past.csv, line 1: option and reward must be two columns (both 'r')"),
         ("x,y\n1,2\n3,b\n", {"wide": True}, "past.csv, line 3: column 'y' must be a finite number (got 'b')"),
         ("x,y\n1,\n3,\n", {"wide": True}, "past.csv, line 1: column 'y' has no reward"),
-        ("x,y\n1,2\n3,\n", {"wide": True}, "past.csv, line 2: option 'y' has one reward only, at least two are needed"),
-        ("x,x\n1,2\n", {"wide": True}, "past.csv, line 1: column 2 must have an option's name of its own (got 'x')"),
-        ("1,2\n1,2\n", {"wide": True}, "past.csv, line 1: column 1 must have an option's name of its own (got '1')"),
+        ("x,y\n1,2\n3,\n", {"wide": True}, "past.csv, line 2: option 'y' has only one reward, but at least two are"),
+        ("x,x\n1,2\n", {"wide": True}, "past.csv, line 1: column 2 must have its own option name (got 'x')"),
+        ("1,2\n1,2\n", {"wide": True}, "past.csv, line 1: column 1 must have its own option name (got '1')"),
     ],
 )
 def test_what_is_refused(past, text, options, message):
@@ -87,5 +87,5 @@ def test_files_that_are_none(tmp_path):
 
 
 def test_columns_are_not_named_in_a_wide_file(past):
-    with pytest.raises(db.ArgumentError, match="'wide' must be left out where columns are named"):
+    with pytest.raises(db.ArgumentError, match="'wide' must be omitted if columns are named"):
         past("x,y\n1,2\n", wide=True, arm="x")

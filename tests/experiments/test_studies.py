@@ -20,12 +20,12 @@ KINF, QDS = shipped_text("kinf"), shipped_text("qds-condition")
         ("sizes = [100,", "sizes = [200,", "'sizes' must be at least two increasing integers"),
         ("shown = [100,", "shown = [99,", "'shown' must be some of the sizes"),
         ("p = 0.3", "p = 1.3", "'laws[2].p' must be a probability in [0, 1] (got 1.3)"),
-        ("target = 0.5", "target = 0.2", "'laws['Bernoulli'].target' must be above the law's mean"),
+        ("target = 0.5", "target = 0.2", "'laws['Bernoulli'].target' must be above the mean"),
         ("target = 0.5", "", "'laws[2].target' is missing"),
         (
             'law = "Exponential"\nmean = 2.0',
             'law = "Uniform"\nlow = 0.0\nhigh = 1.0',
-            "'laws['exponential']' must be a law",
+            "'laws['exponential']' must be a distribution",
         ),
         ('quantity = "ratio"', 'quantity = "sum"', "'claims[0].quantity' must be one of 'slope', 'ratio' (got 'sum')"),
         ('law = "Gaussian"\nquantity', 'law = "Gauss"\nquantity', "'claims[0].law' must be made of 'Gaussian', "),
@@ -44,7 +44,7 @@ def test_kinf_mistakes(old, new, message):
     ("old", "new", "message"),
     [
         ('vary = "rho"', 'vary = "gamma"', "'panels[0].vary' must be one of 'rho', 'alpha' (got 'gamma')"),
-        ("alpha = 0.05", "", "'panels[0].alpha' is missing: it stays as 'rho' varies"),
+        ("alpha = 0.05", "", "'panels[0].alpha' is missing: its value while 'rho' varies"),
         ("alpha = 0.05", "alpha = 1.5", "'panels[0].alpha' must be a number strictly between 0 and 1 (got 1.5)"),
         ("to = 20.0", "to = 0.01", "'panels[0].to' must be above from = 0.1 (got 0.01)"),
         ("target = 3.0", "target = 1.0", "'panels[0].target' must be above the law's mean"),

@@ -159,9 +159,9 @@ def test_held_rewards_are_corrected_voided_and_told_again_like_others(clock):
     study.ask(4)
     study.tell_many([0, 1, 2], [1.0, 1.0, 1.0])
     study.tell(0, 1.0)
-    with pytest.raises(db.ConflictError, match=r"was told 1\.0 \(now 2\.0\)"):
+    with pytest.raises(db.ConflictError, match=r"was given 1\.0 \(now 2\.0\)"):
         study.tell(0, 2.0)
-    with pytest.raises(db.ConflictError, match=r"told 1\.0: it cannot be abandoned"):
+    with pytest.raises(db.ConflictError, match=r"given 1\.0: it cannot be abandoned"):
         study.abandon(0)
     study.correct(0, 5.0)
     study.void(1, "wrong button")

@@ -95,7 +95,7 @@ def test_a_revision_is_stored_once_and_the_log_shows_both(url):
     study.tell(one.id, 3120.0)
     with pytest.raises(db.ConflictError, match=r"trial 0 was corrected to 3120.0 \(now 31200.0\)"):
         study.tell(one.id, 31200.0)
-    with pytest.raises(db.ConflictError, match="trial 1 was voided: a new reward comes by correcting it"):
+    with pytest.raises(db.ConflictError, match="trial 1 was voided: correct it to give it a new reward"):
         study.tell(two.id, 2.0)
     with pytest.raises(db.ConflictError, match="trial 1 was voided"):
         study.abandon(two.id)

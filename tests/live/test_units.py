@@ -69,7 +69,7 @@ def test_a_waiting_trial_is_returned_again_and_a_told_one_is_followed_by_another
     assert (second.id, second.arm, second.propensity, second.unit) == (1, first.arm, first.propensity, "u")
     study.tell(second, 9.0)
     study.tell(second, 9.0)
-    with pytest.raises(db.ConflictError, match=r"was told 9\.0 \(now 8\.0\)"):
+    with pytest.raises(db.ConflictError, match=r"was given 9\.0 \(now 8\.0\)"):
         study.tell(second, 8.0)
     study.correct(second, 8.0)
     assert study.trials_dataframe()["reward"].tolist() == [1.0, 8.0]

@@ -6,6 +6,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
+from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
 from tests.live.test_lateness import url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -72,7 +73,9 @@ def test_weighted_duels_decide_as_often_as_they_say(policy):
     assert (np.abs(drawn / n - chances) < 5.0 * np.sqrt(chances * (1.0 - chances) / n)).all()
 
 
-@pytest.mark.parametrize("policy", ["RDS", "UCB1(sigma=0.5)", "ThompsonSampling('gaussian', sigma=0.5)"])
+@pytest.mark.parametrize(
+    "policy", ["RDS", "NPTS(upper=1)", "UCB1(sigma=0.5)", "ThompsonSampling('gaussian', sigma=0.5)"]
+)
 def test_past_rewards_decide_and_count_for_nothing_else(policy, url):  # noqa: F811
     study = db.create_study("s", arms=ARMS, policy=policy, storage=url, seed=4, history=HISTORY, weight=0.2)
     assert study.propensities() == {"a": 0.0, "b": 0.0, "c": 1.0}
@@ -89,6 +92,21 @@ def test_past_rewards_decide_and_count_for_nothing_else(policy, url):  # noqa: F
         assert (again.history, again.weight) == (HISTORY, 0.2)
         assert again.replay().same
         assert again.ask()[:3] == study.pending[0][:3]
+
+
+def test_weighted_indices_are_those_of_npts_and_decide_as_often_as_they_say():
+    rng = np.random.default_rng(3)
+    past = [rng.random(5), rng.random(3), rng.random(7)]
+    weighted = WeightedIndices(1.0, [past[0], past[1], past[2][:0]], 1.0)
+    weighted.learn([2] * 7, past[2].tolist())
+    np.testing.assert_allclose(weighted.propensities(), db.propensities(db.NPTS(upper=1.0), past), rtol=1e-7)
+    weighted = WeightedIndices(1.0, past, 0.2)
+    weighted.learn([0, 1], [0.5, 0.6])
+    chances, n = weighted.propensities(), 4000
+    assert 0.01 < chances.min() < chances.max() < 1.0
+    drawn = np.bincount([weighted.select(rng)[0] for _ in range(n)], minlength=3)
+    # Three binomial shares, each beyond 5 standard deviations with a probability below 6e-7.
+    assert (np.abs(drawn / n - chances) < 5.0 * np.sqrt(chances * (1.0 - chances) / n)).all()
 
 
 def test_counts_and_means_of_a_weight_are_those_of_the_formula():

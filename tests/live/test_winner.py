@@ -40,7 +40,7 @@ def test_declared_bounds_hold_for_any_policy() -> None:
     summary = study.summary()
     assert summary["low"].min() >= 0.0
     assert summary["high"].max() <= 1.0
-    assert "any law within the bounds" in summary.attrs["interval"]
+    assert "any distribution within the bounds" in summary.attrs["interval"]
     again = db.load_study("page", place)
     assert again.bounds == (0.0, 1.0)
     assert again.replay().same
@@ -123,12 +123,12 @@ def test_a_winner_is_recorded_once_and_never_silently_withdrawn(tmp_path: object
     told(study, np.zeros((600, 1)), ["blue"])
     later = db.load_study("page", place).winner()
     assert (later.arm, later.established_at) == ("blue", 400)
-    assert later.note == "the rewards of today would establish red instead"
-    assert "winner: blue\nestablished after 400 trials\nnote: the rewards of today would" in str(later)
+    assert later.note == "the present rewards would establish red instead"
+    assert "winner: blue\nestablished after 400 trials\nnote: the present rewards would" in str(later)
     assert study.replay().same
     study.export(f"{tmp_path}/log.csv")
     study.add_arm("green")
-    assert study.winner().note == "the rewards of today would not establish it any more"
+    assert study.winner().note == "the present rewards would no longer establish it"
     fresh = study.winner(1e-9)
     assert fresh.arm is None
     assert "green" in fresh.reason

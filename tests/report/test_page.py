@@ -212,10 +212,10 @@ def test_readings_of_a_claim():
     assert readings.otherwise(base, base.verdicts[1], everything) == []
     (statement,) = readings.statements([other])
     assert not statement.certain
-    assert statement.conclusion == "Given by: fair."
-    assert readings.statements([base])[1].conclusion == "No reading gives this statement."
+    assert statement.conclusion == "Supported by: fair."
+    assert readings.statements([base])[1].conclusion == "No reading supports this statement."
     (all_of_them,) = readings.statements([far])
-    assert all_of_them.conclusion == "Every reading gives this statement."
+    assert all_of_them.conclusion == "Every reading supports this statement."
 
 
 def test_colours_follow_the_choice_of_dark_pages(written):

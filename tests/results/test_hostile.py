@@ -137,7 +137,7 @@ def test_descriptions_that_are_not_ours_are_refused(store, array, path, value):
 
 def test_an_array_that_no_result_has_is_refused(store):
     shutil.copytree(store / "mean", store / "median")
-    with pytest.raises(db.FormatError, match="'median' is no array of a result"):
+    with pytest.raises(db.FormatError, match="'median' is not an array of a result"):
         db.load(store)
 
 

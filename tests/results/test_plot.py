@@ -117,7 +117,7 @@ def test_pulls_reward_and_sweep_show_the_means(result):
     np.testing.assert_allclose(dots.get_xdata(), result.pulls.sel(policy="narrow").mean("replication"))
     paid = labelled(result.plot(kind="reward").axes[0])
     assert paid["narrow"].get_xdata()[0] == pytest.approx(float(result.reward.sel(policy="narrow").mean()))
-    assert paid["best mean, pulled always"].get_xdata()[0] == 400.0
+    assert paid["best arm at every pull"].get_xdata()[0] == 400.0
     axes = result.plot(kind="sweep").axes[0]
     np.testing.assert_allclose(axes.lines[0].get_xdata(), [0.5, 2.0])
     np.testing.assert_allclose(axes.lines[0].get_ydata(), result.summary()["mean"])

@@ -139,5 +139,5 @@ def test_a_notebook_shows_the_summary_and_a_picture(result):
     nothing = db.Result(result.data.copy(deep=True))
     for name in ("regret", "reward"):
         nothing.data[name][:] = np.nan
-    assert "120 replications were not done" in nothing._repr_html_()
+    assert "120 replications are unfinished" in nothing._repr_html_()
     assert "<img" not in nothing._repr_html_()

@@ -118,5 +118,5 @@ def test_the_lower_tail_is_shaded():
         lowest = values[: math.ceil(0.2 * values.size)]
         shaded = [shape for shape in bars(picture, "tail") if f"c{k}" in shape.attrib["class"].split()]
         assert len(shaded) == len(set(lowest.tolist()))
-    assert "the lowest 20 % are shaded" in picture
+    assert "the lowest 20% are shaded" in picture
     assert bars(overview(filled(["a", "b"], [1.0, 2.0, 3.0]))["histograms"], "tail") == []

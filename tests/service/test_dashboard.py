@@ -70,7 +70,7 @@ def test_create_ask_tell_and_watch(page, service, studies, request, tmp_path):
     field.clear()
     follow(page, lambda: field.send_keys("3120,5" + Keys.ENTER))  # as half of the world writes it
     assert text(page, ".news").startswith(f"Stored: trial 0, {arm}, has the reward 3120.5.")
-    assert "1 told" in picture(page, "Histograms")
+    assert "rewards: 1" in picture(page, "Histograms")
     assert studies.load_study(name).summary().loc[arm, "mean"] == 3120.5
 
     # Somebody else tells more rewards: the pictures follow by themselves, and what is being typed stays.

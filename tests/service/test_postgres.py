@@ -27,7 +27,7 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
         for study in (here, there):
             study.tell(0, 3120.0)
             study.tell(0, 3120.0)  # twice is once
-            with pytest.raises(db.ConflictError, match=r"was told 3120\.0"):
+            with pytest.raises(db.ConflictError, match=r"was given 3120\.0"):
                 study.tell(0, 3121.0)
         service.kill()
         service.start()

@@ -162,7 +162,7 @@ def test_one_study_that_fails_does_not_take_the_home_page_with_it(monkeypatch, c
     with caplog.at_level(logging.ERROR):
         page = asyncio.run(home())
     assert page.status_code == 200
-    assert page.text.count("it cannot be shown; the service&#39;s log says why") == 1
+    assert page.text.count("it cannot be shown; see the service&#39;s log for the reason") == 1
     assert "good" in page.text
     assert "the study 'bad' cannot be shown" in caplog.text
 

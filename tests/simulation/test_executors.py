@@ -140,7 +140,7 @@ def test_a_pool_that_breaks_is_named_and_the_next_goes_on(tmp_path):
     settings = {"policies": policies, "horizon": 60, "replications": 9}
     with (
         process_pool(1) as pool,
-        pytest.raises(db.LostWorkerError, match=r"workers were lost .* in the store: run again"),
+        pytest.raises(db.LostWorkerError, match=r"workers were lost .* run again to continue from the store"),
     ):
         run(tmp_path / "runs.zarr", executor=pool, **settings)
     found = run(tmp_path / "runs.zarr", **settings)

@@ -241,7 +241,7 @@ def test_python_policies_and_foreign_laws_are_known_again(tmp_path):
         again(1.1)
     mine = GreedyUCB()
     mine.lock = threading.Lock()
-    with pytest.raises(db.ArgumentError, match=r"policies\['mine'\]' must be picklable, to be known again in a store"):
+    with pytest.raises(db.ArgumentError, match=r"policies\['mine'\]' must be picklable, so that a store can recognize"):
         run(tmp_path / "other.zarr", policies={"mine": mine})
     assert not (tmp_path / "other.zarr").exists()
 

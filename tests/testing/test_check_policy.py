@@ -87,8 +87,8 @@ def test_answers_that_are_not_arms(answer):
             return answer
 
     found = problems(Wrong())
-    assert "select must answer an arm" in found
-    assert f"it answered {answer!r} (2 arms, equal rewards)" in found
+    assert "select must return an arm" in found
+    assert f"it returned {answer!r} (2 arms, equal rewards)" in found
     assert found.count("\n") == 0
 
 
@@ -349,7 +349,7 @@ def test_update_without_a_state():
         def update(self, state, arm, reward, rng):
             super().update(state, arm, reward, rng)
 
-    assert "update must return a state with a field pulls, one count an arm" in problems(Wrong(1.0))
+    assert "update must return a state with a field pulls, one count per arm" in problems(Wrong(1.0))
 
 
 def test_update_that_accepts_anything():

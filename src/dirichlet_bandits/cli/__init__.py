@@ -1,4 +1,4 @@
-"""The command line: thin, one file a command group."""
+"""The command line: a thin layer with one file per command group."""
 
 import io
 import signal
@@ -9,10 +9,10 @@ __all__ = ["app", "run"]
 
 
 def run() -> None:
-    """The whole program, from the first import on.
+    """Run the whole program, starting with the imports.
 
-    While it is being imported, Ctrl-C ends the process as the system does it: there is nothing to tell or to keep yet,
-    and an exception in the midst of imports would show a traceback of other people's modules.
+    During the imports, Ctrl-C ends the process by the system's default: there is nothing to save yet, and an exception
+    in the middle of imports would show a traceback of other people's modules.
     """
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a job in the background ignores it
     if ours:

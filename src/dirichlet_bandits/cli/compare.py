@@ -1,4 +1,4 @@
-"""``dirichlet-bandits compare``: which policy does best on past rewards?"""
+"""``dirichlet-bandits compare``: find the policy that does best on past rewards."""
 
 import warnings
 from pathlib import Path
@@ -14,48 +14,54 @@ from dirichlet_bandits.errors import ArgumentError, name_of
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(help="Past rewards, a .csv file; or arms, a .toml file as for 'simulate'.")],
-    horizon: Annotated[int, typer.Option(help="How many decisions there will be.", show_default=False)],
-    arm: Annotated[str | None, typer.Option(help="Column of the options: by default 'arm', 'option', the 1st.")] = None,
-    reward: Annotated[str | None, typer.Option(help="Column of the rewards: by default 'reward', the 2nd.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="The file has a column of rewards for each option.")] = False,
+    file: Annotated[
+        Path, typer.Argument(help="A .csv file of past rewards, or a .toml file of arms as for 'simulate'.")
+    ],
+    horizon: Annotated[int, typer.Option(help="Number of decisions to make.", show_default=False)],
+    arm: Annotated[str | None, typer.Option(help="Column of options; default: 'arm', 'option' or the first.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Column of rewards; default: 'reward' or the second.")] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")] = False,
     forgiving: Annotated[
-        bool, typer.Option("--forgiving", help="Skip blanks; read 1,5 and $1,234.50 and yes/no; report what was done.")
+        bool, typer.Option("--forgiving", help="Skip blanks; accept 1,5, $1,234.50 and yes/no; report every change.")
     ] = False,
-    lower: Annotated[float | None, typer.Option(help="No reward will ever be below.")] = None,
-    upper: Annotated[float | None, typer.Option(help="No reward will ever be above.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="No option's standard deviation is larger.")] = None,
+    lower: Annotated[float | None, typer.Option(help="Lower bound on all future rewards.")] = None,
+    upper: Annotated[float | None, typer.Option(help="Upper bound on all future rewards.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Upper bound on the standard deviation of every option.")] = None,
     ordered: Annotated[
-        bool, typer.Option("--ordered", help="Along the options, in their order, means rise and then fall.")
+        bool, typer.Option("--ordered", help="In the order of the options, means rise and then fall.")
     ] = False,
-    cvar: Annotated[float | None, typer.Option(help="Judge by the mean of this share of worst rewards.")] = None,
+    cvar: Annotated[
+        float | None, typer.Option(help="Judge options by the mean of this share of their worst rewards.")
+    ] = None,
     period: Annotated[
-        str | None, typer.Option(help="Column of periods, such as a year: the arms change from one to the next.")
+        str | None, typer.Option(help="Column of periods, such as years; arms change between periods.")
     ] = None,
     delay: Annotated[
-        str | None, typer.Option(help="Pulls until a reward is known: 20, 'Geometric(0.1)' or 'Pareto(1.5)'.")
+        str | None, typer.Option(help="Pulls until a reward is known: 20, 'Geometric(0.1)', 'Pareto(1.5)'.")
     ] = None,
-    window: Annotated[int | None, typer.Option(help="A reward that takes more pulls than this is lost.")] = None,
-    late: Annotated[str | None, typer.Option(help="What such a reward counts instead: 'lost', or a number.")] = None,
+    window: Annotated[int | None, typer.Option(help="Rewards that take more pulls than this are late.")] = None,
+    late: Annotated[str | None, typer.Option(help="What late rewards count as: 'lost' or a number.")] = None,
     batch: Annotated[
-        str | None, typer.Option(help="Decisions made at once: a size, 'geometric', 'minimax', or sizes 10,20,70.")
+        str | None, typer.Option(help="Batches of decisions: a size, 'geometric', 'minimax' or sizes 10,20,70.")
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option(help="Only this one; may be repeated: RDS, or 'QDS(rho=8, alpha=0.1)'.")
+        list[str] | None, typer.Option(help="Try only this policy, RDS or 'QDS(rho=8, alpha=0.1)'; repeatable.")
     ] = None,
-    replications: Annotated[int, typer.Option(help="How often each policy plays.")] = 200,
-    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Draw the ranking: .png, .pdf, .svg.")] = None,
+    replications: Annotated[int, typer.Option(help="Number of times each policy plays.")] = 200,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File for a plot of the ranking: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
 ) -> None:
-    """Let every policy that applies play on past rewards, and rank them by their regret. Ctrl-C ranks what is done.
+    """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 
-    Each option draws again and again from its past rewards. A policy that wants to know what you did not say, such as a
-    bound, is left out: the second table says why. Each policy is compiled once: the first time takes minutes, unless
-    --policy names a few.
+    Each option draws its rewards from its past ones, with replacement. If a policy needs a fact that you did not give,
+    such as a bound, it is left out, and the second table gives the reason. Each policy is compiled once, so the first
+    run takes minutes unless --policy names a few.
 
     Examples:
 
@@ -77,7 +83,7 @@ def compare(
     else:
         if wide or forgiving:
             option = "--wide" if wide else "--forgiving"
-            raise ArgumentError(option, "left out where a column has periods", True)
+            raise ArgumentError(option, "omitted if a column has periods", True)
         bandit = _periods(file, period, horizon, arm, reward, cvar)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
@@ -96,7 +102,7 @@ def compare(
     )
     undone = ranking.result.undone
     if not ranking.places:
-        typer.echo("interrupted before two replications were done: nothing to rank", err=True)
+        typer.echo("interrupted before two replications were finished: nothing to rank", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
         ranking.plot(out, title=file.stem)
@@ -112,12 +118,12 @@ def compare(
         if out is not None:
             typer.echo(f"saved: {out}")
     if undone:
-        typer.echo("interrupted: the ranking has what was done", err=True)
+        typer.echo("interrupted: the ranking uses the finished replications", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
 def _objective(cvar: float | None) -> "db.CVaR | None":
-    """The objective of the option ``--cvar``."""
+    """Return the objective of the option ``--cvar``."""
     if cvar is None:
         return None
     from dirichlet_bandits.numerics.cvar import level_of
@@ -128,16 +134,16 @@ def _objective(cvar: float | None) -> "db.CVaR | None":
 def _periods(
     file: Path, period: str, horizon: int, arm: str | None, reward: str | None, cvar: float | None
 ) -> "db.Piecewise":
-    """The world of a .csv file with a column of periods."""
+    """Read the world of a .csv file with a column of periods."""
     if file.suffix.lower() == ".toml":
-        raise ArgumentError("--period", "left out: it is for .csv files, and a .toml file has [[segments]]", period)
+        raise ArgumentError("--period", "omitted: it is for .csv files; use [[segments]] in a .toml file", period)
     return db.read_periods(file, period=period, horizon=horizon, arm=arm, reward=reward, objective=_objective(cvar))
 
 
 def _bandit(
     file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
 ) -> "db.Bandit | db.World":
-    """The arms of the file, with the objective of the option ``--cvar``."""
+    """Read the arms of the file, with the objective of the option ``--cvar``."""
     objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
         with warnings.catch_warnings(record=True) as reports:
@@ -149,17 +155,17 @@ def _bandit(
     given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
     for option, value in given.items():
         if value not in (None, False):
-            raise ArgumentError(option, "left out: it is for .csv files", value)
+            raise ArgumentError(option, "omitted: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     if objective is None:
         return found
     if not isinstance(found, db.Bandit):
-        raise ArgumentError("--cvar", "left out where arms change: write [objective] in the file", cvar)
+        raise ArgumentError("--cvar", "omitted if arms change: write [objective] in the file", cvar)
     return db.Bandit(found.arms, found.names, objective=objective)
 
 
 def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
-    """Policies of the options ``--policy``: names of classes, or with parameters."""
+    """Return the policies of the options ``--policy``: names of classes, or policies with parameters."""
     if not texts:
         return None
     from dirichlet_bandits.live.description import parse_policy
@@ -172,10 +178,10 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
 
 
 def _said_of(bandit: "db.Bandit | db.World") -> str:
-    """The options in a line: how many rewards each has, and its value; of a world, its breakpoints."""
+    """Describe the options in one line: the number of rewards and the value of each, or the breakpoints of a world."""
     if not isinstance(bandit, db.Bandit):
         changes = getattr(bandit, "breakpoints", ())
-        when = f", which change at the pulls {', '.join(map(str, changes))}" if changes else ""
+        when = f", which change at pulls {', '.join(map(str, changes))}" if changes else ""
         return f"{len(bandit)} options: {', '.join(bandit.names)}{when}"
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
@@ -185,19 +191,19 @@ def _said_of(bandit: "db.Bandit | db.World") -> str:
 
 
 def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:
-    """The places in numbers, for programs."""
+    """Return the ranking as numbers, for programs."""
     keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
     rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
     return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
 
 
 def _show(ranking: "db.experiments.Ranking", title: str) -> None:
-    """The ranking for people: the difference to the best, and what cannot be told apart from it."""
+    """Print the ranking for people: the difference from the best, and which policies are tied with it."""
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
         interval = "" if k == 0 else f"{place.difference:+.4g} [{place.low:.4g}, {place.high:.4g}]"
-        mark = "best" if k == 0 else "not told apart" if place.tied else ""
+        mark = "best" if k == 0 else "statistical tie" if place.tied else ""
         rows.append((f"{k + 1}. {place.policy}", place.mean, interval, mark))
     columns = [
         tables.Column("policy", "policy"),
@@ -206,9 +212,9 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
         tables.Column("mark", ""),
     ]
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
-    runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g} %"
+    runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g}%"
     most = "up to " if result.undone else ""
-    tables.note(f"Paired differences over {most}{runs} replications, {level} intervals for all together.")
+    tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")
     if isinstance(ranking.best, db.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")

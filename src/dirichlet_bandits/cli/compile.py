@@ -1,4 +1,4 @@
-"""``dirichlet-bandits compile``: compile now what would be compiled later."""
+"""``dirichlet-bandits compile``: compile policies ahead of time."""
 
 import dataclasses
 import time
@@ -10,7 +10,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError, name_of
 
-# Compiled code depends on a policy's type, not on its parameters: any that are sound will do.
+# Compiled code depends on a policy's type, not on its parameters, so any valid ones will do.
 _ANY = {
     "family": "gaussian",
     "sigma": 1.0,
@@ -29,17 +29,17 @@ _ANY = {
 def compile(
     policies: Annotated[
         list[str] | None,
-        typer.Argument(metavar="POLICY", help="Names, as 'dirichlet-bandits policies' lists them; all if none."),
+        typer.Argument(metavar="POLICY", help="Names listed by 'dirichlet-bandits policies'; default: all."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes, of a gigabyte each; by default one a core, at most four.")
+        int | None, typer.Option(min=1, help="Number of processes, 1 GB each; default: one per core, at most four.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")] = False,
 ) -> None:
-    """Compile policies, for simulations and for live studies, and keep the code for all later processes.
+    """Compile policies for simulations and live studies, and keep the code for later processes.
 
-    It is kept beside the package, in the user's cache where that cannot be written, or in the folder that the
-    environment variable NUMBA_CACHE_DIR names: for images and clusters (docs/clusters.md).
+    The code is kept beside the package, or in your cache folder if the package cannot be written. To choose another
+    folder, for images and clusters, set the environment variable NUMBA_CACHE_DIR (docs/clusters.md).
 
     \b
     Examples:
@@ -72,9 +72,11 @@ def compile(
 
 
 def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Policy":
-    """A policy of this class with sound parameters, whatever they mean; those that may be left out are, but for
-    ``binary``, without which live studies refuse some. ``inner`` names the class that a policy around another one
-    wraps, by default the first that it can."""
+    """Make a policy of this class with valid but arbitrary parameters.
+
+    Optional parameters are left out, except ``binary``, because live studies refuse some policies without it.
+    ``inner`` names the class that a policy wraps, by default the first that it can.
+    """
     fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]
     if kind.wraps:
         wrapped = sound_example(getattr(db, inner or kind.wraps[0]))

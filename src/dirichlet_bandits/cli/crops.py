@@ -13,7 +13,7 @@ from dirichlet_bandits.errors import ArgumentError
 
 app = typer.Typer(
     cls=OneLineErrors,
-    help="The crop model: maize yields by planting date.",
+    help="Work with the crop model: maize yields by planting date.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -22,20 +22,20 @@ app = typer.Typer(
 @app.command("sample")
 def sample_command(
     seasons: Annotated[int, typer.Option(help="Seasons a date.")] = 1000,
-    out: Annotated[Path, typer.Option(help="File to write; unfinished work waits in OUT.parts.")] = Path("yields.npz"),
+    out: Annotated[Path, typer.Option(help="File to write; unfinished work is kept in OUT.parts.")] = Path(
+        "yields.npz"
+    ),
     dates: Annotated[str, typer.Option(help="Planting dates: days of the year, 'all' or 'spring'.")] = "all",
-    seed: Annotated[int, typer.Option(help="Equal seeds give equal samples.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Model processes at a time; as many as processors if not given.")
-    ] = None,
-    cultivar: Annotated[str | None, typer.Option(help="A code of the model's genotype file.")] = None,
-    case: Annotated[Path | None, typer.Option(help="TOML file that changes soil, climate, fertiliser...")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Number of model processes; default: one per processor.")] = None,
+    cultivar: Annotated[str | None, typer.Option(help="A code from the model's genotype file.")] = None,
+    case: Annotated[Path | None, typer.Option(help="TOML file that changes soil, climate, fertilizer...")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
     """Simulate seasons with the real crop model (extra 'dssat').
 
-    Killed and started again, it goes on where it was; the file is the same to the byte.
+    If it is killed, run the same command again to continue; the file will be the same to the byte.
 
     \b
     Examples:
@@ -55,8 +55,8 @@ def sample_command(
 
 @app.command("show")
 def show_command(
-    file: Annotated[Path | None, typer.Argument(help="A file of samples; the shipped ones if not given.")] = None,
-    provenance: Annotated[bool, typer.Option("--provenance", help="Also print how they were made.")] = False,
+    file: Annotated[Path | None, typer.Argument(help="File of samples; default: those shipped.")] = None,
+    provenance: Annotated[bool, typer.Option("--provenance", help="Also print how the samples were made.")] = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
@@ -69,7 +69,7 @@ def show_command(
     """
     form = tables.form_of(as_json, as_csv)
     if provenance and form == "csv":
-        raise ArgumentError("--provenance", "left out beside --csv: say --json", provenance)
+        raise ArgumentError("--provenance", "omitted with --csv; use --json", provenance)
     samples = db.crops.load(file)
     table = _table(samples, "the shipped samples" if file is None else str(file))
     around = {"provenance": samples.provenance} if provenance else None
@@ -80,9 +80,9 @@ def show_command(
 
 @app.command("case")
 def case_command(
-    file: Annotated[Path | None, typer.Argument(help="TOML file; the published case if not given.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="TOML file; default: the published case.")] = None,
 ) -> None:
-    """Check a case file, and print the whole case with its defaults.
+    """Check a case file, and print the complete case with its defaults.
 
     \b
     Examples:
@@ -93,7 +93,7 @@ def case_command(
 
 
 def _days(text: str) -> tuple[int, ...]:
-    """Planting dates from the text of an option."""
+    """Return the planting dates from the text of an option."""
     named = {"all": db.crops.DATES, "spring": db.crops.SPRING}
     if text in named:
         return named[text]
@@ -104,7 +104,7 @@ def _days(text: str) -> tuple[int, ...]:
 
 
 def _table(samples: "db.crops.Samples", title: str) -> tables.Table:
-    """A row a planting date."""
+    """Print one row per planting date."""
     keys = {"day": "day", "date": "date", "seasons": "seasons", "mean": "mean", "stderr": "s.e.", "std": "sd"}
     keys |= {"zeros": "zeros", "largest": "largest"}
     rows = [

@@ -1,4 +1,4 @@
-"""``dirichlet-bandits example``: a commented experiment to start from."""
+"""``dirichlet-bandits example``: write a commented experiment to start from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,10 +22,10 @@ _COPIED = (*REGRET, *(name for name in READINGS if name not in STUDIES), *SUBSAM
 
 
 def example(
-    path: Annotated[Path, typer.Argument(help="File to write; one that exists is left alone.")] = Path(
+    path: Annotated[Path, typer.Argument(help="File to write; an existing file is not replaced.")] = Path(
         "experiment.toml"
     ),
-    paper: Annotated[str | None, typer.Option(help=f"An experiment of a paper: {one_of(_COPIED)}.")] = None,
+    paper: Annotated[str | None, typer.Option(help=f"Copy an experiment of a paper: {one_of(_COPIED)}.")] = None,
 ) -> None:
     """Write a commented experiment file, ready to run and to change.
 

@@ -1,4 +1,4 @@
-"""How errors reach the user of the command line: one line on stderr and exit code 2, no traceback."""
+"""Show errors on the command line: one line on stderr and exit code 2, no traceback."""
 
 import os
 import re
@@ -21,9 +21,9 @@ _IN_PYTHON = re.compile(r"\((lower|upper|sigma|ordered|level)\)|\bsay (wide)\b")
 
 
 class OneLineErrors(TyperGroup):
-    """A group of commands: what this library raises on purpose, a file system or the parser refuses becomes one line.
+    """A group of commands that prints errors of this library, the file system or the parser as one line.
 
-    A reader that closes the pipe, like ``head``, has seen enough: that is no error.
+    If a reader such as ``head`` closes the pipe, that is not an error.
     """
 
     def main(
@@ -58,7 +58,7 @@ class OneLineErrors(TyperGroup):
 
 
 class NamedOptions(TyperCommand):
-    """A command: an argument that is refused is called like the option that gave it, ``--seed`` for ``seed``."""
+    """A command whose errors name the option, such as ``--seed``, instead of the argument ``seed``."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -74,12 +74,12 @@ class NamedOptions(TyperCommand):
 
 
 def _plurals(word: str) -> tuple[str, ...]:
-    """A word, and what a list of such things may be called: the option may be repeated."""
+    """Return a word and its plurals, because a repeated option is a list argument."""
     return word, f"{word}s", f"{word.removesuffix('y')}ies"
 
 
 def name_options(app: typer.Typer) -> None:
-    """Let all commands of an app, and of the groups in it, be :class:`NamedOptions`."""
+    """Make all commands of an app and its groups :class:`NamedOptions`."""
     for command in app.registered_commands:
         command.cls = NamedOptions
     for group in app.registered_groups:
@@ -88,7 +88,7 @@ def name_options(app: typer.Typer) -> None:
 
 
 def in_options(text: str) -> str:
-    """Advice in the words of the command line.
+    """Rewrite advice in terms of command-line options.
 
     >>> in_options("needs an upper bound of the rewards (upper)")
     'needs an upper bound of the rewards (--upper)'
@@ -103,12 +103,12 @@ def in_options(text: str) -> str:
 
 
 def say_error(text: str) -> None:
-    """One line on stderr, whatever the message."""
+    """Print a message as one line on stderr."""
     typer.echo("error: " + " ".join(text.split()), err=True)
 
 
 def _show_usage(error: Any) -> int:
-    """Say what the parser did not understand; a command without arguments shows its help."""
+    """Print what the parser did not understand, or the help of a command without arguments."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return FAILED
@@ -120,7 +120,7 @@ def _show_usage(error: Any) -> int:
 
 
 def _output_is_closed() -> bool:
-    """Whether nobody reads standard output any more; then nothing is written to it at the end either."""
+    """Whether standard output is closed; if so, nothing is written to it at exit either."""
     try:
         place = sys.stdout.fileno()
         events = select.poll()

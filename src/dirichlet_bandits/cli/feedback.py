@@ -1,4 +1,4 @@
-"""Options that say when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``."""
+"""Options for when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ from dirichlet_bandits.errors import ArgumentError
 def given_feedback(
     file: Path, *, delay: str | None, window: int | None, late: str | None, batch: str | None
 ) -> dict[str, Any]:
-    """The arguments of ``simulate`` for these options; what is not given comes from a .toml file, if that has it."""
+    """Return the arguments of ``simulate`` for these options; a .toml file provides those that are not given."""
     import dirichlet_bandits as db
 
     found: dict[str, Any] = {}
@@ -28,14 +28,14 @@ def given_feedback(
 
 
 def parse_delay(text: str) -> Any:
-    """The delay that is written as a number, or like a call: ``Geometric(0.1)``; nothing is executed.
+    """Parse a delay written as a number or like a call, ``Geometric(0.1)``; nothing is executed.
 
     >>> parse_delay("20"), parse_delay("Geometric(p=0.1)")
     (20.0, Geometric(p=0.1))
     """
     from dirichlet_bandits.experiments.reading import DELAYS
 
-    expected = "a number of pulls, or a law such as Geometric(0.1)"
+    expected = "a number of pulls, or a distribution such as Geometric(0.1)"
     try:
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call):
@@ -52,14 +52,14 @@ def parse_delay(text: str) -> Any:
 
 
 def in_words(value: Any) -> Any:
-    """A value of JSON: numbers and texts as they are, lists of them, laws as they are written."""
+    """Return a value for JSON: numbers and texts unchanged, lists of them, and distributions as text."""
     if isinstance(value, list):
         return [in_words(one) for one in value]
     return value if isinstance(value, str | int | float) else repr(value)
 
 
 def _batch(text: str) -> Any:
-    """A size, the name of a grid, or sizes between commas."""
+    """Parse a size, the name of a grid, or sizes separated by commas."""
     if text.strip().isalpha():
         return text.strip()
     expected = "a size, 'geometric', 'minimax' or a list of sizes"

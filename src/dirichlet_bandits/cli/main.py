@@ -1,4 +1,4 @@
-"""The app: every command and group is mounted here, and only here."""
+"""The app, where every command and group is registered."""
 
 import atexit
 import gc
@@ -12,7 +12,7 @@ from dirichlet_bandits.cli import compare, compile, crops, example, paper, plan,
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
 
-_NEW_OBJECTS = 200_000  # before garbage is looked for; Python's own 700 suit programs that live longer
+_NEW_OBJECTS = 200_000  # allocations before a garbage collection; Python's default of 700 suits long-running programs
 
 app = typer.Typer(
     cls=verbosity.VerboseAnywhere,
@@ -51,20 +51,20 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", help="Say on stderr what is compiled, stored and tried again; with any command."),
+        typer.Option("--verbose", help="Log to stderr what is compiled, stored and retried; works with any command."),
     ] = False,
 ) -> None:
     """Non-parametric stochastic bandits: Dirichlet Sampling and its competitors.
 
-    The paper's experiments and a report:  dirichlet-bandits paper
+    Reproduce the paper's experiments:  dirichlet-bandits paper
 
-    Which policy, by your past rewards:  dirichlet-bandits compare past.csv --horizon 1000
+    Choose a policy from past rewards:  dirichlet-bandits compare past.csv --horizon 1000
 
-    Your own experiment:
+    Run your own experiment:
 
     \b
       dirichlet-bandits example experiment.toml
@@ -75,9 +75,9 @@ def root(
 
 
 def run() -> None:
-    """The whole program. After Ctrl-C it ends at once, even if a thread compiles, which nothing else can stop."""
-    atexit.register(gc.freeze)  # nobody needs what a last look for garbage finds: it takes half a second
-    if "study" in sys.argv:  # ends soon and makes hardly any garbage: looking for it takes a quarter of the time
+    """Run the whole program. After Ctrl-C it ends at once, even if a thread is compiling."""
+    atexit.register(gc.freeze)  # a last garbage collection would take half a second
+    if "study" in sys.argv:  # a short run makes little garbage, and collecting it takes a quarter of the time
         gc.set_threshold(_NEW_OBJECTS, 30, 30)
     try:
         app(prog_name="dirichlet-bandits")

@@ -1,4 +1,4 @@
-"""Where a command may write: refused before the work begins, not after."""
+"""Check where a command will write, before the work begins."""
 
 import os
 from pathlib import Path
@@ -10,21 +10,21 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def check_result(option: str, path: Path) -> None:
-    """A zarr folder that can be written: a new one, or an older result of ours."""
+    """Check that a zarr folder can be written: a new one, or an older result."""
     _check_folder(option, path)
     if path.exists():
         db.load(path)
 
 
 def check_picture(option: str, path: Path) -> None:
-    """A picture file of a format that can be drawn."""
+    """Check that a plot file has a supported format."""
     if path.suffix.lower() not in PICTURES:
         raise ArgumentError(option, f"a file that ends in {', '.join(PICTURES)}", str(path))
     _check_folder(option, path)
 
 
 def check_new_file(name: str, path: Path) -> None:
-    """A file that is not there yet."""
+    """Check that a file does not exist yet."""
     if path.exists():
         raise ArgumentError(name, "a file that does not exist yet", str(path))
     _check_folder(name, path)

@@ -1,4 +1,4 @@
-"""``dirichlet-bandits paper``: every experiment of the paper, and one report of them."""
+"""``dirichlet-bandits paper``: run every experiment of a paper, and write one report."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,8 @@ from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SH
 
 def paper(
     full: Annotated[
-        bool, typer.Option("--full", help="As many replications as the paper: 5000, not 200; and its other readings.")
+        bool,
+        typer.Option("--full", help="Run as many replications as the paper, 5000 instead of 200, and other readings."),
     ] = False,
     which: Annotated[
         str,
@@ -30,24 +31,27 @@ def paper(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only this experiment; may be repeated. {one_of(SHIPPED).capitalize()}; "
+            help=f"Run only this experiment; repeatable. {one_of(SHIPPED).capitalize()}; "
             f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}; "
             f"of lbsda {one_of(CHANGING)}."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one a core. Never changes numbers.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
+    ] = None,
     dask: Annotated[
         str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see OUT.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="In place of the experiments' own.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed to use instead of the experiments' own.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
 ) -> None:
-    """Run the paper's experiments again and write one report: OUT/index.html.
+    """Reproduce the paper's experiments and write one report, OUT/index.html.
 
-    Quick without --full: a few minutes on two cores. Killed or interrupted, the same command goes on where it was.
+    Without --full, this takes a few minutes on two cores. If it is killed or interrupted, run the same command again to
+    continue.
 
     Examples:
 
@@ -61,7 +65,7 @@ def paper(
       dirichlet-bandits paper --which lbsda --out changing
     """
     form = tables.form_of(as_json, as_csv)
-    say = partial(typer.echo, err=form != "text")  # what is no table would spoil JSON and CSV
+    say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
         with cluster(dask, workers) as executor:
             made = db.report.reproduce(
@@ -76,7 +80,7 @@ def paper(
                 say=say,
             )
     except KeyboardInterrupt:
-        typer.echo("interrupted: the same command goes on where this one was", err=True)
+        typer.echo("interrupted: run the same command again to continue", err=True)
         raise typer.Exit(INTERRUPTED) from None
     _show_times(made.chapters, form)
     say(f"report: {made.page}")

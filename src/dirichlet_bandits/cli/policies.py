@@ -1,4 +1,4 @@
-"""``dirichlet-bandits policies``: what there is to choose from."""
+"""``dirichlet-bandits policies``: list the policies."""
 
 from typing import Annotated
 
@@ -8,11 +8,11 @@ from dirichlet_bandits.cli import tables
 
 
 def policies(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As a table for a README.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
-    """List the policies: parameters, assumptions, what is then proved, papers.
+    """List the policies with their parameters, assumptions, guarantees and papers.
 
     \b
     Examples:
@@ -28,7 +28,7 @@ def policies(
 
     columns = [
         tables.Column("policy", "policy", prose=True),
-        tables.Column("assumes", "assumes of the rewards", prose=True),
+        tables.Column("assumes", "assumes", prose=True),
         tables.Column("guarantee", "guarantee", prose=True),
         tables.Column("reference", "reference", prose=True),
     ]
@@ -43,11 +43,11 @@ def policies(
 
 
 def markdown_table() -> str:
-    """The table of all policies as it stands in README.md."""
+    """Return the Markdown table of all policies."""
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.interface import parameters
 
-    lines = ["| policy | assumes of the rewards | guarantee | reference |", "|---|---|---|---|"]
+    lines = ["| policy | assumes | guarantee | reference |", "|---|---|---|---|"]
     for name, policy in POLICIES.items():
         lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.guarantee} | {policy.reference} |")
     return "\n".join(lines)

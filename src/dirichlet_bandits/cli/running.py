@@ -1,4 +1,4 @@
-"""Where a command runs simulations: on threads, or on the Dask cluster that it is told."""
+"""Where a command runs simulations: on threads, or on the given Dask cluster."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -9,12 +9,12 @@ from dirichlet_bandits.errors import ArgumentError
 
 @contextmanager
 def cluster(dask: str | None, workers: int | None) -> Iterator[Executor | None]:
-    """The executor of the options ``--dask`` and ``--workers``; None means threads."""
+    """Return the executor for the options ``--dask`` and ``--workers``; None means threads."""
     if dask is None:
         yield None
         return
     if workers is not None:
-        raise ArgumentError("--workers", "left out where a Dask cluster brings its own", workers)
+        raise ArgumentError("--workers", "omitted with a Dask cluster, which has its own workers", workers)
     from dirichlet_bandits.simulation import dask_executor
 
     try:

@@ -14,29 +14,29 @@ from dirichlet_bandits.service import keys as keyring
 NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy")
 
 keys = typer.Typer(
-    help="Keys of the HTTP service: only their hashes are kept.", no_args_is_help=True, rich_markup_mode=None
+    help="Manage the keys of the HTTP service; only their hashes are stored.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
-File = Annotated[
-    Path, typer.Option("--keys", envvar="DIRICHLET_BANDITS_KEYS", help="The file of keys.", dir_okay=False)
-]
-KeyName = Annotated[str, typer.Argument(help="Who or what the key is for.", show_default=False)]
+File = Annotated[Path, typer.Option("--keys", envvar="DIRICHLET_BANDITS_KEYS", help="File of keys.", dir_okay=False)]
+KeyName = Annotated[str, typer.Argument(help="The user or program that the key is for.", show_default=False)]
 
 
 def serve(
     storage: Url,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8000,
     keys: Annotated[
         Path | None, typer.Option(envvar="DIRICHLET_BANDITS_KEYS", help="File made by 'dirichlet-bandits keys add'.")
     ] = None,
-    open: Annotated[bool, typer.Option("--open", help="No keys: every program of this machine may write.")] = False,
+    open: Annotated[bool, typer.Option("--open", help="Use no keys: every program on this machine may write.")] = False,
 ) -> None:
     """Serve the studies of a storage over HTTP, with a dashboard at / and a description at /docs.
 
-    Without a file of keys it does not start, unless --open says that every program of this machine may read
-    and write; then it listens at this machine's own address only. Plain HTTP: put a proxy with TLS in front of it
-    before keys cross a network (docs/service.md). Policies of its studies are compiled in the background.
+    The service needs a file of keys. With --open it needs none: every program on this machine may read and write, and
+    the service listens only on a local address. It uses plain HTTP, so put a proxy with TLS in front of it before keys
+    cross a network (docs/service.md). The policies of its studies are compiled in the background.
 
     \b
     Examples:
@@ -53,11 +53,11 @@ def serve(
     from dirichlet_bandits.service.server import run
 
     if open and keys is not None:
-        raise ArgumentError("--open", "left out where there are keys", True)
+        raise ArgumentError("--open", "omitted if there are keys", True)
     if open and not is_loopback(host):
-        raise ArgumentError("--host", "an address of this machine only, such as 127.0.0.1, with --open", host)
+        raise ArgumentError("--host", "a local address such as 127.0.0.1, with --open", host)
     if not open and keys is None:
-        raise ArgumentError("--keys", "a file of keys ('dirichlet-bandits keys add' makes one), or say --open", None)
+        raise ArgumentError("--keys", "a file of keys ('dirichlet-bandits keys add' makes one), or use --open", None)
     known = None if keys is None else keyring.read_keys(keys)
     if known == []:
         raise ArgumentError("--keys", "a file with at least one key", str(keys))
@@ -70,9 +70,9 @@ def serve(
 def add_command(
     name: KeyName,
     file: File,
-    scope: Annotated[str, typer.Option(help="read: look only; write: everything.")] = keyring.READ,
+    scope: Annotated[str, typer.Option(help="'read' may only look; 'write' may do everything.")] = keyring.READ,
 ) -> None:
-    """Make a key and print it: once, it cannot be shown again. A running service takes it after a restart.
+    """Make a key and print it once; it cannot be shown again. Restart a running service to use it.
 
     \b
     Example:
@@ -83,7 +83,7 @@ def add_command(
 
 @keys.command("list")
 def list_command(file: File, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False) -> None:
-    """Print the keys: scope and name, with a tab in between.
+    """Print the scope and name of each key, separated by a tab.
 
     \b
     Example:
@@ -100,7 +100,7 @@ def list_command(file: File, as_json: tables.AsJson = False, as_csv: tables.AsCs
 
 @keys.command("remove")
 def remove_command(name: KeyName, file: File) -> None:
-    """Take a key out; a running service knows it until it is restarted.
+    """Remove a key; a running service accepts it until it is restarted.
 
     \b
     Example:

@@ -15,26 +15,24 @@ from dirichlet_bandits.errors import ArgumentError
 
 
 def simulate(
-    experiment: Annotated[Path, typer.Argument(help="TOML file; 'dirichlet-bandits example' writes one.")],
-    out: Annotated[
-        Path | None, typer.Option(help="zarr folder for the result; an older result there is replaced.")
-    ] = None,
+    experiment: Annotated[Path, typer.Argument(help="Experiment in TOML; 'dirichlet-bandits example' writes one.")],
+    out: Annotated[Path | None, typer.Option(help="zarr folder for the result; replaces an older result.")] = None,
     store: Annotated[
-        str | None, typer.Option(help="zarr folder or URL that keeps what is done: run again, and it goes on.")
+        str | None, typer.Option(help="zarr folder or URL that keeps finished work; run again to continue.")
     ] = None,
-    replications: Annotated[int | None, typer.Option(help="In place of the file's.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="In place of the file's.")] = None,
-    seed: Annotated[int | None, typer.Option(help="In place of the file's.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one a core.")] = None,
+    replications: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of threads; default: one per core.")] = None,
     dask: Annotated[
         str | None, typer.Option(help="Run on the Dask cluster with this scheduler: tcp://host:8786.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the regret: a .png, .pdf or .svg file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a plot of the regret: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars, no table.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars and no table.")] = False,
 ) -> None:
-    """Run an experiment, print the summary, save the result (--out or --store). Ctrl-C saves what is done.
+    """Run an experiment, print its summary and save the result (--out or --store). Ctrl-C saves what is finished.
 
     Examples:
 
@@ -69,7 +67,7 @@ def simulate(
         result = task.run(workers=workers, progress=False if quiet else None, store=store, executor=executor)
     undone, total = result.undone, task.replications * len(task.policies)
     if undone == total:
-        typer.echo("interrupted before the first replication was done: nothing saved", err=True)
+        typer.echo("interrupted before the first replication was finished: nothing saved", err=True)
         raise typer.Exit(INTERRUPTED)
     if out is not None:
         result.save(out)
@@ -79,12 +77,12 @@ def simulate(
     if not quiet or form != "text":
         tables.show(table, form)
     if not quiet:
-        aside = form != "text"  # what is no table would spoil JSON and CSV
+        aside = form != "text"  # other text would spoil JSON and CSV
         for claim in task.claims:
             verdict = db.report.judge_regret(claim, result)
             tables.note(f"{verdict.outcome}: {verdict.says} {db.report.sentence(verdict)}", err=aside)
         typer.echo("saved: " + ", ".join(str(where) for where in (store, out, plot) if where), err=aside)
     if undone:
-        done = f"{total - undone} of {total} replications were done and are saved in {place}"
-        typer.echo(f"interrupted: {done}" + (": run again to go on" if store else ""), err=True)
+        done = f"{total - undone} of {total} replications were finished and are saved in {place}"
+        typer.echo(f"interrupted: {done}" + ("; run again to continue" if store else ""), err=True)
         raise typer.Exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""``dirichlet-bandits study``: live decisions from the command line."""
+"""``dirichlet-bandits study``: make live decisions from the command line."""
 
 import math
 from pathlib import Path
@@ -17,7 +17,9 @@ DIFFERENT = 1
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 
 app = typer.Typer(
-    help="Live decisions: ask which arm to try, tell the reward later.", no_args_is_help=True, rich_markup_mode=None
+    help="Make live decisions: ask which arm to try, tell the reward later.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
@@ -29,38 +31,44 @@ Url = Annotated[
         help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
     ),
 ]
-Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE, to be remembered; once for each.")]
+Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to store with the trial; repeatable.")]
 Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
 Token = Annotated[
-    str | None, typer.Option(help="A name of yours for this call: made again with the same one, it changes nothing.")
+    str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")
 ]
-Segment = Annotated[str | None, typer.Option(help="One of the segments of the study, if it has any.")]
-Id = Annotated[int, typer.Argument(help="Id of the trial, as 'ask' printed it.", show_default=False)]
+Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it has any.")]
+Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
 
 
 @app.command("create")
 def create_command(
     name: Name,
     storage: Url,
-    arm: Annotated[list[str], typer.Option(help="An arm; once for each.")],
-    policy: Annotated[str, typer.Option(help="With its parameters; 'dirichlet-bandits policies' lists them.")] = "RDS",
-    seed: Annotated[int | None, typer.Option(help="Same seed and rewards, same decisions.")] = None,
-    minimize: Annotated[bool, typer.Option("--minimize", help="What is told are costs, to be small.")] = False,
-    control: Annotated[str | None, typer.Option(help="The arm that the others are compared with.")] = None,
-    lower: Annotated[float | None, typer.Option(help="No reward is below it; with --upper.")] = None,
-    upper: Annotated[float | None, typer.Option(help="No reward is above it; with --lower.")] = None,
+    arm: Annotated[list[str], typer.Option(help="Name of an arm; repeatable.")],
+    policy: Annotated[
+        str, typer.Option(help="Policy with parameters; 'dirichlet-bandits policies' lists them.")
+    ] = "RDS",
+    seed: Annotated[int | None, typer.Option(help="The same seed and rewards give the same decisions.")] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="Treat rewards as costs: smaller is better.")] = False,
+    control: Annotated[str | None, typer.Option(help="Arm that the others are compared with.")] = None,
+    lower: Annotated[float | None, typer.Option(help="Lower bound on the rewards; needs --upper.")] = None,
+    upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards; needs --lower.")] = None,
     floor: Annotated[
-        list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or ARM=0.2, once for each.")
+        list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or of one, ARM=0.2; repeatable.")
     ] = None,
-    window: Annotated[str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d, seconds.")] = None,
-    late: Annotated[str | None, typer.Option(help="What it means then: 'abandon', or a reward such as 0.")] = None,
-    segment: Annotated[list[str] | None, typer.Option(help="A segment that learns by itself; once for each.")] = None,
+    window: Annotated[
+        str | None, typer.Option(help="When a missing reward is late: 24h, 30min, 7d or seconds.")
+    ] = None,
+    late: Annotated[
+        str | None, typer.Option(help="What a late reward means: 'abandon', or a reward such as 0.")
+    ] = None,
+    segment: Annotated[list[str] | None, typer.Option(help="Segment that learns separately; repeatable.")] = None,
     history: Annotated[
         Path | None, typer.Option(help="Past rewards: a file with columns arm and reward.", exists=True, dir_okay=False)
     ] = None,
-    weight: Annotated[float | None, typer.Option(help="How much each of them counts, from 0 to 1.")] = None,
+    weight: Annotated[float | None, typer.Option(help="Weight of each past reward, from 0 to 1.")] = None,
 ) -> None:
-    """Begin a study.
+    """Create a study.
 
     \b
     Examples:
@@ -93,12 +101,12 @@ def create_command(
 def ask_command(
     name: Name,
     storage: Url,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many trials.")] = 1,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of trials.")] = 1,
     segment: Segment = None,
-    unit: Annotated[str | None, typer.Option(help="Someone who gets the arm of before, such as a user.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit that keeps its arm, such as a user.")] = None,
     token: Token = None,
 ) -> None:
-    """Print the next trials, a line each: id, arm and propensity, with tabs in between.
+    """Print the next trials, one per line: id, arm and propensity, separated by tabs.
 
     \b
     Example:
@@ -106,7 +114,7 @@ def ask_command(
     """
     study = db.load_study(name, storage)
     if unit is not None and n != 1:
-        raise db.ArgumentError("n", "1 with a unit, which has one trial at a time", n)
+        raise db.ArgumentError("n", "1 with a unit, which gets one trial at a time", n)
     found = (
         study.ask(n, segment=segment, token=token)
         if unit is None
@@ -126,7 +134,7 @@ def tell_command(
     attribute: Attribute = None,
     token: Token = None,
 ) -> None:
-    """Store the reward of a trial. The same twice is one tell; another reward is refused.
+    """Store the reward of a trial. Repeating the same reward changes nothing; another reward is refused.
 
     \b
     Example:
@@ -138,7 +146,7 @@ def tell_command(
 
 @app.command("settle")
 def settle_command(name: Name, storage: Url) -> None:
-    """Close the windows that are over. Commands that change a study do this first.
+    """Close the windows that have ended. Commands that change a study do this first.
 
     \b
     Example:
@@ -150,7 +158,7 @@ def settle_command(name: Name, storage: Url) -> None:
 
 @app.command("abandon")
 def abandon_command(name: Name, id: Id, storage: Url, token: Token = None) -> None:
-    """Give a trial up: its reward will never come, and it does not count.
+    """Abandon a trial whose reward will never come, so that it does not count.
 
     \b
     Example:
@@ -180,7 +188,7 @@ def void_command(
     storage: Url,
     token: Token = None,
 ) -> None:
-    """Take the reward of a trial back: it counts for nothing from now on, and the log keeps both.
+    """Withdraw the reward of a trial: it no longer counts, and the log keeps both events.
 
     \b
     Example:
@@ -200,7 +208,7 @@ def correct_command(
     reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
     token: Token = None,
 ) -> None:
-    """Give a trial another reward than the one that was told; the log keeps both.
+    """Replace the reward of a trial; the log keeps both rewards.
 
     \b
     Example:
@@ -216,11 +224,11 @@ def note_command(
     name: Name,
     id: Id,
     storage: Url,
-    note: Annotated[str | None, typer.Option(help="In the place of the one that is there.")] = None,
+    note: Annotated[str | None, typer.Option(help="Note that replaces the stored one.")] = None,
     attribute: Attribute = None,
     token: Token = None,
 ) -> None:
-    """Remember something of a trial: a note, or values by names of your own.
+    """Store a note or your own named values with a trial.
 
     \b
     Example:
@@ -237,12 +245,12 @@ def add_trials_command(
     path: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", exists=True, dir_okay=False)],
     storage: Url,
     token: Annotated[
-        str | None, typer.Option(help="A name for this call: a second one with the same name adds nothing.")
+        str | None, typer.Option(help="Your name for this call; repeating it with the same name adds nothing.")
     ] = None,
 ) -> None:
-    """Add trials of the past from a file: columns arm and reward, and perhaps time and propensity.
+    """Add past trials from a file with columns arm and reward, and optionally time and propensity.
 
-    Without a propensity they count for decisions and summaries, but not for estimates.
+    Without propensities, they count for decisions and summaries, but not for estimates.
 
     \b
     Example:
@@ -271,7 +279,7 @@ def add_arm_command(
 def retire_arm_command(
     name: Name, arm: Annotated[str, typer.Argument(show_default=False)], storage: Url, token: Token = None
 ) -> None:
-    """Never hand this arm out again; its log stays.
+    """Retire an arm: it is never chosen again, but its log stays.
 
     \b
     Example:
@@ -304,11 +312,11 @@ def winner_command(
 @app.command("floor")
 def floor_command(
     name: Name,
-    floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 ...; 0 for none.")],
+    floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 for some; 0 for none.")],
     storage: Url,
     token: Token = None,
 ) -> None:
-    """Change how often each arm is tried at least, whatever the policy would do.
+    """Change the least probability of each arm, whatever the policy would do.
 
     \b
     Examples:
@@ -323,13 +331,13 @@ def floor_command(
 @app.command("show")
 def show_command(
     storage: Url,
-    name: Annotated[str | None, typer.Argument(help="Name of the study; without it, all are named.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the study; if omitted, lists all names.")] = None,
     archived: Archived = False,
     segment: Segment = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
 ) -> None:
-    """Print a study: arms, means with intervals, propensities of the next decision, pending trials.
+    """Print a study: its arms, means with intervals, propensities of the next decision, and pending trials.
 
     \b
     Examples:
@@ -350,7 +358,7 @@ def show_command(
 def list_command(
     storage: Url, archived: Archived = False, as_json: tables.AsJson = False, as_csv: tables.AsCsv = False
 ) -> None:
-    """Print all studies of a storage: policy, arms, trials, pending ones, best arm.
+    """Print all studies of a storage: policy, arms, trials, pending trials and best arm.
 
     \b
     Example:
@@ -374,9 +382,11 @@ def rename_command(name: Name, new: Annotated[str, typer.Argument(show_default=F
 
 @app.command("archive")
 def archive_command(
-    name: Name, storage: Url, undo: Annotated[bool, typer.Option("--undo", help="Put it back.")] = False
+    name: Name,
+    storage: Url,
+    undo: Annotated[bool, typer.Option("--undo", help="Put the study back into the list.")] = False,
 ) -> None:
-    """Leave a study out of the list; it can still be used.
+    """Archive a study: it leaves the list but can still be used.
 
     \b
     Example:
@@ -389,9 +399,9 @@ def archive_command(
 
 @app.command("delete")
 def delete_command(
-    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="The name of the study once more.")]
+    name: Name, storage: Url, confirm: Annotated[str, typer.Option(help="Repeat the name of the study.")]
 ) -> None:
-    """Remove a study with all of its events, for good.
+    """Delete a study and all of its events permanently.
 
     \b
     Example:
@@ -405,10 +415,10 @@ def delete_command(
 @app.command("export")
 def export_command(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="A .parquet or .csv file; one that exists is replaced.")],
+    path: Annotated[Path, typer.Argument(help="A .parquet or .csv file; replaces an existing one.")],
     storage: Url,
 ) -> None:
-    """Write the log: a row a trial, with the propensities of all arms.
+    """Write the log to a file, one row per trial, with the propensities of all arms.
 
     \b
     Example:
@@ -421,7 +431,7 @@ def export_command(
 
 @app.command("replay")
 def replay_command(name: Name, storage: Url) -> None:
-    """Decide everything again from the stored events: exit code 0 if all recorded decisions come out, 1 if not.
+    """Repeat all decisions from the stored events: exit code 0 if they match the records, 1 if not.
 
     \b
     Example:
@@ -436,7 +446,7 @@ def replay_command(name: Name, storage: Url) -> None:
 
 
 def _table(path: Path) -> "pd.DataFrame":
-    """What a file holds; cells of an arm are names whatever they are, also ``NA``."""
+    """Read a table from a file; cells of the column arm are always names, even ``NA``."""
     import pandas as pd
 
     kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
@@ -464,7 +474,7 @@ def _bounds(lower: float | None, upper: float | None) -> tuple[float, float] | N
 
 
 def _floor(given: list[str] | None) -> float | dict[str, float] | None:
-    """A number, or numbers by ARM=NUMBER.
+    """Parse a number, or numbers by ARM=NUMBER.
 
     >>> _floor(["0.1"]), _floor(["a=0.1", "b=c=0.2"])
     (0.1, {'a': 0.1, 'b=c': 0.2})
@@ -480,7 +490,7 @@ def _floor(given: list[str] | None) -> float | dict[str, float] | None:
 
 
 def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
-    """Values by name from NAME=VALUE."""
+    """Parse values by name from NAME=VALUE."""
     found: dict[str, str | int | float | bool | None] = {}
     for text in given or []:
         key, sign, value = text.partition("=")
@@ -498,7 +508,7 @@ def _number_or_text(text: str) -> str | float:
 
 
 def _as_given(text: str) -> str | int | float:
-    """A number if it is written as Python writes it, else the text: no digit of it is lost.
+    """Return a number if Python writes it the same way, else the text, so that no digit is lost.
 
     >>> [_as_given(text) for text in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
     [7, -7.5, '007', '7.50', 9007199254740993, 'nan']

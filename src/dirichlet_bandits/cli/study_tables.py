@@ -1,4 +1,4 @@
-"""What ``study list`` and ``study show`` print."""
+"""Print the tables of ``study list`` and ``study show``."""
 
 import json
 import math
@@ -8,7 +8,6 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.live.readings import drift_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +16,7 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
-    """All studies, or those that are archived, a row each."""
+    """Print all studies, or the archived ones, one row per study."""
     from dirichlet_bandits.live.listing import list_studies
 
     rows = list_studies(storage, archived=archived)
@@ -32,7 +31,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     if rows or form != "text":
         tables.show(tables.Table("Studies", columns, rows), form)
     else:
-        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' begins one")
+        typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' creates one")
 
 
 _COUNTS = ("told", "pending", "abandoned", "voided", "late")
@@ -42,7 +41,7 @@ _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 
 def show_study(study: "db.Study", form: tables.Form, segment: str | None = None) -> None:
-    """Arms with their means, intervals and propensities, which a study has by segment; pending trials."""
+    """Print the arms with their means, intervals and propensities (by segment if there are any), and pending trials."""
     summary = study.summary(segment=segment)
     pooled = bool(study.segments) and segment is None
     chances = dict.fromkeys(map(str, summary.index), math.nan) if pooled else study.propensities(segment=segment)
@@ -52,11 +51,11 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         tables.show(_for_people(study, summary, chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
-        tables.note(f"from, to: {100 * said['level']:g} %, {said['interval']}")
+        tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         if pooled:
-            tables.note(f"over the segments {', '.join(study.segments)}: --segment shows one")
+            tables.note(f"over the segments {', '.join(study.segments)}; --segment shows one")
         else:
             tables.note("next: propensity of the next decision")
         if study.floor:
@@ -92,7 +91,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
 
 
 def floor_words(floor: float | dict[str, float]) -> str:
-    """Say which floor a study has.
+    """Describe the floor of a study in words.
 
     >>> floor_words(0.1), floor_words({"red": 0.2}), floor_words(0.0)
     ('0.1 for every arm', '0.2 for red', 'none')
@@ -103,7 +102,7 @@ def floor_words(floor: float | dict[str, float]) -> str:
 
 
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
-    """What fits a terminal: columns of nothing are left out, and trials that were not told share one."""
+    """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
     numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
     keys = [key for key in numbers if key == "mean" or known[key].fillna(0.0).any()]
@@ -112,8 +111,8 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     besides = bool(summary[others].to_numpy().any())
     columns = [
         tables.Column("arm", "arm"),
-        tables.Column("told", "told"),
-        *([tables.Column("besides", "besides", prose=True)] if besides else []),
+        tables.Column("told", "rewards"),
+        *([tables.Column("besides", "no reward", prose=True)] if besides else []),
         *(tables.Column(key, headers.get(key, key)) for key in keys),
         tables.Column("propensity", "next"),
     ]
@@ -133,7 +132,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
-    """How the arms compare: lift, in percent too, probability of being best; what was earned; drift."""
+    """Print how the arms compare: lift, also in percent, probability of being best, rewards earned, and drift."""
     said = summary.attrs
     names = {
         "lift": "lift",
@@ -147,17 +146,19 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
         rows = [(str(arm), *(float(row[key]) for key in keys)) for arm, row in summary.iterrows()]
         typer.echo()
-        over = f"Lift: mean less that of {said['control']}"
+        over = f"Lift: mean minus that of {said['control']}"
         title = over if "lift" in keys else f"Compared with {said['compared_with']}"
         tables.show(tables.Table(title, columns, rows))
     if summary["told"].sum():
         tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
     if said["drift"]:
+        from dirichlet_bandits.live.readings import drift_words  # imported here, because help needs no NumPy
+
         tables.note(f"careful: {drift_words(said['drift'])}")
 
 
 def winner_json(found: "db.Winner") -> str:
-    """A winner as JSON, without infinities."""
+    """Return a winner as JSON, without infinities."""
 
     def finite(value: object) -> object:
         return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Tables: for people on a terminal or in a pipe, as JSON or as CSV for programs."""
+"""Print tables for people, on a terminal or in a pipe, or as JSON or CSV for programs."""
 
 import csv
 import io
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Form = Literal["text", "json", "csv"]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON in place of the table.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV in place of the table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
 
 
 class Column(NamedTuple):
-    """A column: ``key`` is its name for programs, ``header`` for people. Only ``prose`` is cut into lines."""
+    """A column: ``key`` is its name for programs, ``header`` for people. Only ``prose`` is wrapped."""
 
     key: str
     header: str
@@ -41,21 +41,21 @@ class Table:
     lines: bool = False
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict a row, as JSON can hold it."""
+        """Return one dict per row, with values that JSON supports."""
         return [
             {column.key: _plain(value) for column, value in zip(self.columns, row, strict=True)} for row in self.rows
         ]
 
 
 def form_of(as_json: bool, as_csv: bool) -> Form:
-    """What the options ``--json`` and ``--csv`` ask for."""
+    """Return the format that the options ``--json`` and ``--csv`` select."""
     if as_json and as_csv:
-        raise ArgumentError("--csv", "left out beside --json", True)
+        raise ArgumentError("--csv", "omitted with --json", True)
     return "json" if as_json else "csv" if as_csv else "text"
 
 
 def show(table: Table, form: Form = "text", around: dict[str, Any] | None = None, rows: str = "rows") -> None:
-    """Print a table; JSON is a list of rows, or what is ``around`` them with the list under the key ``rows``."""
+    """Print a table; JSON is a list of rows, or the dict ``around`` with the list under the key ``rows``."""
     if form == "json":
         records = table.records()
         show_json(records if around is None else {**around, rows: records})
@@ -93,13 +93,13 @@ def _csv_cell(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value for JSON: numbers of NumPy as those of Python, None for what is not a number."""
+    """Return a value for JSON: NumPy numbers become Python's, and NaN becomes None."""
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(table: Table) -> str:
-    """As wide as the terminal, 80 columns in a pipe; where that is too narrow for a row, a line a cell."""
+    """Return the table as text that fits the terminal, or 80 columns; if that is too narrow, one cell per line."""
     from rich.console import Console
 
     console = Console()
@@ -124,7 +124,7 @@ _GAP = 2
 
 
 def _widths(table: Table, cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """How wide each column is, if only prose is cut, and only between words; None if there is not room enough."""
+    """Return the width of each column if only prose is wrapped, between words; None if there is not enough room."""
     from rich.cells import cell_len
 
     least, wanted = [], []
@@ -162,7 +162,7 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
 
 
 def _blocks(table: Table, cells: Iterable[Sequence[str]]) -> str:
-    """A block of lines a row: its first cell, and below it the others with their headers."""
+    """Return one block of lines per row: its first cell, and below it the others with their headers."""
     wide = max(len(column.header) for column in table.columns[1:])
     lines = [table.title]
     for row in cells:
@@ -176,14 +176,14 @@ def _blocks(table: Table, cells: Iterable[Sequence[str]]) -> str:
 
 
 def summary_table(title: str, result: "db.Result") -> Table:
-    """The summary of a result: regret at the horizon."""
+    """Make the summary table of a result: regret at the horizon."""
     columns = [
         Column("policy", "policy"),
         Column("mean", f"mean {result.regret_label}" if len(result.regret_label) < 10 else "mean"),
         Column("stderr", "std error"),
         Column("std", "std"),
-        Column("q05", "5 %"),
-        Column("q95", "95 %"),
+        Column("q05", "5%"),
+        Column("q95", "95%"),
         Column("replications", "runs"),
     ]
     rows = [

@@ -1,4 +1,4 @@
-"""``--verbose``: the records of the package's logger on stderr."""
+"""``--verbose``: print the records of the package's logger on stderr."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ _OPTION = "--verbose"
 
 
 class VerboseAnywhere(OneLineErrors):
-    """The root group: it takes ``--verbose`` wherever it stands, before a command or behind it."""
+    """The root group, which accepts ``--verbose`` anywhere, before or after a command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -21,7 +21,7 @@ class VerboseAnywhere(OneLineErrors):
 
 
 class _Stderr(logging.Handler):
-    """Writes to what is stderr at the time: bars put something else in its place while they are shown."""
+    """Writes to the current stderr, because progress bars replace it while they are shown."""
 
     def emit(self, record: logging.LogRecord) -> None:
         typer.echo(self.format(record), err=True)

@@ -1,4 +1,4 @@
-"""An experiment as data: a TOML file that is read, checked and run; and the paper's own ones."""
+"""Experiments as data: TOML files that are read, checked and run, including those of the papers."""
 
 from dirichlet_bandits.lazy import public_names
 

@@ -1,8 +1,8 @@
-"""Which policies can be tried on given arms, with which parameters; and why not the others.
+"""Find which policies can be tried on given arms, with which parameters, and why the others cannot.
 
-A policy's fields say what it wants to be told. Those that stand for a fact about the rewards (a bound, a deviation, a
-family...) are filled with what is known; all others keep their defaults. Several families may fit: then there are
-several policies of one class.
+A policy's fields are the parameters that it needs. Fields that represent a fact about the rewards (a bound, a
+deviation, a family...) are filled with what is known; all others keep their defaults. If several families fit, there
+are several policies of one class.
 """
 
 import dataclasses
@@ -21,9 +21,9 @@ from dirichlet_bandits.theory.laws import family_of
 from dirichlet_bandits.validation import finite_number, positive_number
 from dirichlet_bandits.worlds import Piecewise, World
 
-MOST_VALUES = 20  # a law with more different rewards is not taken for one with finitely many known values
+MOST_VALUES = 20  # a distribution with more distinct rewards is not treated as one with finitely many known values
 
-# Fields that stand for facts, and how a reason calls them. A policy with such a field is not run on a guess.
+# Fields that represent facts, and their names in a reason. A policy with such a field is never run on a guess.
 FACTS = {
     "lower": "a lower bound of the rewards (lower)",
     "upper": "an upper bound of the rewards (upper)",
@@ -32,14 +32,14 @@ FACTS = {
     "level": "a CVaR as the objective (level)",
     "support": f"rewards with at most {MOST_VALUES} different values (support)",
     "horizon": "the horizon",
-    "changes": "the number of changes, which a world with segments tells (changes)",
+    "changes": "the number of changes, which a world with segments provides (changes)",
     "segments": "the number of segments",
 }
 
 
 @dataclass(frozen=True)
 class RewardFacts:
-    """What is known of the rewards, by the name of the field that takes it: no value, one, or several to try."""
+    """What is known about the rewards, by the name of the policy field: no value, one, or several to try."""
 
     facts: Mapping[str, tuple[Any, ...]]
     bounds: tuple[float, float]
@@ -55,9 +55,9 @@ def reward_facts(
     sigma: float | None = None,
     ordered: bool = False,
 ) -> RewardFacts:
-    """Facts that the user gives, and those that the arms tell; bounds that a reward breaks are refused.
+    """Collect the facts given by the user and those evident from the arms; refuse bounds that a reward exceeds.
 
-    Rewards that are all 0 or 1 have these as their bounds unless others are given.
+    If all rewards are 0 or 1, these are the bounds unless you give others.
 
     >>> from dirichlet_bandits import Bernoulli
     >>> reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
@@ -92,7 +92,7 @@ def reward_facts(
 
 
 def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = None) -> dict[str, Policy]:
-    """The policies of a class that can be tried, by name; with none of them an ArgumentError says why.
+    """Return the policies of a class that can be tried, by name; raise NotApplicableError if there are none.
 
     >>> from dirichlet_bandits import Bernoulli, IMED, UCB1
     >>> known = reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100)
@@ -104,21 +104,21 @@ def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = 
     """
     fields = [field for field in dataclasses.fields(policy_class) if field.init]  # type: ignore[arg-type]
     if policy_class.ordered_arms and not known.ordered:
-        raise NotApplicableError("needs arms in an order along which the means rise and fall (ordered)")
+        raise NotApplicableError("needs arms in an order along which the means rise and then fall (ordered)")
     if not isinstance(objective, Mean | None) and not any(field.name == "level" for field in fields):
-        raise NotApplicableError(f"looks for the best mean, and the objective is {objective.name}")
+        raise NotApplicableError(f"looks for the best mean, but the objective is {objective.name}")
     choices = _choices(fields, known)
     made, refused = _made(policy_class, choices)
     if not isinstance(objective, Mean | None):  # a class may have both kinds
         made = [policy for policy in made if not isinstance(policy.objective, Mean)]
     if not made:
         unknown = [FACTS[name] for name, values in choices.items() if values == (None,) and name != "sigma"]
-        raise NotApplicableError("needs " + " or ".join(unknown) if unknown else f"cannot be made: {refused}")
+        raise NotApplicableError("needs " + " or ".join(unknown) if unknown else f"cannot be created: {refused}")
     low, high = known.bounds
     fit = [policy for policy in made if policy.reward_bounds[0] <= low and high <= policy.reward_bounds[1]]
     if not fit:
         bottom, top = made[0].reward_bounds
-        raise NotApplicableError(f"expects rewards in [{bottom:g}, {top:g}], and these lie in [{low:g}, {high:g}]")
+        raise NotApplicableError(f"expects rewards in [{bottom:g}, {top:g}], but these lie in [{low:g}, {high:g}]")
     return dict(zip(_names(policy_class.__name__, fit, list(choices)), fit, strict=True))
 
 
@@ -129,7 +129,7 @@ class NotApplicableError(Exception):
 def all_applicable(
     classes: Sequence[str], known: RewardFacts, objective: Any = None
 ) -> tuple[dict[str, Policy], dict[str, str]]:
-    """The policies of all these classes that can be tried, by name; and of the other classes why not."""
+    """Return the policies of these classes that can be tried, by name, and why the other classes cannot."""
     tried: dict[str, Policy] = {}
     left_out: dict[str, str] = {}
     for name in classes:
@@ -141,15 +141,15 @@ def all_applicable(
 
 
 def _choices(fields: Sequence[Any], known: RewardFacts) -> dict[str, tuple[Any, ...]]:
-    """What to try for each field that stands for a fact; a field that may be None is also tried without."""
+    """Return the values to try for each field that represents a fact, including None if that is the default."""
     choices: dict[str, tuple[Any, ...]] = {}
     missing = []
     for field in fields:
         values = known.facts.get(field.name, ())
         if field.name not in FACTS:
             if field.default is MISSING and field.default_factory is MISSING:
-                missing.append(f"a value of {field.name!r}, which no reward tells")
-        elif field.default is None and field.name != "horizon":  # a horizon that is known is told
+                missing.append(f"a value for {field.name!r}, which rewards do not determine")
+        elif field.default is None and field.name != "horizon":  # a known horizon is always passed
             choices[field.name] = (None, *values)
         elif values:
             choices[field.name] = values
@@ -163,7 +163,7 @@ def _choices(fields: Sequence[Any], known: RewardFacts) -> dict[str, tuple[Any, 
 def _made(
     policy_class: type[Policy], choices: Mapping[str, tuple[Any, ...]]
 ) -> tuple[list[Policy], ArgumentError | None]:
-    """All combinations that the class itself accepts, and what it said of the last one that it refused."""
+    """Return all combinations that the class accepts, and the error for the last one that it refused."""
     made, refused = [], None
     for values in itertools.product(*choices.values()):
         try:
@@ -174,7 +174,7 @@ def _made(
 
 
 def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> list[str]:
-    """The name of the class; where there are several of it, with the first value in which they differ, or with all."""
+    """Name policies by their class; if there are several, add the first value in which they differ, or all."""
     different = [name for name in fields if len({getattr(policy, name) for policy in policies}) > 1]
     words = []
     for policy in policies:
@@ -185,14 +185,14 @@ def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> li
 
 
 def _all_arms(bandit: Bandit | World) -> list[Any]:
-    """The laws of all rewards, in all segments; none where a world does not tell."""
+    """Return the distributions of all rewards, in all segments; none if a world does not provide them."""
     if isinstance(bandit, Piecewise):
         return [arm for segment in bandit.bandits for arm in segment.arms]
     return list(bandit.arms) if isinstance(bandit, Bandit) else []
 
 
 def _family(arms: Sequence[Any], lower: float | None, upper: float | None) -> str | None:
-    """The family of the values that all rewards have: 0 and 1, whole numbers, positive numbers; else None."""
+    """Return the family that fits all rewards (0 and 1, whole numbers, positive numbers), or None."""
     fits = [_fitting(arm) for arm in arms]
     for family in ("bernoulli", "poisson", "exponential") if fits else ():
         if family == "bernoulli" and (lower not in (None, 0) or upper not in (None, 1)):
@@ -203,7 +203,7 @@ def _family(arms: Sequence[Any], lower: float | None, upper: float | None) -> st
 
 
 def _fitting(arm: Any) -> set[str]:
-    """Families whose values an arm's rewards may be; Gaussian ones may be any."""
+    """Return the families that an arm's rewards fit; Gaussian is left out because it fits all."""
     evident = family_of(arm)
     if evident is not None:
         return {"bernoulli", "poisson"} if evident == "bernoulli" else {evident}
@@ -219,7 +219,7 @@ def _fitting(arm: Any) -> set[str]:
 
 
 def _is_positive(arm: Any) -> bool:
-    """Whether a continuous law is known to give positive rewards only, with probability one."""
+    """Whether a continuous distribution is known to give only positive rewards, with probability one."""
     if not hasattr(arm, "support") or not hasattr(arm, "cdf"):
         return False
     low = float(arm.support()[0])
@@ -227,7 +227,7 @@ def _is_positive(arm: Any) -> bool:
 
 
 def _atoms(arms: Sequence[Any]) -> Any:
-    """All values that rewards can have, in order; None if an arm does not tell."""
+    """Return all possible values of the rewards in order, or None if an arm does not provide them."""
     if not arms or not all(hasattr(arm, "atoms") for arm in arms):
         return None
     return np.unique(np.concatenate([arm.atoms()[0] for arm in arms]))

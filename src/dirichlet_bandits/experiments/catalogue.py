@@ -1,4 +1,4 @@
-"""Experiments that come with the package, as data files beside this one: those of papers, and an example."""
+"""Experiments that come with the package, as data files beside this module: those of papers, and an example."""
 
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,14 +41,17 @@ CHANGING = (
 )
 
 _FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING, "cvar": RISK, "lbsda": CHANGING}
-STUDIES = ("kinf", "qds-condition", "qds-equal-rho", *RANDOM)  # no simulations of one bandit
+STUDIES = ("kinf", "qds-condition", "qds-equal-rho", *RANDOM)  # not simulations of one bandit
 
 
 class Paper(NamedTuple):
-    """A paper whose experiments come with the package: their names, what a report of them says at its head and of
-    how its claims were read, the option of ``dirichlet-bandits paper`` that asks for it, the policies that it
-    proposes (the first word of their names), the experiments that read what is ambiguous in other ways, the option that
-    asks for those alone, how many replications the paper has, in words, and how many a quick run."""
+    """A paper whose experiments come with the package.
+
+    The fields are the names of the experiments, the title of the report, the reference, a note on how claims were read,
+    the option of ``dirichlet-bandits paper`` that selects the paper, the policies that it proposes (the first word of
+    their names), the experiments for other readings of ambiguous statements, the option that selects only those, the
+    number of replications in the paper, in words, and the number in a quick run.
+    """
 
     names: tuple[str, ...]
     title: str
@@ -70,9 +73,9 @@ _DIRICHLET = (
 PAPERS = {
     "dirichlet": Paper(
         SHIPPED,
-        "Dirichlet Sampling: the paper's experiments, run again",
+        "Dirichlet Sampling: the paper's experiments, reproduced",
         _DIRICHLET,
-        "The readings are ours, and some were settled after a first look at our own numbers: the exponents of growth, "
+        "The readings are ours, and some were fixed after a first look at our own numbers: the exponents of growth, "
         "the ±.25 on the slopes of Kinf, RDS against the main text's policies apart from the whole table, and RDS "
         "against R-UCB-LT pair by pair. The strict readings of the last two are judged too.",
         own=("RDS", "QDS", "BDS"),
@@ -88,7 +91,7 @@ PAPERS = {
     ),
     "sda": Paper(
         SUBSAMPLING,
-        "Sub-sampling duels: the paper's experiments, run again",
+        "Sub-sampling duels: the paper's experiments, reproduced",
         "Baudry, Kaufmann and Maillard, Sub-sampling for Efficient Non-Parametric Bandit Exploration, NeurIPS 2020",
         "The claims are ours, read off the printed tables.",
         " --which sda",
@@ -96,7 +99,7 @@ PAPERS = {
     ),
     "cvar": Paper(
         RISK,
-        "Bad years: the experiments on CVaR bandits, run again",
+        "Bad years: the experiments on CVaR bandits, reproduced",
         "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling Strategies for Support-Aware CVaR Bandits, "
         "ICML 2021",
         "The claims are ours: what the paper's tables and figures show, in inequalities. The numbers called the "
@@ -109,7 +112,7 @@ PAPERS = {
     ),
     "lbsda": Paper(
         CHANGING,
-        "Arms that change: the experiments on sliding windows and restarts, run again",
+        "Arms that change: the experiments on sliding windows and restarts, reproduced",
         "Baudry, Russac and Cappé, On Limited-Memory Subsampling Strategies for Bandits, ICML 2021, and three problems "
         "of Besson (2019) and Besson, Kaufmann, Maillard and Seznec, Efficient Change-Point Detection for Tackling "
         "Piecewise-Stationary Bandits, JMLR 2022",
@@ -123,7 +126,7 @@ PAPERS = {
 
 
 def shipped(name: str) -> "Experiment | Study":
-    """An experiment of a paper.
+    """Return an experiment of a paper.
 
     >>> shipped("robustness").policies["RDS log"]
     RDS(rho='log', level=None)
@@ -136,7 +139,7 @@ def shipped(name: str) -> "Experiment | Study":
 
 
 def shipped_text(name: str) -> str:
-    """The TOML file of an experiment of a paper, to copy and change.
+    """Return the TOML text of an experiment of a paper, to copy and change.
 
     >>> shipped_text("coins")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -149,7 +152,7 @@ def shipped_text(name: str) -> str:
 
 
 def example_text() -> str:
-    """The commented example: a TOML file to copy and change.
+    """Return the commented example, a TOML text to copy and change.
 
     >>> from dirichlet_bandits.experiments import parse
     >>> parse(example_text()).title

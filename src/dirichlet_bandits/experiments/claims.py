@@ -1,4 +1,4 @@
-"""What a paper says of an experiment, as data: where, what, which numbers it printed, and claims to be tested."""
+"""What a paper says about an experiment, as data: the place, the printed numbers, and claims to be tested."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ STATISTICS = ("mean", "std", "q95", "growth", "spread")
 class Claim:
     """Each policy in ``lower`` has less than ``times`` the regret of each policy in ``than``.
 
-    ``statistic`` says what of the regret is compared: its "mean", "std" or 95 % quantile "q95" at the horizon; the
+    ``statistic`` is what is compared: the "mean", "std" or 95% quantile "q95" of the regret at the horizon; the
     "growth" of its mean over the second half of the run, as the exponent of a power of time (1 is linear); or the
-    "spread" of a group of policies, largest mean by smallest, where ``lower`` and ``than`` are the two groups.
-    ``reading`` tells how the words were made numbers.
+    "spread" of a group of policies, largest mean divided by smallest, where ``lower`` and ``than`` are the two groups.
+    ``reading`` explains how words such as "similar" were turned into numbers.
 
     >>> Claim("RDS beats UCB1.", lower=["RDS"], than=["UCB1"]).times
     1.0
@@ -45,7 +45,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Panel:
-    """A picture of some of the policies; those at one place of two panels have one colour."""
+    """A plot of some of the policies; policies at the same place in two panels have the same color."""
 
     name: str
     title: str
@@ -59,7 +59,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of a printed table: regret at the horizon; papers do not always print quantiles, nor deviations of runs."""
+    """A row of a printed table: regret at the horizon, with quantiles and standard deviation if they are printed."""
 
     mean: float
     std: float | None = None
@@ -72,9 +72,9 @@ class Printed:
                 finite_number(name, getattr(self, name))
 
     def z(self, mean: float, std: float, runs: int, printed_runs: int) -> float:
-        """Standard errors of the difference between a mean of ours and the printed one, beyond the latter's rounding.
+        """Return the difference between our mean and the printed one, beyond its rounding, in standard errors.
 
-        Both are means over runs, of ours ``runs``, of the paper's ``printed_runs``. NaN if it printed no deviation.
+        Ours is a mean over ``runs`` runs, the paper's over ``printed_runs``. NaN if the paper printed no deviation.
 
         >>> round(Printed(mean=11.2, std=10.0).z(11.4, 10.0, runs=5000, printed_runs=5000), 9)
         0.75
@@ -88,10 +88,11 @@ class Printed:
 
 @dataclass(frozen=True)
 class Published:
-    """Where a paper has the experiment, what it is about, how ours differs, and what it printed: regrets by policy, and
-    what arms are worth (``values``, by arm).
+    """A published experiment: where it is in the paper, what it is about, how ours differs, and the printed numbers.
 
-    ``of`` names the experiment that this one reads otherwise, if it does.
+    These are regrets by policy, and the values of arms (``values``, by arm).
+
+    ``of`` names the experiment that this one reads in another way, if any.
     """
 
     place: str

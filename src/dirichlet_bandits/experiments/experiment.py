@@ -1,4 +1,4 @@
-"""What an experiment holds: a bandit, policies, a scale and a seed; and what is to be seen in its result."""
+"""An experiment: a bandit, policies, a scale and a seed, and how to show its result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 @dataclass(frozen=True)
 class PlotSettings:
-    """How the picture of an experiment is drawn: the options of :meth:`Result.plot` that belong in a file."""
+    """How to plot an experiment: the options of :meth:`Result.plot` that belong in a file."""
 
     log_time: bool = False
     log_regret: bool = False
@@ -36,9 +36,9 @@ class PlotSettings:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that decides the numbers of a simulation; what does not (threads, progress) is given to :meth:`run`.
+    """Everything that determines the numbers of a simulation; other options (threads, progress) go to :meth:`run`.
 
-    ``figures``, ``paper`` and ``claims`` change no number: a report shows and tests them.
+    ``figures``, ``paper`` and ``claims`` do not change the numbers: a report shows and tests them.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, UCB1
     >>> coins = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
@@ -49,7 +49,7 @@ class Experiment:
 
     title: str
     bandit: Bandit | World
-    policies: Mapping[str, Any]  # of the library, or of the user's own
+    policies: Mapping[str, Any]  # of the library, or the user's own
     horizon: int
     replications: int
     seed: int
@@ -76,7 +76,7 @@ class Experiment:
             name_list("paper.values", list(self.paper.values), self.bandit.names)
 
     def run(self, **options: Any) -> Result:
-        """Simulate; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
+        """Run the simulation; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
         return simulate(
             self.bandit,
             self.policies,
@@ -88,7 +88,7 @@ class Experiment:
         )
 
     def picture(self, result: Result, path: str | PathLike[str] | None = None, panel: Panel | None = None) -> Any:
-        """Draw a result of this experiment in the way its file asks for: all policies, or those of a panel."""
+        """Plot a result of this experiment with the settings of its file: all policies, or those of a panel."""
         settings = self.plot
         return result.plot(
             path,

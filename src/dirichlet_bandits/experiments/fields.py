@@ -1,4 +1,4 @@
-"""Reading tables of TOML, field by field: what is refused is called by its path in the file."""
+"""Read TOML tables field by field; errors name a field by its path in the file."""
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 
 class FieldError(Exception):
-    """A key is missing, unknown or does not fit; it becomes a FormatError, which names the file, in ``reading``."""
+    """A key is missing, unknown or invalid; ``reading`` turns this into a FormatError that names the file."""
 
 
 def text(name: str, value: object) -> str:
-    """The value, if it is a text.
+    """Return the value if it is a text, else raise an error.
 
     >>> text("title", 3)
     Traceback (most recent call last):
@@ -27,7 +27,7 @@ def text(name: str, value: object) -> str:
 
 
 def name_list(name: str, value: object, known: Collection[str] | None = None) -> list[str]:
-    """The value, if it is a list of names, each of them known.
+    """Return the value if it is a list of known names, else raise an error.
 
     >>> name_list("policies", ["RDS", "RSD"], known=["RDS", "BDS"])
     Traceback (most recent call last):
@@ -42,7 +42,7 @@ def name_list(name: str, value: object, known: Collection[str] | None = None) ->
 
 
 def only_known(prefix: str, table: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse keys that nobody reads."""
+    """Refuse keys that are not known."""
     for key in table:
         if key not in known:
             raise FieldError(f"'{prefix}{key}' is not a key of an experiment (known here: {', '.join(known)})")
@@ -56,7 +56,7 @@ def required(content: Mapping[str, Any], keys: Collection[str]) -> None:
 
 
 def one_table(content: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    """The table ``[key]``, or None if it is not there."""
+    """Return the table ``[key]``, or None if it is missing."""
     table = content.get(key)
     if table is not None and not isinstance(table, dict):
         raise ArgumentError(key, f"a table, written [{key}]", table)
@@ -64,7 +64,7 @@ def one_table(content: Mapping[str, Any], key: str) -> dict[str, Any] | None:
 
 
 def tables(content: Mapping[str, Any], key: str, kind: str) -> list[dict[str, Any]]:
-    """The tables ``[[key]]``, each of which describes a ``kind``."""
+    """Return the tables ``[[key]]``, each of which describes a ``kind``."""
     found = content.get(key, [])
     if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
         raise ArgumentError(key, f"tables written [[{key}]], each with its {kind}", found)
@@ -72,11 +72,11 @@ def tables(content: Mapping[str, Any], key: str, kind: str) -> list[dict[str, An
 
 
 MANY = 16
-"""Of more names than this, an error suggests the most similar ones instead of listing all."""
+"""If there are more names than this, an error suggests the most similar ones instead of listing all."""
 
 
 def choose(where: str, kind: str, known: Mapping[str, Callable[..., T]], table: Mapping[str, Any]) -> T:
-    """What ``table[kind]`` names, made with the table's other keys as parameters; a key "name" is left out."""
+    """Make what ``table[kind]`` names, with the table's other keys as parameters, except "name"."""
     if kind not in table:
         raise FieldError(f"'{where}.{kind}' is missing: {one_of(known)}")
     if not isinstance(table[kind], str) or table[kind] not in known:
@@ -87,7 +87,7 @@ def choose(where: str, kind: str, known: Mapping[str, Callable[..., T]], table: 
 
 
 def make(where: str, maker: Callable[..., T], parameters: Mapping[str, Any], called: str) -> T:
-    """Call ``maker`` with parameters that it has, none of them missing."""
+    """Call ``maker`` after checking that no parameter is unknown or missing."""
     signature = inspect.signature(maker).parameters
     for key in parameters:
         if key not in signature:
@@ -98,12 +98,12 @@ def make(where: str, maker: Callable[..., T], parameters: Mapping[str, Any], cal
             raise FieldError(f"'{where}.{key}' is missing: {called} needs it")
     try:
         return under(where, maker, **parameters)
-    except TypeError as error:  # a value of a type that the class did not foresee, such as a list for a word
+    except TypeError as error:  # a value of a type that the class does not expect, such as a list for a word
         raise FieldError(f"'{where}' does not fit {called}: {error}") from error
 
 
 def names(where: str, given: list[dict[str, Any]], defaults: list[str]) -> list[str]:
-    """The names of tables, all different."""
+    """Return the names of tables, all different."""
     found: list[str] = []
     for k, (table, default) in enumerate(zip(given, defaults, strict=True)):
         name = table.get("name", default)
@@ -116,7 +116,7 @@ def names(where: str, given: list[dict[str, Any]], defaults: list[str]) -> list[
 
 
 def under(where: str, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Let an argument that is refused be called by its path in the file."""
+    """Call ``act``, and let its argument errors name the path in the file."""
     try:
         return act(*args, **kwargs)
     except ArgumentError as error:

@@ -1,4 +1,4 @@
-"""Numbers and names as people type them into spreadsheets, read with a report of what was done."""
+"""Read numbers and names as people type them into spreadsheets, and report every change."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ _CURRENCY: Final = re.compile(r"[$€£¥\s\u00a0\u202f']|(?:USD|EUR|GBP)", re.I
 
 
 def is_blank(cell: str) -> bool:
-    """Whether a cell stands for a missing value.
+    """Whether a cell represents a missing value.
 
     >>> is_blank(" n/a "), is_blank("0")
     (True, False)

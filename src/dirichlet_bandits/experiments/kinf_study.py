@@ -1,4 +1,4 @@
-"""The empirical Kinf, its upper bound being the largest observation, for growing samples."""
+"""The empirical Kinf of growing samples, with the largest observation as the upper bound."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,11 @@ QUANTITIES = ("slope", "ratio")
 
 @dataclass(frozen=True)
 class RangeClaim:
-    """A quantity of one law lies between two limits: the "slope" of log Kinf on log log n, or the "ratio" of the
-    mean empirical Kinf at the largest size to Kinf in the family."""
+    """The claim that a quantity of one distribution lies between two limits.
+
+    The quantity is the "slope" of log Kinf on log log n, or the "ratio" of the mean empirical Kinf at the largest size
+    to Kinf in the family.
+    """
 
     says: str
     law: str
@@ -43,7 +46,7 @@ class RangeClaim:
 
 @dataclass(frozen=True)
 class KinfStudy:
-    """Kinf(F_n, target; max X) of samples of several laws; the first observations of a sample are the smaller sample.
+    """Kinf(F_n, target; max X) of nested samples from several distributions.
 
     >>> from dirichlet_bandits import Exponential
     >>> laws, targets = {"exp": Exponential(2.0)}, {"exp": 3.0}
@@ -51,7 +54,7 @@ class KinfStudy:
     >>> study.run()["kinf"].dims
     ('law', 'sample', 'size')
 
-    Reference: Baudry, Saux and Maillard (2021), appendix on the asymptotic behaviour of the empirical Kinf.
+    Reference: Baudry, Saux and Maillard (2021), appendix on the asymptotic behavior of the empirical Kinf.
     """
 
     title: str
@@ -76,14 +79,14 @@ class KinfStudy:
             raise ArgumentError("shown", "some of the sizes", self.shown)
         for name, law in self.laws.items():
             if family_of(law) is None:
-                raise ArgumentError(f"laws[{name!r}]", "a law of a one-parameter family", law)
+                raise ArgumentError(f"laws[{name!r}]", "a distribution of a one-parameter family", law)
             if not finite_number("target", self.targets[name]) > law.mean():
-                raise ArgumentError(f"laws[{name!r}].target", f"above the law's mean, {law.mean()}", self.targets[name])
+                raise ArgumentError(f"laws[{name!r}].target", f"above the mean, {law.mean()}", self.targets[name])
         for k, claim in enumerate(self.claims):
             under(f"claims[{k}]", name_list, "law", [claim.law], self.laws)
 
     def run(self, progress: bool | None = None) -> xr.Dataset:
-        """All the values: ``kinf`` (law, sample, size), and ``family`` (law), the Kinf in the law's own family."""
+        """Compute ``kinf`` (law, sample, size), and ``family`` (law), the Kinf in each distribution's own family."""
         root = root_sequence(self.seed)
         values = np.empty((len(self.laws), self.samples, len(self.sizes)))
         with bars({self.title: self.samples}, progress, "samples") as shown:

@@ -1,4 +1,4 @@
-"""Policies of the user's own in an experiment's file, by where Python finds them: ``policy = "module:Class"``."""
+"""The user's own policies in an experiment's file, by import path: ``policy = "module:Class"``."""
 
 import importlib
 import sys
@@ -14,7 +14,7 @@ from dirichlet_bandits.simulation.python_loop import PythonPolicy
 
 
 def is_import_path(text: object) -> bool:
-    """Whether a policy is named by where it is found, not by a name of the library.
+    """Whether a policy is named by its import path, not by a name of the library.
 
     >>> is_import_path("mine:Greedy"), is_import_path("RDS")
     (True, False)
@@ -23,9 +23,9 @@ def is_import_path(text: object) -> bool:
 
 
 def find_class(where: str, text: str, folder: Path) -> Callable[..., Any]:
-    """The class that ``text`` names, imported: from a module beside the experiment's file, or as Python finds it.
+    """Import the class that ``text`` names, from a module beside the experiment's file or on Python's path.
 
-    To import a module is to run it.
+    Importing a module runs its code.
     """
     module_name, _, name = text.partition(":")
     if not name.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
@@ -43,7 +43,7 @@ def find_class(where: str, text: str, folder: Path) -> Callable[..., Any]:
 
 
 def checked(where: str, policy: Any) -> Any:
-    """The policy, if it is one."""
+    """Return the policy if it is one, else raise an error."""
     if not isinstance(policy, Policy | PythonPolicy):
         raise ArgumentError(where, "a policy, or an object with select(rng) and update(arm, reward)", policy)
     return policy
@@ -53,21 +53,19 @@ def _module(where: str, name: str, folder: Path) -> Any:
     beside = folder.resolve().joinpath(*name.split(".")).with_suffix(".py")
     loaded = sys.modules.get(name)
     if loaded is not None and beside.is_file() and Path(str(loaded.__file__)).resolve() != beside:
-        raise FieldError(
-            f"'{where}': another module {name!r} is in use already, {loaded.__file__}: give it another name"
-        )
+        raise FieldError(f"'{where}': another module {name!r} is already loaded from {loaded.__file__}: rename yours")
     with _first_looked_in(folder):
         try:
             return importlib.import_module(name)
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name):
-                raise FieldError(f"'{where}': no module {name!r} beside the file, nor where Python looks") from error
+                raise FieldError(f"'{where}': no module {name!r} beside the file or on Python's path") from error
             raise FieldError(f"'{where}': module {name!r} cannot be imported: {error!r}") from error
 
 
 @contextmanager
 def _first_looked_in(folder: Path) -> Iterator[None]:
-    """Let Python look for modules in a folder too."""
+    """Let Python look for modules in a folder first."""
     place = str(folder.resolve())
     sys.path.insert(0, place)
     try:

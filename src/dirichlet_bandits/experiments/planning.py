@@ -27,7 +27,7 @@ from dirichlet_bandits.validation import finite_number, number_between, whole_nu
 
 _CHUNK: Final = 10  # games between two looks at the keyboard
 _SPLIT: Final = EqualSplit()
-_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "of the split's")
+_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
 
 class PlanRow(NamedTuple):

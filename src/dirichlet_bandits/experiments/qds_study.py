@@ -1,4 +1,4 @@
-"""For which parameters the quantile condition of QDS holds."""
+"""Find the parameters for which the quantile condition of QDS holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,9 @@ _POINTS = 400
 
 @dataclass(frozen=True)
 class QDSPanel:
-    """The condition for one law, as one parameter of QDS goes from ``start`` to ``stop`` and the other is ``fixed``.
+    """The condition for one distribution, as one parameter of QDS varies from ``start`` to ``stop``.
+
+    The other parameter is ``fixed``.
 
     >>> from dirichlet_bandits import Exponential
     >>> panel = QDSPanel("exponential", Exponential(2.0), target=3.0, vary="rho", start=1.0, stop=20.0, fixed=0.05)
@@ -48,23 +50,25 @@ class QDSPanel:
 
     @property
     def stays(self) -> str:
-        """The parameter that does not vary."""
+        """The name of the parameter that does not vary."""
         return VARIED[1 - VARIED.index(self.vary)]
 
     def at(self, value: float) -> QDSCondition:
-        """The condition at one value of the parameter that varies."""
+        """Return the condition at one value of the parameter that varies."""
         return qds_condition(self.law, self.target, **{self.vary: value, self.stays: self.fixed})
 
     def gap(self, value: float) -> float:
-        """Left side less right side: the value is admissible where this is not positive."""
+        """Return the left side minus the right side: a value is admissible if this is not positive."""
         condition = self.at(value)
         return condition.truncated - condition.family
 
 
 @dataclass(frozen=True)
 class AdmissibleClaim:
-    """The admissible values of a panel are all those "above", or all those "below", some limit; if ``easier_than``
-    names another panel, the limit leaves more values admissible than that panel's."""
+    """The claim that the admissible values of a panel are all those "above", or all those "below", some limit.
+
+    If ``easier_than`` names another panel, the limit also leaves more values admissible than that panel's.
+    """
 
     says: str
     panel: str
@@ -81,7 +85,7 @@ class AdmissibleClaim:
 
 @dataclass(frozen=True)
 class QDSStudy:
-    """Several panels.
+    """A study of the quantile condition in several panels.
 
     Reference: Baudry, Saux and Maillard (2021), appendix with examples of distributions.
     """
@@ -100,8 +104,11 @@ class QDSStudy:
                 under(f"claims[{k}]", name_list, "easier_than", [claim.easier_than], known)
 
     def run(self) -> xr.Dataset:
-        """By panel: the ``value`` of the parameter, both sides ``truncated`` and ``family``, and the limits of the
-        admissible values (``limit``, NaN where the whole range or none of it is admissible)."""
+        """Compute both sides of the condition and its limits for each panel.
+
+        The arrays are the ``value`` of the parameter, both sides ``truncated`` and ``family``, and the limits of the
+        admissible values (``limit``, NaN if the whole range or none of it is admissible).
+        """
         values = np.array([np.linspace(panel.start, panel.stop, _POINTS) for panel in self.panels])
         found = [[panel.at(x) for x in row] for panel, row in zip(self.panels, values, strict=True)]
         return xr.Dataset(
@@ -116,7 +123,7 @@ class QDSStudy:
 
 
 def _limit(panel: QDSPanel, values: np.ndarray) -> float:
-    """Where the condition begins or ceases to hold, if it does so once in the range."""
+    """Return the value at which the condition begins or ceases to hold, if it does so once in the range."""
     gaps = np.array([panel.gap(x) for x in values])
     changes = np.flatnonzero(np.diff(np.sign(gaps)) != 0)
     if changes.size != 1:

@@ -1,4 +1,4 @@
-"""Bandits whose arms are themselves drawn at random: one run of every policy on each of many problems."""
+"""Bandits with randomly drawn arms: one run of every policy on each of many problems."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,19 +20,19 @@ from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.sources import source_stamp
 from dirichlet_bandits.validation import finite_array, whole_number
 
-_SHARES = 10_000  # probabilities are rounded to 1/10 000, and as many rewards stand for a law without a closed form
+_SHARES = 10_000  # probabilities are rounded to 1/10 000; 10 000 rewards represent a distribution without closed form
 
 
 class RandomLaw(Protocol):
-    """A law of laws."""
+    """A distribution over reward distributions."""
 
     def draw(self, rng: np.random.Generator) -> Law:
-        """The law of one arm."""
+        """Draw the distribution of one arm."""
 
 
 @dataclass(frozen=True)
 class RandomMultinomial:
-    """Given values, with probabilities that are uniform on the simplex, rounded to 1/10 000.
+    """Fixed values whose probabilities are uniform on the simplex, rounded to 1/10 000.
 
     >>> RandomMultinomial([0, 0.5, 1]).draw(np.random.default_rng(0)).support()
     (0.0, 1.0)
@@ -51,8 +51,10 @@ class RandomMultinomial:
 
 @dataclass(frozen=True)
 class RandomClippedMixture:
-    """A mixture of Gaussians clipped to [0, 1]: means and standard deviations uniform between their ends, weights
-    uniform on the simplex. The arm's law is that of 10 000 rewards drawn from it.
+    """A mixture of Gaussians clipped to [0, 1], with random means, standard deviations and weights.
+
+    Means and standard deviations are uniform between their limits, and weights are uniform on the simplex. The arm's
+    distribution is that of 10 000 rewards drawn from the mixture.
 
     >>> law = RandomClippedMixture(modes=10, means=[0.25, 1.0], stds=[0.0, 0.1]).draw(np.random.default_rng(0))
     >>> 0 <= law.support()[0] < law.mean() < law.support()[1] <= 1
@@ -78,7 +80,7 @@ class RandomClippedMixture:
 
 @dataclass(frozen=True)
 class RandomArms:
-    """One run of every policy on each of many random problems; a problem depends on the seed and its number alone.
+    """One run of every policy on each of many random problems; a problem depends only on the seed and its number.
 
     >>> from dirichlet_bandits import CVaR, MCVTS
     >>> law, policies = RandomMultinomial([0, 0.5, 1]), {"M-CVTS": MCVTS([0, 0.5, 1], level=0.2)}
@@ -106,18 +108,18 @@ class RandomArms:
 
     @property
     def identity(self) -> str:
-        """JSON of what the numbers depend on, sources included: who has kept a result knows whether it is this one."""
+        """JSON of everything the numbers depend on, including the sources, to recognize a stored result."""
         names = ("law", "n_arms", "objective", "policies", "horizon", "problems", "seed")
         parts = {name: repr(getattr(self, name)) for name in names}
         return json.dumps({**parts, "version of the sources": source_stamp(python_loop.__file__)})
 
     def bandit(self, problem: int) -> Bandit:
-        """The arms of one problem."""
+        """Return the arms of one problem."""
         rng = generator(stream_seeds(root_sequence(self.seed), problem, 1)[0])
         return Bandit([self.law.draw(rng) for _ in range(self.n_arms)], objective=self.objective)
 
     def experiment(self) -> Experiment:
-        """The first problem as an experiment: what there is to see of one."""
+        """Return the first problem as an experiment, to show an example."""
         return Experiment(
             self.title,
             self.bandit(0),
@@ -130,7 +132,10 @@ class RandomArms:
         )
 
     def run(self, progress: bool | None = None, **options: Any) -> Result:
-        """One result in which each replication is a problem; the options are those of :func:`simulate`."""
+        """Run the study and return one result in which each replication is a problem.
+
+        The options are those of :func:`simulate`.
+        """
         found = []
         with bars({self.title: self.problems}, progress, "problems") as shown:
             for problem in range(self.problems):

@@ -1,4 +1,4 @@
-"""Which policy? All that apply play the same bandit, and are ranked by their regret."""
+"""Rank policies: all that apply play the same bandit, and their regrets are compared."""
 
 import math
 import warnings
@@ -30,14 +30,14 @@ from dirichlet_bandits.worlds.feedback import Batch
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_INTERRUPTED = "was interrupted before enough of its replications were done"
+_INTERRUPTED = "was interrupted before enough of its replications were finished"
 
 
 class Place(NamedTuple):
-    """A policy in a ranking: its mean regret at the horizon, and by how much that exceeds the first one's.
+    """A policy in a ranking: its mean regret at the horizon, and its difference from that of the best.
 
-    ``low`` and ``high`` are the ends of the paired interval of the ``difference``; ``tied`` says that it leaves open
-    which of the two is better.
+    ``low`` and ``high`` are the ends of the paired interval of the ``difference``. If ``tied``, the interval does not
+    decide which of the two is better.
     """
 
     policy: str
@@ -51,9 +51,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Ranking:
-    """The outcome of :func:`compare_policies`: places from the best on, and why some policies have none.
+    """The outcome of :func:`compare_policies`: policies from best to worst, and why others were left out.
 
-    ``policies`` are those that ran, by the names in ``places``; ``result`` is the simulation itself.
+    ``policies`` has those that ran, by the names in ``places``; ``result`` is the simulation itself.
     """
 
     places: Sequence[Place]
@@ -68,15 +68,15 @@ class Ranking:
         return self.policies[self.places[0].policy]
 
     def summary(self) -> pd.DataFrame:
-        """The places, a row a policy."""
+        """Return the ranking as a table, one row per policy."""
         return pd.DataFrame(self.places, columns=Place._fields).set_index("policy")
 
     def _repr_html_(self) -> str:
-        """The places as a table."""
+        """Return the ranking as an HTML table."""
         rows = []
         for k, place in enumerate(self.places):
             more = (place.difference, place.low, place.high) if k else (math.nan,) * 3
-            rows.append((place.policy, place.mean, *more, "" if not place.tied else "not told apart" if k else "best"))
+            rows.append((place.policy, place.mean, *more, "" if not place.tied else "statistical tie" if k else "best"))
         headers = ("policy", f"mean {self.result.regret_label}", "more than the best", "from", "to", "")
         left_out = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
         caption = f"{self.result.regret_label} after {self.result.horizon} pulls"
@@ -85,7 +85,7 @@ class Ranking:
     def plot(
         self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
     ) -> "Figure":
-        """Draw the ranking: one dot per policy at its difference to the best, with the paired interval.
+        """Draw the ranking: one dot per policy at its difference from the best, with the paired interval.
 
         Dots whose interval contains 0 are hollow: the data do not separate these policies from the best. Use
         ``ranking.result.plot()`` for the regret over time.
@@ -95,7 +95,7 @@ class Ranking:
         path
             A file to write: .png, .pdf, .svg...
         most
-            How many policies to draw, from the best on; all by default.
+            How many policies to draw, starting with the best; all by default.
         title
             What to write above the plot.
         """
@@ -134,10 +134,10 @@ class Ranking:
             )
             for k, place in enumerate(self.places)
         ]
-        return latex.table(("policy", f"mean {self.result.regret_label}", "difference to the best"), rows)
+        return latex.table(("policy", f"mean {self.result.regret_label}", "difference from the best"), rows)
 
     def as_json(self) -> dict[str, Any]:
-        """The ranking in numbers and texts."""
+        """Return the ranking as numbers and texts for JSON."""
         return {
             "horizon": self.result.horizon,
             "objective": self.result.objective,
@@ -170,29 +170,29 @@ def compare_policies(
 ) -> Ranking:
     """Let all policies that apply play the bandit, and rank them by their mean regret at the horizon.
 
-    A policy applies if all is known that it wants to be told. What is not known is not guessed: the policy is left out,
-    and :attr:`Ranking.left_out` says why. All policies meet the same rewards, so differences are paired. With k of them
-    each interval has the level 1 - (1 - confidence)/(k - 1), by Bonferroni: with at least that confidence the policy of
-    least expected regret is the first one or among those ``tied`` with it.
+    A policy applies if all of its required parameters are known. We never guess what you leave out: the policy is left
+    out, and :attr:`Ranking.left_out` gives the reason. All policies see the same rewards, so differences are paired.
+    With k policies, each interval has the level 1 - (1 - confidence)/(k - 1), by Bonferroni. So, with at least the
+    given confidence, the policy with the least expected regret is the first one or one of those ``tied`` with it.
 
-    The arms are taken as they are. Where they are past rewards (:func:`read_rewards`) the answer is as good as these
-    are many and typical of what is to come. Ctrl-C ranks what is done.
+    If the arms are past rewards (:func:`read_rewards`), the ranking is only as good as these are numerous and typical
+    of the future. Ctrl-C ranks the finished replications.
 
     Parameters
     ----------
     bandit
-        The arms, or a world in which they change, such as :class:`Piecewise`; then policies that ask for the number of
-        changes are told it. With a CVaR as the objective, policies that look for the best mean are left out.
+        The arms, or a world in which they change, such as :class:`Piecewise`, which also gives the number of changes to
+        policies that need it. With a CVaR as the objective, policies that look for the best mean are left out.
     horizon, replications
-        Pulls in a replication, and how many replications. Policies that ask for the horizon are told it.
+        The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
-        Names of classes, or policies that are run as they are; by default every class of the library.
+        Names of classes, or policies to run as given; by default every class of the library.
     lower, upper
-        Bounds that no reward will ever break. Rewards that are all 0 or 1 need none.
+        Bounds that no reward will ever exceed. Rewards that are all 0 or 1 need none.
     sigma
-        Standard deviation that no arm exceeds.
+        A standard deviation that no arm exceeds.
     ordered
-        Whether the order of the arms means something: along it the means rise to a summit and fall behind it.
+        Whether the order of the arms matters: in this order, the means rise to a peak and then fall.
     seed, workers, progress, executor, delay, window, late, batch
         As in :func:`simulate`.
 
@@ -205,7 +205,7 @@ def compare_policies(
     {'UCB1': 'needs the standard deviation of the rewards (sigma)'}
 
     Reference: Hsu (1984), Constrained simultaneous confidence intervals for multiple comparisons with the best, on the
-    question; ours is the plain answer.
+    same question; we use plain Bonferroni intervals.
     """
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
@@ -224,7 +224,7 @@ def compare_policies(
         reasons = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ArgumentError("policies", f"at least one that applies: {reasons}", list(left_out))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="interrupted")  # the ranking says it by name
+        warnings.filterwarnings("ignore", message="interrupted")  # the ranking lists what was interrupted
         result = simulate(
             bandit,
             playing,
@@ -246,7 +246,7 @@ def compare_policies(
 
 
 def ranked(result: Result, confidence: float) -> list[Place]:
-    """The policies of a result from the best on; those without two replications in common with it have no place."""
+    """Rank the policies of a result, best first; those that share fewer than two replications with it are left out."""
     summary = result.summary()
     means = summary["mean"][summary["replications"] >= 2].sort_values(kind="stable")
     if means.empty:
@@ -265,7 +265,7 @@ def ranked(result: Result, confidence: float) -> list[Place]:
 
 
 def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
-    """Names of classes, and policies by short names that no class has."""
+    """Return the names of classes, and the given policies by short names that no class has."""
     if policies is None:
         return list(POLICIES), {}
     if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:

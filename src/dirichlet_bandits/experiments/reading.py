@@ -1,6 +1,6 @@
-"""From TOML to an :class:`Experiment`: every key is checked before anything is computed.
+"""Read an :class:`Experiment` from TOML; every key is checked before anything is computed.
 
-A message names the file and the path of the key, for instance ``arms[1].std``.
+Messages name the file and the path of the key, for instance ``arms[1].std``.
 """
 
 import tomllib
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 def read(path: str | PathLike[str]) -> Experiment:
-    """Read and check an experiment; without a ``title`` it is called like its file.
+    """Read and check an experiment; without a ``title``, it is named after its file.
 
     >>> read("no-such-file.toml")
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ def read(path: str | PathLike[str]) -> Experiment:
 
 
 def read_bandit(path: str | PathLike[str]) -> Bandit | World:
-    """The bandit of an experiment's file, or its world; the file may have the arms and the objective only."""
+    """Read the bandit or world of an experiment's file, which may contain only the arms and the objective."""
 
     def bandit(content: Mapping[str, Any], _: str) -> Bandit | World:
         fields.only_known("", content, _TOP)
@@ -67,12 +67,12 @@ def read_bandit(path: str | PathLike[str]) -> Bandit | World:
 
 
 def read_feedback(path: str | PathLike[str]) -> dict[str, Any]:
-    """When rewards become known in an experiment's file: those of delay, window, late and batch that it has."""
+    """Read when rewards become known in an experiment's file: its delay, window, late and batch, if any."""
     return parse_with(lambda content, _: _feedback(content), _text(path), str(path))
 
 
 def _text(path: str | PathLike[str]) -> str:
-    """The content of an experiment's file."""
+    """Return the text of an experiment's file."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"no experiment at {str(path)!r}")
@@ -83,9 +83,9 @@ def _text(path: str | PathLike[str]) -> str:
 
 
 def parse(text: str, source: str = "experiment.toml") -> Experiment:
-    """The experiment that a TOML text describes; ``source`` is the file name that messages show.
+    """Parse the experiment that a TOML text describes; ``source`` is the file name that messages show.
 
-    Files and modules that it names are looked for in the folder of ``source``.
+    Relative files and modules are looked up in the folder of ``source``.
 
     >>> parse("horizon = 100")
     Traceback (most recent call last):
@@ -95,7 +95,7 @@ def parse(text: str, source: str = "experiment.toml") -> Experiment:
 
 
 def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: str) -> T:
-    """What ``maker`` makes of a TOML text and the title to use if it has none."""
+    """Apply ``maker`` to the content of a TOML text and the title to use if it has none."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -107,7 +107,7 @@ def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: 
 
 
 def published(content: Mapping[str, Any]) -> Published | None:
-    """What the table ``[paper]`` says of the publication; None without one."""
+    """Read the table ``[paper]`` on the publication; return None without one."""
     table = fields.one_table(content, "paper")
     if table is None:
         return None
@@ -124,15 +124,15 @@ def published(content: Mapping[str, Any]) -> Published | None:
 
 
 def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]:
-    """The claims to test, from the tables ``[[claims]]``."""
+    """Read the claims to test from the tables ``[[claims]]``."""
     found = fields.tables(content, "claims", "words")
     return tuple(fields.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
 
 
 def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) -> Experiment:
-    """An experiment from the content of its file."""
+    """Make an experiment from the content of its file."""
     if "study" in content:
-        raise FieldError("'study' makes this no simulation of regret; see 'dirichlet-bandits paper --help'")
+        raise FieldError("a file with 'study' is not a simulation of regret; see 'dirichlet-bandits paper --help'")
     fields.only_known("", content, _TOP)
     fields.required(content, (*_SCALE, "policies"))
     plot = fields.one_table(content, "plot") or {}
@@ -152,13 +152,13 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
 
 
 def objective_of(content: Mapping[str, Any]) -> Objective | None:
-    """What the table ``[objective]`` names; None without one."""
+    """Return the objective that the table ``[objective]`` names, or None without one."""
     goal = fields.one_table(content, "objective")
     return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
 
 
 def _feedback(content: Mapping[str, Any]) -> dict[str, Any]:
-    """When rewards become known; a delay may be a table that names a law, or a list of numbers and such tables."""
+    """Read when rewards become known; a delay may be a number, a table with a distribution, or a list of these."""
     found = {key: content[key] for key in _FEEDBACK if key in content}
     if "delay" in found:
         several = isinstance(found["delay"], list)
@@ -172,7 +172,7 @@ def _delay(value: Any) -> Any:
 
 
 def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
-    """The world of the tables ``[[segments]]``, each with its ``first`` pull and its ``[[segments.arms]]``."""
+    """Make the world of the tables ``[[segments]]``, each with its ``first`` pull and its ``[[segments.arms]]``."""
     segments: dict[int, tuple[list[Law], list[str]]] = {}
     for k, table in enumerate(fields.tables(content, "segments", "first")):
         fields.only_known(f"segments[{k}].", table, ("first", "arms"))
@@ -190,15 +190,15 @@ def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
 
 
 def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
-    """The arms: ``[[arms]]``, a named ``[problem]``, or the world of ``[[segments]]``; with the ``[objective]``."""
+    """Make the bandit of ``[[arms]]`` or a named ``[problem]``, or the world of ``[[segments]]``."""
     if "segments" in content:
         if "arms" in content or "problem" in content:
-            raise FieldError("'segments' has all the arms: no [[arms]] and no [problem] beside it")
+            raise FieldError("'segments' contains all the arms: remove [[arms]] and [problem]")
         return _piecewise(content, folder)
     problem, objective = fields.one_table(content, "problem"), objective_of(content)
     if problem is not None:
         if "arms" in content:
-            raise FieldError("'problem' names all the arms: no [[arms]] beside it")
+            raise FieldError("'problem' defines all the arms: remove [[arms]]")
         named = fields.choose("problem", "name", PROBLEMS, problem)
         return named if objective is None else Bandit(named.arms, named.names, objective=objective)
     chosen, called = _arms(content, folder)
@@ -206,7 +206,7 @@ def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
 
 
 def _arms(content: Mapping[str, Any], folder: Path) -> tuple[list[Law], list[str]]:
-    """The laws of the tables ``[[arms]]`` and their names."""
+    """Return the distributions of the tables ``[[arms]]`` and their names."""
     fields.required(content, ("arms",))
     tables = fields.tables(content, "arms", "law")
     if len(tables) < 2:
@@ -216,7 +216,7 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[list[Law], list[str
 
 
 def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
-    """A law of the library; ``values`` may be the name of a CSV file, with the ``column`` that has them."""
+    """Make a distribution; ``values`` may be the name of a CSV file, with the ``column`` that has them."""
     if isinstance(table.get("values"), str):
         path = folder / table["values"]
         column = table.get("column")
@@ -230,7 +230,7 @@ def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
 
 
 def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
-    """A policy of the library, or of the user's own by its import path."""
+    """Make a policy of the library, or the user's own by its import path."""
     text = table.get("policy")
     if not is_import_path(text):
         kind = POLICIES.get(str(text))
@@ -243,7 +243,7 @@ def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
 
 
 def _around(where: str, kind: type[Policy], table: dict[str, Any], folder: Path) -> Policy:
-    """A policy around the one that the sub-table ``inner`` describes."""
+    """Make a policy that wraps the one that the sub-table ``inner`` describes."""
     inner = fields.under(where, fields.one_table, table, "inner")
     if inner is None:
         raise FieldError(f"'{where}.inner' is missing: a table with the policy that {kind.__name__} wraps")
@@ -256,7 +256,7 @@ def _around(where: str, kind: type[Policy], table: dict[str, Any], folder: Path)
 
 
 def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:
-    """The policies of the tables ``[[policies]]`` by name; modules of one's own are looked for in the folder."""
+    """Return the policies of the tables ``[[policies]]`` by name; the user's modules are looked up in the folder."""
     tables = fields.tables(content, "policies", "policy")
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")

@@ -1,4 +1,4 @@
-"""Past rewards from a CSV file: each option becomes an arm that draws from what it gave."""
+"""Read past rewards from a CSV file: each option becomes an arm that draws from its past rewards."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ _SEPARATORS = ",;\t"
 
 
 class _Line(NamedTuple):
-    """A line of the file: where it is, for messages, and its cells."""
+    """A line of the file: its position, for messages, and its cells."""
 
     where: str
     cells: list[str]
@@ -40,7 +40,7 @@ def read_rewards(
 
     The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an option and one
     of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward", or
-    else the first two. With ``wide`` there is a column for each option instead, and empty cells are left out.
+    else the first two. With ``wide``, there is one column per option instead, and empty cells are left out.
 
     With ``forgiving``, blank rewards are left out, decimal commas, ``1,234.50``, ``$`` and yes or no are understood,
     and options whose names differ only in case or spaces are merged. A warning reports everything that was done, such
@@ -54,7 +54,7 @@ def read_rewards(
     Bandit(May: Empirical(values=[4.1, 3.9]), June: Empirical(values=[5.0, 2.5]))
     """
     if wide and (arm is not None or reward is not None):
-        raise ArgumentError("wide", "left out where columns are named", wide)
+        raise ArgumentError("wide", "omitted if columns are named", wide)
     header, lines = _lines(path)
     if forgiving:
         lines = _forgiven(str(path), header, list(lines), arm, reward, wide)
@@ -73,11 +73,12 @@ def read_periods(
     reward: str | None = None,
     objective: Objective | None = None,
 ) -> Piecewise:
-    """A world in which arms draw from the past rewards of one period after the other.
+    """Read a world in which arms draw from the past rewards of one period after another.
 
     The file is as for :func:`read_rewards`, with one more column that names the period of each line, such as a season.
-    Periods follow each other in the order in which the file first names them, and share the ``horizon`` equally: will a
-    policy keep up if the future changes as the past did? Each option needs two rewards in each period.
+    Periods follow each other in the order in which the file first names them, and share the ``horizon`` equally, so you
+    can test whether a policy keeps up if the future changes as the past did. Each option needs two rewards in each
+    period.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -106,15 +107,15 @@ Rewards = dict[str, tuple[str, list[float]]]  # by option: where it comes first,
 
 
 def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
-    """The bandit of these rewards, at least two of each option."""
+    """Make the bandit of these rewards; each option needs at least two."""
     for option, (where, values) in found.items():
         if len(values) < 2:
-            raise FormatError(f"{where}: option {option!r} has one reward only, at least two are needed{hint}")
+            raise FormatError(f"{where}: option {option!r} has only one reward, but at least two are needed{hint}")
     return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
 def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
-    """The header and the other lines that are not empty."""
+    """Return the header and the other lines that are not empty."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"no file of rewards at {str(path)!r}")
@@ -163,7 +164,7 @@ def _forgiven(
 
 
 def read_values(path: str | PathLike[str], column: str | None = None) -> list[float]:
-    """The numbers of a CSV file's only column, or of the one that is named; empty cells are left out.
+    """Read the numbers of a CSV file's only column, or of the named column; empty cells are left out.
 
     The first line names the columns; a file with one column may begin with its first number instead.
     """
@@ -184,7 +185,7 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
 def _by_line(
     header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None, period: str | None = None
 ) -> dict[str, Rewards]:
-    """Rewards, by period, of a file that has an option and a reward on each line; the only period is ''."""
+    """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
     if len(header.cells) < 2:
         raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
     if _is_number(header.cells[1]) and arm is None and reward is None:
@@ -206,11 +207,11 @@ def _by_line(
 
 
 def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
-    """Rewards of a file that has a column for each option."""
+    """Read rewards from a file that has one column per option."""
     options = header.cells
     for k, option in enumerate(options):
         if not option or option in options[:k] or _is_number(option):
-            raise FormatError(f"{header.where}: column {k + 1} must have an option's name of its own (got {option!r})")
+            raise FormatError(f"{header.where}: column {k + 1} must have its own option name (got {option!r})")
     found: Rewards = {}
     for where, cells in lines:
         _check_length(where, cells, header)
@@ -224,7 +225,7 @@ def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
 
 
 def _column(header: _Line, name: str | None, usual: Sequence[str], default: int) -> int:
-    """Which column is meant: the one of this name, else one with a usual name, else the default."""
+    """Return the index of a column: the one of this name, else one with a usual name, else the default."""
     if name is None:
         called = [cell.lower() for cell in header.cells]
         return next((called.index(word) for word in usual if word in called), default)
@@ -245,7 +246,7 @@ def _number(where: str, column: str, text: str) -> float:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a cell is a finite number; Python would also take 1_000."""
+    """Whether a cell is a finite number; unlike Python, this refuses 1_000."""
     try:
         return "_" not in text and math.isfinite(float(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Runs the experiments of a paper, or resumes them where an earlier run stopped; ``report`` reads what came out."""
+"""Run the experiments of a paper, or resume them where an earlier run stopped; ``report`` reads the results."""
 
 import contextlib
 import dataclasses
@@ -36,7 +36,7 @@ _SECONDS: Final = "seconds"  # attribute of a stored result: its processor time
 
 
 class Run(NamedTuple):
-    """A shipped experiment at the scale at which it was run, its result, and its processor seconds by policy."""
+    """A shipped experiment at the scale of its run, with its result and its processor seconds by policy."""
 
     name: str
     task: "Experiment | Study"
@@ -57,9 +57,9 @@ def run_experiments(
 ) -> Iterator[Run]:
     """Run shipped experiments one after the other, each into a store of its own in a folder.
 
-    A store that an earlier call left there is resumed. ``replications`` and ``seed`` replace the experiments' own;
+    A store left by an earlier call is resumed. ``replications`` and ``seed`` replace those of the experiments;
     ``say`` is called with a line of text for each step; the rest is as in :func:`dirichlet_bandits.simulate`. Ctrl-C
-    raises KeyboardInterrupt, and what is done stays in the stores. Wrong arguments are refused before anything is run.
+    raises KeyboardInterrupt, and finished work stays in the stores. Wrong arguments are refused before anything runs.
     """
     Workers(executor, workers)
     if seed is not None:
@@ -77,7 +77,7 @@ def run_experiments(
 
 
 def _compile(names: list[str], workers: int | None, progress: bool | None, say: Callable[[str], object]) -> None:
-    """Compile what new experiments need, unless it is compiled already: starting its processes takes a while."""
+    """Compile what new experiments need, unless it is already compiled, because starting processes takes a while."""
     every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
     tasks = [task for task in every if isinstance(task, Experiment)]
     kinds = {
@@ -87,7 +87,7 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
     }
     missing = [pair for pair in kinds.values() if not is_compiled(*pair)]
     if missing:
-        say("The first run compiles each kind of policy once; later runs find it done.")
+        say("The first run compiles each kind of policy; later runs reuse the compiled code.")
         started = time.perf_counter()
         compile_ahead(missing, workers=workers, progress=progress)
         say(f"policies compiled: {len(missing)}, after {duration(time.perf_counter() - started)}")
@@ -117,13 +117,13 @@ def _run(
 
 
 def _resumed(task: Experiment, store: Path, say: Callable[[str], object], **options: Any) -> Result:
-    """Return the result, continued from where an earlier run of the same experiment stopped."""
+    """Return the result; continue from where an earlier run of the same experiment stopped."""
     try:
         return _all_replications(task.run, store=str(store), **options)
     except ArgumentError as error:
         if error.name != "store":
             raise
-        say(f"{store} is of another version or seed of this experiment: made anew")
+        say(f"{store} is of another version or seed of this experiment, so it is replaced")
         shutil.rmtree(store)
         return _all_replications(task.run, store=str(store), **options)
 
@@ -137,13 +137,13 @@ def _stored(task: RandomArms, store: Path, **options: Any) -> Result:
     started = time.process_time()
     result = _all_replications(task.run, **options)
     result.data.attrs[_SECONDS] = time.process_time() - started
-    # On disk every result has means; those of the arms of many problems are left open.
+    # On disk every result has means; with many problems they are NaN.
     Result(result.data.assign(mean=("arm", np.full(result.data.sizes["arm"], np.nan)))).save(store)
     return result
 
 
 def _all_replications(run: Callable[..., Result], **options: Any) -> Result:
-    """Return a result with all replications; after Ctrl-C, raise KeyboardInterrupt: what is done is in the store."""
+    """Return a result with all replications, or raise KeyboardInterrupt after Ctrl-C; the store keeps what is done."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted")
         result = run(**options)

@@ -1,4 +1,4 @@
-"""From TOML to what is no simulation of one bandit: ``study = "kinf"``, ``"qds-condition"`` or ``"random-arms"``."""
+"""Read other studies than simulations of one bandit: ``study = "kinf"``, ``"qds-condition"``, ``"random-arms"``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ RANDOM_LAWS: dict[str, Callable[..., RandomLaw]] = {
 
 
 def parse_study(text: str, source: str = "study.toml") -> Study:
-    """The study that a TOML text describes.
+    """Parse the study that a TOML text describes.
 
     >>> parse_study('study = "magic"')
     Traceback (most recent call last):
@@ -33,7 +33,7 @@ def parse_study(text: str, source: str = "study.toml") -> Study:
 
 
 def _study(content: Mapping[str, Any], default_title: str) -> Study:
-    """The study that the key ``study`` names."""
+    """Make the study that the key ``study`` names."""
     makers: dict[str, Callable[[Mapping[str, Any], str], Study]] = {
         "kinf": _kinf,
         "qds-condition": _qds,
@@ -45,7 +45,7 @@ def _study(content: Mapping[str, Any], default_title: str) -> Study:
 
 
 def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
-    """A study of the empirical Kinf from the content of its file."""
+    """Make a study of the empirical Kinf from the content of its file."""
     scale = ("samples", "sizes", "shown", "seed")
     fields.only_known("", content, ("study", "title", *scale, "laws", "paper", "claims"))
     fields.required(content, (*scale, "laws"))
@@ -70,7 +70,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
 
 
 def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
-    """A study of the quantile condition from the content of its file."""
+    """Make a study of the quantile condition from the content of its file."""
     fields.only_known("", content, ("study", "title", "panels", "paper", "claims"))
     return QDSStudy(
         title=content.get("title", default_title),
@@ -81,13 +81,13 @@ def _qds(content: Mapping[str, Any], default_title: str) -> QDSStudy:
 
 
 def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
-    """Random problems from the content of their file; the table ``[random]`` says how their arms are drawn."""
+    """Make random problems from the content of their file; the table ``[random]`` describes how arms are drawn."""
     scale = ("horizon", "problems", "seed")
     fields.only_known("", content, ("study", "title", *scale, "objective", "random", "policies", "paper", "claims"))
     fields.required(content, (*scale, "random", "policies"))
     table = fields.one_table(content, "random") or {}
     if "arms" not in table:
-        raise FieldError("'random.arms' is missing: how many there are")
+        raise FieldError("'random.arms' is missing: the number of arms")
     rest = {key: value for key, value in table.items() if key != "arms"}
     return RandomArms(
         title=content.get("title", default_title),
@@ -102,7 +102,7 @@ def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
 
 
 def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
-    """One panel of the quantile condition from its table."""
+    """Make one panel of the quantile condition from its table."""
     fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
     for key in ("name", "law", "target", "vary", "from", "to"):
         if key not in table:
@@ -111,7 +111,7 @@ def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
         raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
     (stays,) = (name for name in VARIED if name != table["vary"])
     if stays not in table:
-        raise FieldError(f"'{where}.{stays}' is missing: it stays as '{table['vary']}' varies")
+        raise FieldError(f"'{where}.{stays}' is missing: its value while '{table['vary']}' varies")
     if not isinstance(table["law"], dict):
         raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
     law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))

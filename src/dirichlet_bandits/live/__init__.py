@@ -1,4 +1,4 @@
-"""Studies: ask which arm to try now, tell its reward later; never imports simulation."""
+"""Live studies: ask which arm to try now, and tell its reward later. This package never imports ``simulation``."""
 
 from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names

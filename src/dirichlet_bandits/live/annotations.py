@@ -1,4 +1,4 @@
-"""Notes and attributes: what users want to remember of a trial. No decision looks at them."""
+"""Notes and attributes that users add to trials. No decision depends on them."""
 
 import json
 import numbers
@@ -19,7 +19,7 @@ Attributes = Mapping[str, str | int | float | bool | None]
 
 
 def annotation(note: str | None, attributes: Attributes | None) -> dict[str, Any]:
-    """What is to be stored, checked; empty if there is nothing.
+    """Check a note and attributes and return what is to be stored; empty if there is nothing.
 
     >>> annotation("hail in May", {"plot": 7, "irrigated": True})
     {'note': 'hail in May', 'attributes': {'plot': 7, 'irrigated': True}}
@@ -38,7 +38,7 @@ def annotation(note: str | None, attributes: Attributes | None) -> dict[str, Any
 
 
 def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of a trial after something was said: another note, more attributes or others; None removes one."""
+    """Return the annotation after an update: a new note replaces the old one, and None removes an attribute."""
     attributes = {**known.get("attributes", {}), **said.get("attributes", {})}
     attributes = {key: value for key, value in attributes.items() if value is not None}
     note = said.get("note", known.get("note"))
@@ -46,12 +46,12 @@ def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two annotations are the same as they are written, where 1, 1.0 and true differ."""
+    """Whether two annotations are written in the same way, where 1, 1.0 and true differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def written(attributes: Mapping[str, Any] | None) -> str | None:
-    """Attributes as one text, for tables and files."""
+    """Return attributes as one text, for tables and files."""
     return None if not attributes else json.dumps(attributes, ensure_ascii=False, sort_keys=True)
 
 

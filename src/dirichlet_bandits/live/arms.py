@@ -1,4 +1,4 @@
-"""The arms of a study: they come and go, and a floor says how often each of them is tried at least."""
+"""The arms of a study, which can be added and retired, and the floor: the minimal probability of each arm."""
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError
 from dirichlet_bandits.live.changing import step
@@ -13,7 +13,7 @@ class StudyOfArms(FiledStudy):
     """The part of a :class:`Study` that changes its arms."""
 
     def add_arm(self, name: str, *, token: str | None = None) -> None:
-        """One more arm from now on, without rewards; an arm that was retired comes back with those it had."""
+        """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
         checked_name("name", name)
         with self._changing(token) as change:
             names = change.journal.names
@@ -27,7 +27,7 @@ class StudyOfArms(FiledStudy):
                 change.add(added)
 
     def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Never hand this arm out again; its pending trials may still be told, and its log stays. Twice is once."""
+        """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
         with self._changing(token) as change:
             arm = self._arm(change.journal, name)
             if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
@@ -37,12 +37,12 @@ class StudyOfArms(FiledStudy):
 
     @property
     def floor(self) -> float | dict[str, float]:
-        """How often each arm is tried at least: one number for all arms, or numbers by name; 0 if there is no floor."""
+        """The minimal probability of each arm: one number for all arms, or numbers by name; 0 if there is no floor."""
         floor = self._read().floor
         return dict(floor) if isinstance(floor, dict) else floor
 
     def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
-        """Change how often each arm is tried at least, from the next round on. Twice is once.
+        """Change the minimal probability of each arm from the next round on. Repeating the call changes nothing.
 
         ``floor`` is one number for all active arms, or numbers by the names of arms; 0 or None removes it. With a
         floor f_i for arm i, a decision tries arm i alone with probability f_i, and with probability 1 - sum_j f_j the

@@ -1,4 +1,4 @@
-"""What the note of an ask holds: the rest of its round, its segment and its unit, as JSON."""
+"""The note of an ask as JSON: the rest of its round, its segment and its unit."""
 
 import json
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 class Asked(NamedTuple):
     """What is stored with an ask besides its arm and propensities.
 
-    ``rest`` are the arms that the round has still to hand out, with their propensities. ``first`` is the trial that
+    ``rest`` are the arms that the round has yet to assign, with their propensities. ``first`` is the trial that
     assigned the unit's arm, if this ask repeats it.
     """
 
@@ -21,7 +21,7 @@ NOTHING: Final = Asked([])
 
 
 def written_ask(asked: Asked) -> str | None:
-    """The note of an ask; a list where there is neither segment nor unit, as before there were any.
+    """Return the note of an ask; without a segment or unit, it is a list, as in older studies.
 
     >>> written_ask(Asked([(2, 0.5)])), written_ask(Asked([], "clay", "field 7"))
     ('[[2, 0.5]]', '{"segment": "clay", "unit": "field 7"}')
@@ -32,7 +32,7 @@ def written_ask(asked: Asked) -> str | None:
 
 
 def read_ask(note: str | None) -> Asked:
-    """The same from a note."""
+    """Read the note of an ask."""
     if note is None:
         return NOTHING
     said = json.loads(note)

@@ -1,4 +1,4 @@
-"""The asks of a study: the next arm of a round, of a segment, or of a unit that was here before."""
+"""The asks of a study: the next arm of a round, of a segment, or of a returning unit."""
 
 import json
 
@@ -11,7 +11,7 @@ from dirichlet_bandits.storage.events import ASK, DONE, Event
 
 
 def next_ask(state: StudyState, trial: int, segment: str | None, unit: str | None) -> Event:
-    """The ask that hands out a unit's arm, the next arm of the round, or the first one of a new round."""
+    """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round."""
     journal = state.journal
     first = None if unit is None else journal.first_of.get(unit)
     if first is not None and journal.active[journal.arm_of[first]]:
@@ -37,7 +37,7 @@ def next_ask(state: StudyState, trial: int, segment: str | None, unit: str | Non
 
 
 def trials_of(journal: Journal, token: str | None) -> list[int]:
-    """The trials that were asked for, or added, with a token."""
+    """Return the trials that were asked for, or added, with a token."""
     if token in journal.number_of:
         raise ConflictError(f"token {token!r} was used for another call")
     return [] if token is None else journal.trials_of.get(token, [])
@@ -51,18 +51,18 @@ def check_asked_alike(journal: Journal, trial: int, token: str | None, segment: 
 
 
 def waiting_for(journal: Journal, unit: str) -> list[int]:
-    """The trial of a unit that waits for its reward, if there is one."""
+    """Return the pending trial of a unit, if there is one."""
     last = journal.last_of.get(unit)
     return [last] if last is not None and last in journal.pending else []
 
 
 def asked_again(journal: Journal, ids: list[int], token: str) -> Event:
-    """The event that keeps the token of an ask which got a trial that was there."""
+    """Return the event that stores the token of an ask that was answered with an existing trial."""
     return new_event(journal, DONE, note=json.dumps({"asked": ids}), token=token)
 
 
 def checked_segment(segment: str | None, segments: tuple[str, ...]) -> str | None:
-    """The segment of an ask: one of those that the study declares, if it declares any.
+    """Return the segment of an ask: one of those that the study declares, if it declares any.
 
     >>> checked_segment(None, ("clay", "sand"))
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Which arm is best so far, if there is something to say."""
+"""Find the best arm so far, if one can be named."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ _NO_REWARD: Final = "no reward yet"
 
 
 class Judged(NamedTuple):
-    """An active arm with rewards: their mean, or what else the policy judges arms by, and the mean's interval."""
+    """An active arm with rewards: the value by which the policy judges it, and the interval of its mean."""
 
     arm: str
     value: float
@@ -19,17 +19,17 @@ class Judged(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best arm, or None, and in words why."""
+    """The best arm, or None, and the reason in words."""
 
     arm: str | None
     reason: str
 
 
 def best_arm(judged: Sequence[Judged], larger_is_better: bool, objective: str) -> Best:
-    """The active arm with the best mean (or value, where the policy has another objective), once it can be named.
+    """Return the active arm with the best mean (or value, if the policy has another objective), once it can be named.
 
-    It is named when another arm has rewards to compare with, when no other arm is as good, and when it has
-    at least ``FEWEST`` rewards of its own: a lucky first try is no answer.
+    An arm is named if another arm has rewards to compare with, if no other arm is as good, and if it has at least
+    ``FEWEST`` rewards of its own, because a lucky first try proves nothing.
     """
     if not judged:
         return Best(None, _NO_REWARD)

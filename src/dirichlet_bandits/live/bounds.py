@@ -1,4 +1,4 @@
-"""Bounds of the rewards of a study: declared when it is created, known from its policy, or given with a question."""
+"""Bounds of a study's rewards: declared when it is created, known from its policy, or given with a call."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ Bounds = tuple[float, float]
 
 
 def two_bounds(bounds: object) -> Bounds:
-    """The argument ``bounds`` as two numbers, the smaller first.
+    """Return the argument ``bounds`` as two numbers, the smaller first.
 
     >>> two_bounds([0, 1])
     (0.0, 1.0)
@@ -28,7 +28,7 @@ def two_bounds(bounds: object) -> Bounds:
 
 
 def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
-    """The bounds that a new study declares, or None; the policy must take all rewards between them.
+    """Return the bounds that a new study declares, or None; the policy must accept all rewards between them.
 
     >>> from dirichlet_bandits import NPTS
     >>> declared_bounds((0, 1), NPTS(upper=1.0))
@@ -58,7 +58,7 @@ def within(field: str, reward: float, bounds: Bounds | None) -> None:
 
 
 def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> Bounds:
-    """The interval in which all rewards lie: as given, or as the study knows it; it may be infinite then.
+    """Return the bounds of all rewards: those given, else those of the study, which may be infinite.
 
     >>> checked_bounds((0, 1), (-math.inf, 1.0), [0.5])
     (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""A call that changes a study, made once however often it is sent: its token is stored with what it did."""
+"""A call that changes a study exactly once, however often it is sent: its token is stored with the change."""
 
 import json
 from collections.abc import Callable
@@ -16,12 +16,12 @@ Step = tuple[int, int | None, int | None, float | None, str | None]
 def step(
     kind: int, trial: int | None = None, arm: int | None = None, value: float | None = None, note: str | None = None
 ) -> Step:
-    """A step, with the fields that it has."""
+    """Return a step with the given fields."""
     return kind, trial, arm, value, note
 
 
 class Change:
-    """A call in its transaction. It says with :meth:`is_new` what it is to do, then adds the events that are news."""
+    """A call in its transaction. It checks with :meth:`is_new` whether to act, and then adds the new events."""
 
     def __init__(self, state: StudyState, draft: Callable[[Event], None], events: Readable, token: str | None) -> None:
         self.journal = state.journal
@@ -30,9 +30,9 @@ class Change:
         self._added: list[Step] = []
 
     def is_new(self, *call: Step) -> bool:
-        """Whether the call was not made before, by its token; a token of another call is refused.
+        """Whether no earlier call had this token; a token of a different call is refused.
 
-        What others have done since then stands: a call that was made before is not made again.
+        A call that was made before is not repeated, so later changes by others stay in place.
         """
         if self._token is None:
             return True
@@ -53,13 +53,13 @@ class Change:
             self._draft(new_event(self.journal, kind, trial=trial, arm=arm, value=value, note=note, token=self._token))
 
     def end(self) -> None:
-        """Where the events do not show the call, because some of it was no news, write it down."""
+        """Record the call itself if its events do not show it, because part of it was already done."""
         if self._call is not None and self._added != self._call:
             self._draft(new_event(self.journal, DONE, note=json.dumps(self._call), token=self._token))
 
     @intact("the study")
     def _recorded(self, first: int) -> list[Step]:
-        """The call that was made with this token, from its events; ``first`` is the number of the first one."""
+        """Return the call that was made with this token, from its events; ``first`` is the number of the first one."""
         steps: list[Step] = []
         for _, kind, trial, arm, value, _, _, note, token, _ in self._events.read(first - 1):
             if token != self._token:

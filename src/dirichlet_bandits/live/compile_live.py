@@ -1,4 +1,4 @@
-"""Compiling ahead: what the first decisions of a live study would wait for."""
+"""Compile ahead of time what the first decisions of a live study would wait for."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from dirichlet_bandits.policies import Policy
 
 
 def compile_live(policy: Policy) -> None:
-    """Compile all that ``ask`` and ``tell`` call for a policy of this type, or find it compiled: a study in memory."""
+    """Compile everything that ``ask`` and ``tell`` call for a policy of this type, by running a study in memory."""
     low = max(policy.reward_bounds[0], min(policy.reward_bounds[1], 1.0) - 1.0)
     high = min(policy.reward_bounds[1], low + 1.0)
     study = create_study("ahead", arms=["a", "b"], policy=policy, seed=0)
@@ -15,4 +15,4 @@ def compile_live(policy: Policy) -> None:
         study.tell(trial.id, low + share * (high - low))
     study.ask()
     rng, state = np.random.default_rng(0), policy.init(2)
-    policy.select(state, rng)  # asked only where something is left to chance: not in every study this short
+    policy.select(state, rng)  # called only for a random decision, which not every study this short has

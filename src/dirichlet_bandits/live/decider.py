@@ -1,7 +1,7 @@
-"""Which arms come next, and with which probabilities: the policy's own verbs on the rewards told so far.
+"""Choose the next arms and compute their propensities, by the policy's own functions on the rewards so far.
 
-Random numbers depend on the study's seed and on a number only: the id of a round's first trial for a decision,
-the number of the event for a reward (some policies toss a coin for it). So the same events lead to the same
+Random numbers depend only on the study's seed and one number: for a decision, the id of the round's first trial; for a
+reward, the number of its event (some policies toss a coin for each reward). So the same events lead to the same
 decisions in any process, at any time.
 """
 
@@ -37,20 +37,20 @@ VERSION: Final = 2
 
 _DECISION: Final = 0
 _REWARD: Final = 1
-_FLOOR: Final = 2  # a stream of its own: the policy draws the same with a floor and without
+_FLOOR: Final = 2  # a separate stream, so that the policy draws the same with a floor and without
 _BEFORE: Final = 1 << 62  # numbers of past rewards begin here, far beyond those of events
 _AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
 
 class Round(NamedTuple):
-    """The arms to hand out, in this order, and for every arm the probability that it was to be among them."""
+    """The arms to assign, in this order, and for every arm the probability that it was to be among them."""
 
     arms: list[int]
     propensities: Floats
 
 
 class Decider:
-    """A policy with the state that it has reached in one study, whose numbers it sees as the direction turns them."""
+    """A policy with its state in one study; the direction of the study turns costs into rewards."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Decider:
         self._forget()
 
     def of(self, segment: str | None) -> "Decider":
-        """The same policy with the state that it has reached in one segment; this one, if there is none."""
+        """Return the same policy with its state in one segment, or this decider if there is no segment."""
         if segment is None:
             return self
         if segment not in self._parts:
@@ -84,7 +84,7 @@ class Decider:
     def _forget(self) -> None:
         self._arms: list[int] = []
         self._state: Any = None
-        self._weighted: Any = None  # in the place of the state, if past rewards need it
+        self._weighted: Any = None  # used in place of the state if past rewards require it
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
@@ -93,7 +93,7 @@ class Decider:
         self._incremental = IncrementalPropensities(self.policy, 0)
 
     def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
-        """The round that begins with this trial, by the rules of some version."""
+        """Decide the round that begins with this trial, by the rules of the given version."""
         opening = journal.opening(self._past(journal))
         if opening:
             left_over = self._stream.words[4]
@@ -110,7 +110,7 @@ class Decider:
             if forced >= 0:
                 return Round([forced], every)
         possible = np.flatnonzero(chances)
-        if possible.size == 1:  # nothing is left to chance: `select` could only say the same, and may take long to
+        if possible.size == 1:  # only one outcome is possible, and `select` may take long to return it
             arms = possible.tolist()
         else:
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)
@@ -119,7 +119,7 @@ class Decider:
         return Round([self._arms[arm] for arm in arms], every)
 
     def propensities(self, journal: Journal) -> Floats:
-        """For every arm the probability that it is in the next round."""
+        """Return for every arm the probability that it is in the next round."""
         opening = journal.opening(self._past(journal))
         if opening:
             return _spread(journal, opening, np.ones(len(opening)))
@@ -127,12 +127,12 @@ class Decider:
         return every
 
     def _with_floor(self, journal: Journal, chances: Floats) -> tuple[Floats, Floats | None]:
-        """Propensities of all arms from those of the policy, and the floors; None if there are none."""
+        """Return the propensities of all arms from those of the policy and the floors; None if there are none."""
         every, floors = _spread(journal, self._arms, chances), journal.floors() if self._with_floors else None
         return (every, None) if floors is None else (mixed(every, floors), floors)
 
     def _known_chances(self, journal: Journal) -> Floats:
-        """Propensities among the known arms, in the order of ``self._arms``."""
+        """Return propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
             weighted = self._weighted
@@ -144,7 +144,7 @@ class Decider:
         return self._chances
 
     def _follow(self, journal: Journal) -> None:
-        """Bring the state up to the journal; from the first reward on if known arms or rewards told have changed."""
+        """Bring the state up to the journal, from the first reward on if known arms or past rewards have changed."""
         known = journal.known_arms(self._past(journal))
         if known != self._arms or self._revision != journal.revision or self._told > len(journal.told.arms):
             self._forget()
@@ -161,7 +161,7 @@ class Decider:
             self._prepare(journal)
 
     def _prepare(self, journal: Journal) -> None:
-        """Let the state know which rewards are outstanding."""
+        """Set in the state which rewards are outstanding."""
         earliest = dict.fromkeys(self._arms, verbs.NEVER)
         left = sum(journal.n_pending[arm] > 0 for arm in self._arms)
         for trial in journal.pending:
@@ -179,11 +179,11 @@ class Decider:
             self._waiting, self._chances = outstanding, None
 
     def _past(self, journal: Journal) -> list[int]:
-        """How many rewards of the past each arm has."""
+        """Return the number of past rewards of each arm."""
         return [] if self._warm is None else [len(self._warm.history.get(name, ())) for name in journal.names]
 
     def _remember(self, warm: Warm, journal: Journal) -> None:
-        """Begin with the rewards of the past."""
+        """Start the state with the past rewards."""
         past = [self.direction.turn(np.array(warm.history.get(journal.names[arm], ()))) for arm in self._arms]
         if warm.weight == 1.0:
             arms = np.repeat(np.arange(len(past)), [x.size for x in past])
@@ -193,11 +193,15 @@ class Decider:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
             self._weighted = WeightedDuels(self.policy, past, warm.weight)
+        elif type(self.policy).__name__ == "NPTS":
+            from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
+
+            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, warm.weight)
         else:
             self._state = weighted_tally(past, warm.weight)
 
     def _update(self, arms: Ints, rewards: Floats, numbers: Ints, trials: Ints, asked: Ints) -> None:
-        """Let the policy's state know rewards, as the policy sees them."""
+        """Update the policy's state with rewards, as the policy sees them."""
         if self._weighted is not None:
             self._weighted.learn(arms.tolist(), rewards.tolist())
             return
@@ -225,7 +229,7 @@ class Decider:
 
 
 def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
-    """Chances of some arms as those of all; the others have none."""
+    """Spread the probabilities of some arms to all arms; the others get 0."""
     every = np.zeros(len(journal.names))
     every[arms] = chances
     return every
@@ -252,10 +256,10 @@ def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, strea
 
 
 def _note_study(policy: Any, state: Any, asked: int) -> None:
-    """Let the state know how many trials there are before it decides; an entry point."""
+    """Set the number of trials in the state before it decides; an entry point."""
     verbs.note(policy, state, asked, asked)
 
 
 def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: Any) -> Any:
-    """The state that decides while these rewards are outstanding; an entry point."""
+    """Return the state that decides while these rewards are outstanding; an entry point."""
     return verbs.prepare(policy, state, waiting, earliest, rng)

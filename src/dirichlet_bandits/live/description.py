@@ -1,4 +1,4 @@
-"""Policies and names as a storage can keep them, checked."""
+"""Describe policies and names in a form that a storage can keep, and check them."""
 
 import ast
 import dataclasses
@@ -12,7 +12,7 @@ from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 
 LONGEST_NAME = 200
-_FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
+_FROM: Final = "from"  # where a policy's class is defined; as a Python keyword, it cannot be the name of a parameter
 _INNER: Final = "inner"  # the parameter "policy" of a policy around another one; "policy" is the name of the class
 _PARTS: Final = frozenset({"detector"})  # parameters that are objects with parameters of their own
 _LIBRARY: Final = "dirichlet_bandits"
@@ -27,13 +27,13 @@ _BEFORE: Final = (
 
 
 def describe(policy: Policy) -> dict[str, Any]:
-    """A policy as JSON can hold it.
+    """Return a policy as a dictionary that JSON can hold.
 
     >>> from dirichlet_bandits import RDS
     >>> describe(RDS())
     {'policy': 'RDS', 'from': 'dirichlet_bandits', 'rho': 'sqrt-log'}
 
-    A policy around another one has that under the key ``inner``.
+    A policy that wraps another one stores it under the key ``inner``.
     """
     if not isinstance(policy, Policy) or not dataclasses.is_dataclass(policy):
         raise ArgumentError("policy", "a policy of this library, or one of your own as compiled verbs", policy)
@@ -42,11 +42,11 @@ def describe(policy: Policy) -> dict[str, Any]:
 
 
 def described(policy: Any) -> dict[str, Any]:
-    """The same of a policy that is known to be good: nothing is compiled."""
+    """Describe a policy that has been checked before; nothing is compiled."""
     given = dataclasses.asdict(policy)
     for field in dataclasses.fields(policy):
         if field.metadata.get("later") and given[field.name] == field.default:
-            del given[field.name]  # so the studies of before, which know nothing of it, are still the same
+            del given[field.name]  # so that older studies, which lack it, still compare equal
     if policy.wraps:
         del given["policy"]
         given[_INNER] = described(policy.policy)
@@ -59,9 +59,9 @@ def described(policy: Any) -> dict[str, Any]:
 
 
 def is_described(policy: Any, stored: Mapping[str, Any]) -> bool:
-    """Whether a policy is the one that was described: class, place of the class (if that was stored) and parameters.
+    """Whether a policy matches a description: its class, the module of the class (if stored) and its parameters.
 
-    A class that was in a script or a notebook may have moved to a module, or the other way round.
+    A class that was in a script or a notebook may have moved to a module, or the other way around.
     """
     here = described(policy)
     place, stored_place = here.pop(_FROM), stored.get(_FROM)
@@ -71,9 +71,9 @@ def is_described(policy: Any, stored: Mapping[str, Any]) -> bool:
 
 
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:
-    """The policy that was described; a class that this library does not have must be given."""
+    """Return the policy that was described; a class that is not part of this library must be given."""
     if given is not None:
-        describe(given)  # refuses what no study can have
+        describe(given)  # refuses a policy that no study can have
         if not is_described(given, described):
             raise ArgumentError("policy", f"that of the study, {described}", given)
         return given
@@ -96,7 +96,7 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
 
 
 def parse_policy(text: str) -> Policy:
-    """The policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
+    """Return a policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
 
     >>> parse_policy("QDS(rho=4, alpha=0.05)")
     QDS(rho=4, alpha=0.05)
@@ -121,7 +121,7 @@ def parse_policy(text: str) -> Policy:
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """What an argument of a call means: a literal, or another policy or a detector written like a call."""
+    """Return the value of an argument: a literal, or another policy or a detector written like a call."""
     name = node.func if isinstance(node, ast.Call) else node
     if isinstance(name, ast.Name) and (policy_class(name.id) is not None or name.id in _parts()):
         return _made(node, text)
@@ -129,14 +129,14 @@ def _value(node: ast.expr, text: str) -> Any:
 
 
 def _parts() -> Mapping[str, Any]:
-    """Classes of objects that are parameters of policies, by name; imported when a description has a name."""
+    """Return the classes of objects that are parameters of policies, by name; imported only when needed."""
     from dirichlet_bandits.policies.restarting.detectors import DETECTORS
 
     return DETECTORS
 
 
 def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
-    """The policy, or the part of one, that a part of the text describes."""
+    """Return the policy, or the part of a policy, that a part of the text describes."""
     name = call.func if isinstance(call, ast.Call) else call
     if not isinstance(name, ast.Name):
         raise ValueError
@@ -162,12 +162,12 @@ def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
 
 
 def as_policy(policy: Policy | str) -> Policy:
-    """A policy, or what a text says of one."""
+    """Return a policy, given as such or as a text."""
     return parse_policy(policy) if isinstance(policy, str) else policy
 
 
 def checked_name(field: str, name: object) -> str:
-    """A text that every storage can keep.
+    """Check a text that every storage can keep, and return it.
 
     >>> checked_name("name", "")
     Traceback (most recent call last):
@@ -179,7 +179,7 @@ def checked_name(field: str, name: object) -> str:
 
 
 def checked_names(field: str, given: object) -> list[str]:
-    """Names of the first arms, or of segments, all different."""
+    """Check the names of the first arms, or of segments, which must all differ."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise ArgumentError(field, "a list of names", given)
     names = [checked_name(f"{field}[{k}]", name) for k, name in enumerate(given)]

@@ -1,4 +1,4 @@
-"""Rewards to be large, or costs to be small: what a policy sees of a study's numbers."""
+"""Rewards to maximize or costs to minimize, and how a policy sees the numbers of a study."""
 
 import math
 from typing import Final, NamedTuple, overload
@@ -14,7 +14,7 @@ MINIMIZE: Final = "minimize"
 
 
 class Direction(NamedTuple):
-    """From the study's numbers to the policy's, and back by the same formula: number, or mirror - number."""
+    """A map from the study's numbers to the policy's, and back by the same formula: number, or mirror - number."""
 
     name: str
     mirror: float = 0.0
@@ -33,7 +33,7 @@ class Direction(NamedTuple):
     def turn(self, x: Floats) -> Floats: ...
 
     def turn(self, x: float | Floats) -> float | Floats:
-        """What the policy is told of the study's numbers, or the other way round."""
+        """Return the study's numbers as the policy sees them, or the policy's numbers as the study sees them."""
         if self.larger_is_better:
             return x
         turned = np.clip(self.mirror - x, self.low, self.high)  # a rounded difference may leave the bounds
@@ -41,7 +41,7 @@ class Direction(NamedTuple):
 
 
 def mirrored(name: str, low: float, high: float) -> Direction:
-    """How numbers between two bounds go: as they are, or, if they are costs, low + high - number.
+    """Return the direction for numbers between two bounds: unchanged, or low + high - number for costs.
 
     >>> mirrored("minimize", 0.0, 10.0).turn(3.0), mirrored("maximize", 0.0, 10.0).turn(3.0)
     (7.0, 3.0)
@@ -50,10 +50,11 @@ def mirrored(name: str, low: float, high: float) -> Direction:
 
 
 def direction_for(policy: Policy, name: object) -> Direction:
-    """How a study of this policy goes; refused where the policy cannot take costs.
+    """Return the direction of a study with this policy; refuse a policy that cannot handle costs.
 
-    A policy without bounds sees -cost. One with both, which are those of the costs, sees lower + upper - cost: bounds,
-    and rewards of 0 or 1, stay what they are. One that has an upper bound alone would need a lower bound of the costs.
+    A policy without bounds sees -cost. A policy with two bounds, which bound the costs, sees lower + upper - cost, so
+    the bounds stay the same, and costs of 0 or 1 become rewards of 1 or 0. A policy with an upper bound alone would
+    need a lower bound of the costs.
 
     >>> from dirichlet_bandits import NPTS, BinarizedTS
     >>> direction_for(BinarizedTS(2.0, 10.0), "minimize").turn(3.0)

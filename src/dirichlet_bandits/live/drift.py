@@ -1,4 +1,4 @@
-"""Which arms do not look like one distribution any more: a warning that is rarely wrong.
+"""Find the arms whose rewards no longer look like one distribution: a warning that is rarely wrong.
 
 Means, intervals and winners assume that an arm's rewards are draws of one distribution. The generalized likelihood
 ratio of ``numerics/changes.py`` compares the means before and after each split of an arm's rewards, in their order.
@@ -26,7 +26,7 @@ DELTA: Final = 0.05
 
 
 def drifting(of_arm: Sequence[Floats], since: Sequence[int], bounds: Bounds, delta: float = DELTA) -> list[int]:
-    """The arms whose rewards, in their order, do not look like draws of one distribution; none without bounds.
+    """Return the arms whose rewards, in order, do not look like draws of one distribution; none without bounds.
 
     >>> steady, jump = np.tile([0.0, 1.0], 200), np.repeat([0.0, 1.0], 200)
     >>> drifting([steady, jump], [0, 0], (0.0, 1.0))

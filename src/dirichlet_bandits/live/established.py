@@ -1,4 +1,4 @@
-"""A winner that was named: what the study keeps of it."""
+"""A winner that was named, as the study stores it."""
 
 import json
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class Established(NamedTuple):
 
 
 def written_winner(found: Established) -> str:
-    """What an event says of a winner, besides the arm and delta.
+    """Return what the event of a winner stores besides the arm and delta.
 
     >>> written_winner(Established(1, 0.05, 0.0, 400, True, None))
     '{"margin": 0.0, "trials": 400, "proved": true}'
@@ -31,7 +31,7 @@ def written_winner(found: Established) -> str:
 
 
 def read_winner(number: int, arm: Any, delta: Any, note: Any, n_arms: int) -> Established:
-    """The winner that an event names.
+    """Return the winner that an event names.
 
     >>> read_winner(7, 1, 0.05, '{"margin": 0.0, "trials": 400, "proved": true}', 2)
     Established(arm=1, delta=0.05, margin=0.0, trials=400, proved=True, segment=None)

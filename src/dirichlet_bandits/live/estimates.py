@@ -1,12 +1,12 @@
-"""What would another choice of arms have earned? Off-policy estimates from the log.
+"""Off-policy estimates: what another choice of arms would have earned, from the log.
 
-The unit is the round (a single trial, unless the policy is round-based). Given all that was known when round j
+The unit is the round (a single trial, unless the policy is round-based). Given everything known when round j
 was drawn, arm a is in it with the recorded probability q_j(a); r_j(a) is its reward. For a choice that would
 have taken arm a with probability pi_j(a) in round j,
 
     IPS              V = sum_j c_j / sum_j m_j,     c_j = sum_{a in round j} pi_j(a) r_j(a) / q_j(a),
                                                     m_j = sum_{a: q_j(a) > 0} pi_j(a)
-    self-normalised  V = sum_j c_j / sum_j d_j,     d_j = sum_{a in round j} pi_j(a) / q_j(a)
+    self-normalized  V = sum_j c_j / sum_j d_j,     d_j = sum_{a in round j} pi_j(a) / q_j(a)
 
 E[c_j | the past] = sum_a pi_j(a) mu_a, so IPS is unbiased for the mean over the rounds in which q_j(a) > 0.
 """
@@ -34,14 +34,14 @@ from dirichlet_bandits.validation import finite_number
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean reward a trial of another choice, from the log of a study.
+    """The mean reward per trial of another choice, estimated from the log of a study.
 
-    ``unsupported`` names the arms that the choice wants and the log cannot speak for, with the share of the
-    choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was handed out and
+    ``unsupported`` names the arms that the choice would take but the log does not cover, with the share of the
+    choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was assigned and
     none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
-    If the study knows bounds of its rewards, the mean of the choice lies between ``low`` and ``high`` with the
-    ``confidence``, at all times at once and even if the arms change (``live/unbiased.py``); else both are NaN. This
-    interval leaves out rounds in which an arm with a fixed weight could not come.
+    If bounds of the rewards are known, the mean of the choice lies between ``low`` and ``high`` with the
+    ``confidence``, at all times at once and even if the arms change (``live/unbiased.py``); otherwise both are NaN.
+    This interval leaves out rounds in which an arm with a fixed weight could not come.
 
     ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
 
@@ -65,12 +65,12 @@ class Estimate:
 def estimate(
     events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, direction: str = MAXIMIZE
 ) -> Estimate:
-    """Both estimates from events that were read with their data.
+    """Return both estimates from events that were read with their data.
 
-    Rounds that were cut short (the current one, and those that a change of arms ended) are left out, and so are
-    trials of the past whose propensity is not known. Trials
-    without a reward are taken as missing at random within their arm: the rewards of an arm are scaled by trials
-    handed out over trials told. Standard errors take rounds as a martingale: sqrt(sum of squared deviations).
+    Rounds that were cut short (the current one, and those that a change of arms ended) are left out, and so are past
+    trials whose propensity is not known. Trials without a reward are assumed to be missing at random within their arm,
+    so the rewards of an arm are scaled by its number of trials over its number of rewards. Standard errors treat the
+    rounds as a martingale: sqrt(sum of squared deviations).
     """
     rounds = read_rounds(events)
     if isinstance(choice, Policy):
@@ -82,7 +82,7 @@ def estimate(
 
 
 def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
-    """A choice that is no policy as weights of all arms, which sum to 1."""
+    """Return a choice that is not a policy as weights of all arms, which sum to 1."""
     given = {choice: 1.0} if isinstance(choice, str) else choice
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
@@ -97,7 +97,7 @@ def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
 
 
 def _wanted_by_weights(weights: Floats, rounds: LoggedRounds) -> Floats:
-    """Fixed weights: an arm's is spread over the rounds that could show it, so each counts as much as it should."""
+    """Spread the fixed weight of each arm over the rounds in which it could come, so that its total is right."""
     possible = rounds.possible & rounds.complete[:, None]
     shown = possible.sum(axis=0)
     spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
@@ -105,11 +105,11 @@ def _wanted_by_weights(weights: Floats, rounds: LoggedRounds) -> Floats:
 
 
 def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRounds) -> Floats:
-    """What the policy would do with the rewards known at each round; several arms of a round share it."""
+    """Return what the policy would do with the rewards known at each round; several arms of a round share it."""
     journal, policy = Journal(), decider.policy
     describe(policy)
     lower, upper = policy.reward_bounds
-    # What was told by mistake, and is corrected, needs no policy that takes it; past data do.
+    # The policy need not accept a wrong reward that was corrected later, but it must accept past data.
     past = [event.value for event in events if event.kind == PAST and event.value is not None]
     rewards = rounds.journal.told_rewards + past
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
@@ -131,7 +131,7 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
 
 
 def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
-    """Both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round."""
+    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round."""
     journal, q = rounds.journal, rounds.propensities
     arms = np.array(journal.arm_of, np.int64)
     used = rounds.complete[rounds.row_of_trial] & rounds.counts if arms.size else np.zeros(0, bool)

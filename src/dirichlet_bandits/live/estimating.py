@@ -1,4 +1,4 @@
-"""``estimate``, as a study here and one of a service have it."""
+"""The method ``estimate``, shared by local studies and those of a service."""
 
 from collections.abc import Mapping
 from typing import overload
@@ -12,7 +12,7 @@ Choice = Policy | Mapping[str, float] | str
 
 
 class Estimating:
-    """A study whose log says what another choice of arms would have earned."""
+    """A study whose log can estimate what another choice of arms would have earned."""
 
     @overload
     def estimate(
@@ -42,15 +42,15 @@ class Estimating:
         bounds: tuple[float, float] | None = None,
         confidence: float = 0.95,
     ) -> Estimate | RiskEstimate:
-        """What another choice of arms would have earned a trial, judged from the log.
+        """Estimate from the log what another choice of arms would have earned per trial.
 
         ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
-        each decision. See :class:`Estimate`. If all rewards lie between two numbers, those of the study or ``bounds``,
-        it has an interval of this ``confidence``.
+        each decision. See :class:`Estimate`. If bounds of all rewards are known, from the study or from ``bounds``,
+        the estimate has an interval of this ``confidence``.
 
-        With ``objective=CVaR(level)`` it is the average over the bad rewards of the choice, with an interval of this
-        ``confidence`` (:class:`RiskEstimate`). It needs two numbers between which all rewards lie: those that the
-        policy was told, or ``bounds``.
+        With ``objective=CVaR(level)``, the result is the average over the bad rewards of the choice, with an interval
+        of this ``confidence`` (:class:`RiskEstimate`). This needs bounds of all rewards: those of the policy, or
+        ``bounds``.
         """
         goal = asked_cvar(objective)
         if goal is None:

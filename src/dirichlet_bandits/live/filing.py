@@ -1,4 +1,4 @@
-"""A study under its name: rename and archive it, and change it by calls with tokens."""
+"""The name of a study: rename and archive it, and change it by calls with tokens."""
 
 import time
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from dirichlet_bandits.storage.events import DONE, Transaction
 
 
 class FiledStudy(ReadableStudy):
-    """The part of a :class:`Study` that changes its name and its place in the list, and what all changes share."""
+    """The part of a :class:`Study` that renames and archives it, and what all changes share."""
 
     def rename(self, name: str, *, token: str | None = None) -> None:
-        """Give the study another name. Whoever uses it by the old one does not find it any more."""
+        """Rename the study. Other processes no longer find it by its old name."""
         checked_name("name", name)
         with self._lock:
             with self._taking(token, f"rename {name}") as transaction:
@@ -28,7 +28,7 @@ class FiledStudy(ReadableStudy):
                 self._renamed(name)
 
     def archive(self, *, token: str | None = None) -> None:
-        """Leave the study out of :func:`study_names`; it can still be loaded and used. Twice is once."""
+        """Leave the study out of :func:`study_names`; it can still be used. Repeating the call changes nothing."""
         self._archive(time.time(), token)
 
     def unarchive(self, *, token: str | None = None) -> None:
@@ -42,7 +42,7 @@ class FiledStudy(ReadableStudy):
 
     @contextmanager
     def _changing(self, token: str | None) -> Iterator[Change]:
-        """A call with its token, to be stored at the end, all or nothing."""
+        """Open a call with its token, whose events are stored at the end, all or none."""
         if token is not None:
             checked_name("token", token)
         with self._writing() as (state, draft, events):
@@ -52,7 +52,7 @@ class FiledStudy(ReadableStudy):
 
     @contextmanager
     def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
-        """The study itself to be changed, not its trials; None if the call was made before."""
+        """Open a change of the study itself, not of its trials; None if the call was made before."""
         if token is None:  # no event is read: a damaged study can be renamed and archived, too
             with self._lock:
                 self._settle()

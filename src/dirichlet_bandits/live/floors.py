@@ -1,8 +1,8 @@
-"""Floors of a study: how often each arm is tried at least, whatever the policy would do.
+"""Floors of a study: the minimal probability of each arm, whatever the policy would do.
 
-A floor is one number for all active arms, or a number for each arm that has one, by name. It says with which
-probability a decision tries this arm alone instead of a round of the policy (``policies/mixing.py``). Floors of retired
-arms do not count. While some arm has not been tried, such arms come first, and floors have to wait.
+A floor is one number for all active arms, or a number for each arm that has one, by name. It is the probability that a
+decision tries this arm alone instead of a round of the policy (``policies/mixing.py``). Floors of retired arms do not
+count. Arms that have not been tried come first, before any floor applies.
 """
 
 import json
@@ -64,7 +64,7 @@ def floors_of(floor: Floor, active: Sequence[str]) -> list[float]:
 
 
 def _excess(floor: Floor, active: Sequence[str]) -> str:
-    """Say which floors sum to more than 1; nothing if they do not."""
+    """Describe the floors that sum to more than 1; return None if they do not."""
     shares = floors_of(floor, active)
     if sum(shares) <= 1.0 + SLACK:
         return ""

@@ -1,4 +1,4 @@
-"""What a process knows of a study: derived from its events, following what others add, changed by transactions only."""
+"""The state of a study in one process: derived from its events, kept up to date, changed only in transactions."""
 
 import threading
 from collections import deque
@@ -34,14 +34,14 @@ class StudyState(NamedTuple):
 
 
 class Readable(Protocol):
-    """Whatever has the events of a study that is being changed."""
+    """Anything that holds the events of a study that is being changed."""
 
     def read(self, after: int) -> Sequence[Event]:
-        """The events with numbers above ``after``, with those drafted by other threads."""
+        """Return the events with numbers above ``after``, including those drafted by other threads."""
 
 
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
-    """The event that comes next, now."""
+    """Return the next event, with the present time."""
     return Event(journal.last + 1, kind, at=lateness.clock(), **fields)
 
 
@@ -81,7 +81,7 @@ class Following(Named):
 
     @property
     def bounds(self) -> Bounds | None:
-        """Two numbers between which all rewards lie: those declared with the study, else its policy's, else None."""
+        """Bounds of all rewards: those declared with the study, else those of its policy, else None."""
         return self._limits if are_finite(self._limits) else None
 
     @property
@@ -90,17 +90,17 @@ class Following(Named):
         return self._declared or self.policy.reward_bounds
 
     def _renew_lock(self) -> None:
-        """Begin without other threads; a forked child has none."""
+        """Start without other threads, because a forked child has none."""
         self._lock = threading.RLock()
         self._queue: deque[None] = deque()  # one entry per thread that waits to write
         group: Group | None = getattr(self, "_group", None)
         self._group: Group | None = None
         if group is not None:
             self._state = None  # it has what the parent may not have committed
-            self._abandoned = group  # not even closed here: its connection is the parent's
+            self._abandoned = group  # not closed here, because its connection is the parent's
 
     def _read(self) -> Journal:
-        """The journal with what others have added."""
+        """Return the journal, including what others have added."""
         with self._lock:
             return self._look().journal
 
@@ -120,7 +120,7 @@ class Following(Named):
     # leaves None behind, and the next call derives the state again.
 
     def _follow(self, read: Callable[[int], Sequence[Event]], settings: Callable[[], Settings | None]) -> StudyState:
-        """Return the state after the events that others have added, derived anew if the storage went back in time."""
+        """Return the state after the events that others have added, derived again if the storage was set back."""
         state = self._state or self._nothing()
         events = read(max(state.journal.last - 1, -1))
         if state.journal.tail and events and state.journal.ends_with(events[0]):
@@ -142,7 +142,7 @@ class Following(Named):
         return StudyState(Journal(), Decider(self.policy, self.seed, self._direction, warm=self._warm))
 
     def _check_settings(self, stored: Settings | None) -> None:
-        """Is the stored study of this name still this one?"""
+        """Check that the stored study of this name is still this one."""
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} any more")
         if not is_stored_as(self, stored):
@@ -155,12 +155,12 @@ class Following(Named):
         return stored is not None and is_stored_as(self, stored)
 
     def _derive(self, work: Callable[[], T]) -> T:
-        """Return ``work()``, which may change the state; the caller puts the state back if all went well."""
+        """Return ``work()``, which may change the state; the caller keeps the state if all went well."""
         self._state = None
         return shielded(work)
 
     def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
-        """Take the study, take note of what others did; drafted events are stored at the end, all or none.
+        """Lock the study and read what others did; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
         at any step, and the others with it.
@@ -171,7 +171,7 @@ class Following(Named):
 
     @contextmanager
     def _writing_together(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Group]]:
-        """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is taken."""
+        """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is locked."""
         drafted: list[Event] = []
         self._queue.append(None)
         try:
@@ -182,7 +182,7 @@ class Following(Named):
             group, self._group = self._group, None
             group = group or Group(self.storage.transaction(self.name))
             state = self._state
-            if state is None or not group.members:  # nobody has looked yet, or a draft was thrown away
+            if state is None or not group.members:  # no thread has looked yet, or a draft was dropped
                 try:
                     state = self._follow(group.read, group.transaction.settings)
                 except BaseException as error:
@@ -212,13 +212,13 @@ class Following(Named):
         group.wait(self._settle_later)
 
     def _pass_on(self, group: Group) -> None:
-        """Leave the transaction to the next thread that waits to write, if there is one; else commit."""
+        """Leave the transaction to the next thread that waits to write, if there is one; otherwise commit."""
         self._group = group
         if not self._queue or group.members >= MOST:
             self._settle()
 
     def _settle(self) -> None:
-        """Commit what threads have drafted together: before anything else is done with the study."""
+        """Commit what threads have drafted together, before anything else is done with the study."""
         group, self._group = self._group, None
         if group is not None and not shielded(group.commit):
             self._state = None
@@ -239,7 +239,7 @@ class Following(Named):
 
                     def draft(event: Event) -> None:
                         if over:
-                            raise RuntimeError("nobody waits for this event any more")
+                            raise RuntimeError("no thread waits for this event any more")
                         self._state = None
                         drafted.append(event)
                         state.journal.apply([event])
@@ -253,7 +253,7 @@ class Following(Named):
 
 
 def is_stored_as(study: Following, stored: Settings) -> bool:
-    """Whether these are the settings of this very study; one without an identity is known by the rest."""
+    """Whether these are the settings of this very study; without an identity, all other settings are compared."""
     with intact("the study"):
         there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
         here = study.identity, str(study.seed), study.direction, study.control
@@ -261,5 +261,5 @@ def is_stored_as(study: Following, stored: Settings) -> bool:
 
 
 def has_done(study: Following, token: str) -> bool:
-    """Whether a call with this token has changed the study, or was no news to it."""
+    """Whether a call with this token was made before, even if it changed nothing."""
     return token in study._read().number_of

@@ -1,4 +1,4 @@
-"""A study as tables."""
+"""Tables of a study: its summary, its trials, and exports."""
 
 import importlib.util
 import json
@@ -43,8 +43,8 @@ from dirichlet_bandits.validation import number_between
 if TYPE_CHECKING:
     import pandas as pd
 
-BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any law within the bounds"
-UNBOUNDED = "asymptotic confidence sequence, for all arms together: any law with a variance, many rewards"
+BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds"
+UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
 
 
 ONE_BY_ONE = "none over all segments: look at them one by one"
@@ -59,7 +59,7 @@ def summary(
     control: str | None,
     bounds: Bounds,
 ) -> "pd.DataFrame":
-    """One row per arm; ``bounds`` of the rewards are infinite where they are not known."""
+    """Return one row per arm; ``bounds`` of the rewards are infinite where they are not known."""
     import pandas as pd
 
     number_between("level", level, 0, 1)
@@ -137,7 +137,7 @@ def summary(
 
 
 def best(journal: Journal, policy: Policy, level: float, direction: Direction, bounds: Bounds) -> Best:
-    """The best arm of a :func:`summary` without the table: for a list of thousands of studies."""
+    """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
     lower, upper = bounds
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     if journal.parts.journals:
@@ -154,7 +154,7 @@ def best(journal: Journal, policy: Policy, level: float, direction: Direction, b
 def _best_pooled(
     journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
 ) -> Best:
-    """The same over all segments, for policies that judge arms by their means."""
+    """Return the best arm over all segments, for policies that judge arms by their means."""
     if not isinstance(policy.objective, Mean):
         return best_arm([], direction.larger_is_better, policy.objective.name)
     lower, upper = bounds
@@ -169,24 +169,24 @@ def _best_pooled(
 
 
 def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
-    """How many of some trials each arm has."""
+    """Count the given trials of each arm."""
     return np.bincount(np.array([journal.arm_of[trial] for trial in trials], np.int64), minlength=len(journal.names))
 
 
 def _intervals(journal: Journal, level: float, lower: float, upper: float) -> list[Interval]:
-    """The interval of each arm's mean; all of them hold together."""
+    """Return the interval of each arm's mean; all of them hold together."""
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
     levels = _levels(journal, level)
     return [_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
 
 
 def _levels(journal: Journal, level: float) -> Floats:
-    """The level of each arm's own interval, so that all of them hold together at the given level."""
+    """Return the level of each arm's own interval, so that all of them hold together at the given level."""
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
 def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bounds, level: float) -> list[Interval]:
-    """Confidence sequences of the differences from the control's mean, which hold together at the level."""
+    """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
     samples = [sample(x, bounds) for x in of_arm]
     others = [arm for arm in range(len(of_arm)) if arm != base]
     lifts = [Interval(0.0, 0.0)] * len(of_arm)
@@ -196,7 +196,7 @@ def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bo
 
 
 def _caution(arms: Sequence[str]) -> str:
-    """The warning for arms whose mean a few rewards determine.
+    """Return the warning for arms whose mean a few rewards determine.
 
     >>> _caution(["a", "b"])
     '; careful: a few rewards determine the mean of a, b, so give bounds if you know them'
@@ -207,7 +207,7 @@ def _caution(arms: Sequence[str]) -> str:
 
 
 def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
-    """By the method that the policy's bounds allow, and within them."""
+    """Return the interval by the method that the bounds allow, and within them."""
     if x.size and math.isfinite(lower) and math.isfinite(upper):
         return empirical_bernstein(x, lower, upper, level)
     found = asymptotic(x, level)
@@ -215,7 +215,7 @@ def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
 
 
 def trials(journal: Journal) -> "pd.DataFrame":
-    """A row a trial."""
+    """Return one row per trial."""
     import pandas as pd
 
     ids = range(len(journal.arm_of))
@@ -249,7 +249,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
 
 
 def _written_history(past: Sequence[Revision]) -> str | None:
-    """All rewards of a trial, with reasons, as one text; None if the first one stayed.
+    """Return all rewards of a trial, with reasons, as one text; None if the first reward was never changed.
 
     >>> _written_history([Revision(31.0, None), Revision(3.1, "a digit too many"), Revision(None, "the wrong plot")])
     '[{"reward": 31.0}, {"reward": 3.1, "reason": "a digit too many"}, {"reward": null, "reason": "the wrong plot"}]'
@@ -259,7 +259,7 @@ def _written_history(past: Sequence[Revision]) -> str | None:
 
 
 def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
-    """Trials with a column ``propensity of ARM`` for each arm, to a file by its ending."""
+    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
     import pandas as pd
 
     target = Path(path)

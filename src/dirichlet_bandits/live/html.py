@@ -1,4 +1,4 @@
-"""How a study shows itself in a notebook."""
+"""The HTML table that shows a study in a notebook."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ _NUMBERS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low",
 
 
 def study_html(study: "ReadableStudy") -> str:
-    """A row an arm, the best in bold letters: trials, mean and interval."""
+    """Return one row per arm, the best in bold: trials, mean and interval."""
     summary, best = study.summary(), study.best_arm
     keys = [key for key in ("value", *_NUMBERS) if key in summary]
     level = f"{100 * summary.attrs['level']:g} %"

@@ -20,7 +20,7 @@ from dirichlet_bandits.compiler import compiling, stop_spinner
 
 _STEP: Final = 1000
 _PATIENCE_SECONDS: Final = 60.0
-_COMPILING_SECONDS: Final = 0.5  # nothing is lost: the cache holds whole functions only, and the next process goes on
+_COMPILING_SECONDS: Final = 0.5  # nothing is lost: the cache holds only whole functions, and the next process continues
 _POLL_SECONDS: Final = 0.1
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ _idle: list["_Worker"] = []
 
 
 class _Worker:
-    """A thread that is kept for further work, because starting one takes longer than most decisions."""
+    """A thread that is kept for further work, because starting a thread takes longer than most decisions."""
 
     def __init__(self) -> None:
         self._work: list[Callable[[], None]] = []
@@ -38,7 +38,7 @@ class _Worker:
         start_new_thread(self._serve, ())
 
     def give(self, work: Callable[[], None]) -> None:
-        """Let the thread do this, which raises nothing, and puts the worker among the idle ones when it is done."""
+        """Let the thread run this function, which must not raise; the worker is idle again when it is done."""
         self._work.append(work)
         self._given.release()
 
@@ -93,7 +93,7 @@ def shielded(work: Callable[[], T]) -> T:
 
 @atexit.register
 def _wait() -> None:
-    """Let interrupted work end before the interpreter does, unless it is compiling, which takes long."""
+    """Wait for interrupted work before the interpreter exits, unless it is compiling, which takes long."""
     began = time.monotonic()
     for ended in list(_working):
         while not ended.acquire(timeout=_POLL_SECONDS):

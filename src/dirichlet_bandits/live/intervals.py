@@ -1,9 +1,9 @@
-"""Intervals for an arm's mean that hold at all times at once, so also under adaptive choice of the arms.
+"""Intervals for an arm's mean that hold at all times at once, and so also under adaptive choice of the arms.
 
-They look at the rewards of one arm in the order in which they were told. If these are independent draws of one
-law, whatever decided *how many* of them there are, a confidence sequence covers the mean: that is its definition.
-A delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
-probability of error (:func:`shares`), so all of their intervals hold together. Differences: ``pairs.py``.
+They use the rewards of one arm in the order in which they were reported. If these are independent draws of one
+distribution, a confidence sequence covers the mean by definition, whatever decided *how many* of them there are. A
+delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
+probability of error (:func:`shares`), so all of their intervals hold together. For differences, see ``pairs.py``.
 """
 
 import math
@@ -47,16 +47,16 @@ _LATER_ARMS: Final = 0.1
 
 
 class Interval(NamedTuple):
-    """From ``low`` to ``high``."""
+    """An interval from ``low`` to ``high``."""
 
     low: float
     high: float
 
 
 def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> Interval:
-    """Confidence sequence for rewards in [lower, upper], any law there; exact at every sample size.
+    """Return a confidence sequence for rewards of any distribution in [lower, upper]; exact at every sample size.
 
-    With z in [0, 1], weights lam_i that know only what came before, v_i = 4 (z_i - mu_{i-1})^2 and
+    With z in [0, 1], weights lam_i that depend only on earlier rewards, v_i = 4 (z_i - mu_{i-1})^2 and
     psi(lam) = (-log(1 - lam) - lam)/4:
 
         sum lam_i z_i / sum lam_i  +-  (log(2/alpha) + sum v_i psi(lam_i)) / sum lam_i
@@ -127,7 +127,7 @@ def asymptotic(x: Floats, level: float) -> Interval:
 
 
 def _upper_end(z: Floats, log_odds: float) -> float:
-    """The m with log W(m) = log_odds, of rewards that were brought to [0, 1]."""
+    """Return the m with log W(m) = log_odds, for rewards that were scaled to [0, 1]."""
     from scipy.optimize import brentq
 
     bets = _bets(z, log_odds)
@@ -139,7 +139,7 @@ def _upper_end(z: Floats, log_odds: float) -> float:
 
 
 def _bets(z: Floats, log_odds: float) -> Floats:
-    """The bets b_i against large means, each from the rewards before it; several samples may be given as rows."""
+    """Return the bets b_i against large means, each from the rewards before it; rows may be several samples."""
     n = np.arange(1, z.shape[-1] + 1)
     mean = np.cumsum(z, axis=-1) / n
     change = z[..., 1:] - mean[..., :-1]
@@ -158,7 +158,7 @@ def _log_factors(z: Floats, bets: Floats, m: float) -> Floats:
 
 
 def why_none(x: Floats) -> str | None:
-    """Why an arm's rewards give no asymptotic interval, in words; None if they do.
+    """Return in words why an arm's rewards give no asymptotic interval; None if they do.
 
     >>> why_none(np.ones(4))
     'fewer than 10 rewards'
@@ -194,7 +194,7 @@ def few_determine(x: Floats) -> bool:
 
 
 def shares(since: Sequence[int]) -> Floats:
-    """Each arm's share of the probability of error, so that the intervals of all arms hold together.
+    """Return each arm's share of the probability of error, so that the intervals of all arms hold together.
 
     ``since`` has the number of trials before each arm was added. Arms that were there from the start share nine tenths;
     the m-th arm that is added later gets 1/(m (m + 1)) of the rest. No share depends on what comes later.
@@ -208,7 +208,7 @@ def shares(since: Sequence[int]) -> Floats:
 
 
 def difference(of: Interval, over: Interval) -> Interval:
-    """How much one mean is above another, from an interval for each: it holds when both do.
+    """Return an interval for the difference of two means from an interval for each; it holds when both do.
 
     >>> difference(Interval(2.0, 3.0), Interval(0.5, 1.0))
     Interval(low=1.0, high=2.5)

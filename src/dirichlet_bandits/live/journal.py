@@ -1,6 +1,6 @@
-"""What the events of a study say: its arms, its trials, the round that is being handed out, the rewards told.
+"""The journal of a study, derived from its events: its arms, its trials, the current round, and the rewards.
 
-Everything here follows from the events alone; the policy comes in only with ``decider.py``.
+Everything here follows from the events alone; the policy enters only in ``decider.py``.
 """
 
 import json
@@ -46,7 +46,7 @@ LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
 
 class Revision(NamedTuple):
-    """A reward that a trial had at some time, None while it was voided, and why it was changed to that."""
+    """A reward that a trial had at some time (None while it was voided), and the reason for the change to it."""
 
     reward: float | None
     reason: str | None
@@ -63,17 +63,17 @@ class Told(NamedTuple):
 
 
 class Journal:
-    """The study as of its last event.
+    """A study as of its last event.
 
     Arms and trials are known by their numbers, in the order in which they came. The lists ``told_*`` hold the
-    rewards that count, in the order in which they were told, which is also that of ``reward_of``. When one of them is
+    rewards that count, in the order in which they were reported, as does ``reward_of``. When one of them is
     taken back or replaced, ``revision`` changes: it is the number of the last event that did so.
     """
 
     def __init__(self, is_part: bool = False) -> None:
         self._is_part = is_part  # of a segment: only some of the study's events come here
         self.last = -1
-        self.tail: tuple[Any, ...] = ()  # the last event, to be known again
+        self.tail: tuple[Any, ...] = ()  # the last event, to recognize it later
         self.names: list[str] = []
         self.active: list[bool] = []
         self.floor: float | dict[str, float] = 0.0  # see floors.py
@@ -90,7 +90,7 @@ class Journal:
         self.pending: dict[int, None] = {}  # a set that keeps the order
         self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self.number_of: dict[str, int] = {}  # the first event of each other call with a token
-        self.rest: list[tuple[int, float]] = []  # what the round still has to hand out: arms and propensities
+        self.rest: list[tuple[int, float]] = []  # what the round has yet to assign: arms and propensities
         self._told: Told | None = Told([], [], [], [], [])  # None: to be listed again
         self._told_number_of: dict[int, int] = {}  # in the order of ``reward_of``
         self._asked_before: dict[int, int] = {}  # likewise: the number of trials when the reward was reported
@@ -110,13 +110,13 @@ class Journal:
         self.repeats: set[int] = set()  # trials of a unit after its first, which do not count
         self.aside: dict[int, float] = {}  # the rewards of these
         self.lateness: Lateness | None = None
-        self.late: set[int] = set()  # trials whose answers were missing when their windows closed
+        self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
         self.held: dict[int, tuple[int, float]] = {}  # rewards that count when windows close, and their events' numbers
         self._n_closed = 0  # trials below have closed windows
         self._first_open = 0  # trials below are neither pending nor held
 
     def status(self, trial: int) -> str:
-        """Whether a trial waits, was told, was abandoned, or was told something that was taken back or is held."""
+        """Return the status of a trial: pending, told, abandoned, voided, held or repeated."""
         if trial in self.reward_of:
             return TOLD
         if trial in self.held:
@@ -149,13 +149,13 @@ class Journal:
 
     @property
     def told_asked(self) -> list[int]:
-        """How many trials there were when each of these rewards was reported."""
+        """The number of trials when each of these rewards was reported."""
         return self.told.asked
 
     @property
     def told(self) -> Told:
         """The rewards that count."""
-        # Listed when somebody looks, not at each revision: opening a study with many revisions takes linear time.
+        # Listed on demand, not at each revision, so that opening a study with many revisions takes linear time.
         if self._told is None:
             self._told = Told(
                 [self.arm_of[trial] for trial in self.reward_of],
@@ -167,41 +167,41 @@ class Journal:
         return self._told
 
     def answer(self, trial: int) -> float | None:
-        """The reward that a trial has now, whether it counts already or is held; None if there is none."""
+        """Return the present reward of a trial, whether it counts already or is held; None if there is none."""
         if trial in self.held:
             return self.held[trial][1]
         return self.aside[trial] if trial in self.aside else self.reward_of.get(trial)
 
     def first_reward(self, trial: int) -> float | None:
-        """The reward that was reported first, whatever became of it; None if there is none."""
+        """Return the reward that was reported first, even if it was changed later; None if there is none."""
         return self.history_of[trial][0].reward if trial in self.history_of else self.reward_of.get(trial)
 
     def active_arms(self) -> list[int]:
-        """The arms that may be handed out."""
+        """Return the arms that may be assigned."""
         return [arm for arm, active in enumerate(self.active) if active]
 
     def active_names(self) -> list[str]:
-        """The names of the arms that may be handed out."""
+        """Return the names of the arms that may be assigned."""
         return [name for name, active in zip(self.names, self.active, strict=True) if active]
 
     def floors(self) -> Floats | None:
-        """The floor of every arm, 0 for retired ones; None if no arm has one."""
+        """Return the floor of every arm, 0 for retired ones; None if no arm has one."""
         return all_floors(self.floor, self.names, self.active)
 
     def known_arms(self, past: Sequence[int] = ()) -> list[int]:
-        """The active arms with a reward, or with one of the past: those that the policy chooses from."""
+        """Return the active arms with a reward, present or past: those that the policy chooses from."""
         told = self._with_past(past)
         return [arm for arm, active in enumerate(self.active) if active and told[arm]]
 
     def _with_past(self, past: Sequence[int]) -> Sequence[int]:
-        """The number of rewards of each arm, with those of the past."""
+        """Return the number of rewards of each arm, including past ones."""
         return [n + more for n, more in zip(self.n_told, past, strict=True)] if past else self.n_told
 
     def opening(self, past: Sequence[int] = ()) -> list[int]:
-        """The arms that come next before the policy is asked: those never tried; all until two have a reward.
+        """Return the arms that come before the policy decides: those never tried, or all until two have a reward.
 
         Pending trials count as tries, abandoned ones do not. While every arm has been tried and fewer than two
-        have a reward, the arms with the fewest tries are handed out once more. Rewards of the past are rewards, too.
+        have a reward, the arms with the fewest tries are assigned once more. Past rewards count as rewards, too.
         """
         arms, told = self.active_arms(), self._with_past(past)
         tries = [told[arm] + self.n_pending[arm] for arm in arms]
@@ -211,16 +211,16 @@ class Journal:
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 
     def ends_with(self, event: Event) -> bool:
-        """Whether this is the last event of which note was taken; its ``data`` need not have been read."""
+        """Whether this is the last event that was applied; its ``data`` need not have been read."""
         return _without_data(event) == self.tail
 
     @intact("the study")
     def apply(self, events: Sequence[Event]) -> None:
-        """Take note of the next events. Half of it is worth nothing: after an exception a journal is of no use."""
+        """Apply the next events. After an exception, the journal is incomplete and must not be used."""
         # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
         number: int
         kind: int
-        trial: Any  # which of the fields are there depends on the kind
+        trial: Any  # which fields are present depends on the kind
         arm: Any
         value: Any
         for number, kind, trial, arm, value, at, _, note, token, _ in events:
@@ -293,7 +293,7 @@ class Journal:
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             if token is not None and kind != ASK and kind != PAST:
-                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got a trial that was there
+                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got an existing trial
                     self.trials_of[token] = json.loads(note)["asked"]
                 else:
                     self.number_of.setdefault(token, number)
@@ -304,11 +304,11 @@ class Journal:
             self.tail = _without_data(events[-1])
 
     def of(self, segment: str | None) -> "Journal":
-        """The journal of a segment; of the study itself, if it has none."""
+        """Return the journal of a segment, or this journal if no segment is given."""
         return self if segment is None else self.parts.journal(segment)
 
     def _hand_out(self, number: int, trial: int, asked: Asked) -> None:
-        """The next arm of the round, or the first one of a new round."""
+        """Apply an ask: the next arm of the round, or the first arm of a new round."""
         if self.rest:
             del self.rest[0]
         else:
@@ -317,7 +317,7 @@ class Journal:
         self.round_of.append(self.round)
 
     def _assign(self, event: Event, asked: Asked) -> None:
-        """An ask within a segment, or for a unit."""
+        """Apply an ask within a segment, or for a unit."""
         trial: Any = event.trial
         if asked.unit is not None:
             self.unit_of[trial] = asked.unit
@@ -338,7 +338,7 @@ class Journal:
             self.round_of.append(self.parts.ask(event, asked))
 
     def _tell(self, number: int, trial: int, arm: int, value: float) -> None:
-        """A reward that counts, after those told before."""
+        """Add a reward that counts after those reported before."""
         self.n_told[arm] += 1
         self.reward_of[trial] = value
         self._told_number_of[trial] = number
@@ -352,7 +352,7 @@ class Journal:
             asked_before.append(asked)
 
     def _reopen(self, number: int, trial: int) -> None:
-        """An abandoned trial waits for its reward again."""
+        """Make an abandoned trial pending again."""
         if self.status(trial) != ABANDONED or trial in self.late:
             raise FormatError(f"event {number} reopens trial {trial!r}, which is not abandoned: the storage is damaged")
         self.pending = dict.fromkeys(sorted([*self.pending, trial]))  # the oldest first
@@ -361,7 +361,7 @@ class Journal:
         del self.ended_at[trial]
 
     def _void(self, number: int, trial: int, at: float, reason: str | None) -> None:
-        """The reward does not count any more, and the trial is no try of its arm."""
+        """Remove a reward; the trial no longer counts as a try of its arm."""
         self.history_of.setdefault(trial, [Revision(self.answer(trial), None)]).append(Revision(None, reason))
         if trial in self.aside:
             del self.aside[trial]
@@ -377,7 +377,7 @@ class Journal:
         self.ended_at[trial] = at
 
     def _correct(self, number: int, trial: int, value: float, at: float, reason: str | None) -> None:
-        """Another reward in the place of the first; after those told before if that had been taken back."""
+        """Replace a reward; if it had been voided, add the new one after those reported before."""
         if trial in self.voided:
             self.voided.remove(trial)
             self.ended_at[trial] = at
@@ -407,7 +407,7 @@ class Journal:
         return self.lateness is not None and self.lateness.holds and trial >= self._n_closed
 
     def over(self, asked: float) -> list[int]:
-        """Trials that wait for their windows to close and were asked by this time, up to the first that was not."""
+        """Return the trials with open windows that were asked by this time, up to the first one asked later."""
         n = len(self.arm_of)
         while self._first_open < n and not self._is_waiting(self._first_open):
             self._first_open += 1
@@ -423,7 +423,7 @@ class Journal:
         return trial in self.pending or trial in self.held
 
     def _close(self, number: int, trial: int | None, value: Any, at: float, note: str | None) -> None:
-        """The windows up to that of a trial have closed: held rewards count, and a missing one is late."""
+        """Close the windows up to that of a trial: held rewards count, and a missing one is late."""
         if value is not None and not (type(value) is float and abs(value) <= LARGEST_SCALE):
             raise FormatError(f"event {number} counts a late answer as {value!r}: the storage is damaged")
         if trial is None:
@@ -443,7 +443,7 @@ class Journal:
                 self._tell(number, trial, self.arm_of[trial], value)
 
     def close_windows(self, trial: int) -> None:
-        """Let the rewards count that are held for the windows up to that of a trial."""
+        """Count the rewards that are held for the windows up to that of a trial."""
         for one in range(self._n_closed, trial + 1) if self.held else ():
             if one in self.held:
                 told, reward = self.held.pop(one)
@@ -452,7 +452,7 @@ class Journal:
         self._n_closed = max(self._n_closed, trial + 1)
 
     def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
-        """A trial of its own round, told from the start; the current round goes on."""
+        """Add a past trial as a round of its own, with its reward; the current round continues."""
         self.past.add(trial)
         self.arm_of.append(arm)
         self.round_of.append(trial)
@@ -468,7 +468,7 @@ class Journal:
         self.annotation_of[trial] = merged(self.annotation_of.get(trial, {}), said)
 
     def _change_arms(self, kind: int, arm: Any, name: Any) -> None:
-        self.rest = []  # the round ends: what was not handed out of it never will be
+        self.rest = []  # the round ends: arms of it that were not assigned never will be
         if not 0 <= arm < len(self.names) + (kind == ARM):
             raise FormatError(f"there is no arm {arm!r} to change: the storage is damaged")
         if kind == RETIRE:
@@ -486,7 +486,7 @@ class Journal:
 
 
 def _checked_rest(number: int, rest: list[tuple[int, float]], n_arms: int) -> list[tuple[int, float]]:
-    """Arms that a round has still to hand out, with their propensities; a list of its own."""
+    """Return the arms that a round has yet to assign, with their propensities, as a new list."""
     if not all(type(arm) is int and 0 <= arm < n_arms and isinstance(chance, float | int) for arm, chance in rest):
         raise FormatError(f"event {number} begins a round with {rest!r} to come: the storage is damaged")
     return list(rest)

@@ -1,4 +1,4 @@
-"""Late answers: what a missing reward means once the window of its trial has closed.
+"""Late rewards: what a missing reward means once the window of its trial has closed.
 
 A trial's window closes ``window`` seconds after its ask. What a missing reward means then is stated when the study is
 created, and depends on why rewards are missing:
@@ -36,7 +36,7 @@ clock: Callable[[], float] = time.time
 
 
 class Lateness(NamedTuple):
-    """The window in seconds, and the reward that a missing answer counts as after it; None if it counts for nothing."""
+    """The window in seconds, and the reward that counts if none comes within it; None if the trial does not count."""
 
     window: float
     late: float | None
@@ -53,7 +53,7 @@ class Lateness(NamedTuple):
 
 
 def seconds(window: object) -> float:
-    """The length of a window given as a text, or in seconds.
+    """Return the length of a window, given as a text or in seconds.
 
     >>> seconds("24h"), seconds("1.5min"), seconds(30)
     (86400.0, 90.0, 30.0)
@@ -76,7 +76,7 @@ def seconds(window: object) -> float:
 
 
 def shown(window: float) -> str:
-    """A window as people read it.
+    """Return a window as people read it.
 
     >>> shown(86400.0), shown(5400.0), shown(0.5)
     ('1d', '90min', '0.5s')
@@ -86,7 +86,7 @@ def shown(window: float) -> str:
 
 
 def checked_lateness(window: object, late: object, check_reward: Callable[[float], Any]) -> Lateness | None:
-    """What ``window`` and ``late`` mean together; None if neither was given."""
+    """Check ``window`` and ``late`` together; None if neither was given."""
     if window is None and late is None:
         return None
     if window is None:
@@ -103,7 +103,7 @@ def checked_lateness(window: object, late: object, check_reward: Callable[[float
 
 
 def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:
-    """Draft the events that close the windows that are over; the trials whose answers are missing then."""
+    """Draft the events that close the windows that have ended, and return the trials whose rewards are missing."""
     lateness = journal.lateness
     closed = [] if lateness is None else journal.over(now - lateness.window)
     if lateness is None or not closed:

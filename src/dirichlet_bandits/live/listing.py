@@ -1,4 +1,4 @@
-"""All studies of a storage at a glance."""
+"""List all studies of a storage."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from dirichlet_bandits.storage import Storage, open_storage
 
 
 class Listed(NamedTuple):
-    """One study: its policy as text, how many arms, trials and pending trials it has, and its best arm, if any."""
+    """One study: its policy as text, its numbers of arms, trials and pending trials, and its best arm, if any."""
 
     study: str
     policy: str
@@ -21,7 +21,7 @@ class Listed(NamedTuple):
 
 
 def list_studies(storage: str | Storage, *, archived: bool = False) -> list[Listed]:
-    """The studies that are not archived, or those that are; each is read once, without building tables.
+    """Return the studies that are not archived, or those that are; each is read once, without building tables.
 
     >>> import dirichlet_bandits as db
     >>> study = db.create_study("maize", arms=["early", "late"], seed=1)

@@ -1,4 +1,4 @@
-"""The rounds of a study, read from its events: who could have been in each, and with which probability."""
+"""The rounds of a study, read from its events: which arms could have been in each, with which probability."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 class LoggedRounds(NamedTuple):
-    """A row a round: propensities of all arms that the study ever had, and whether all of it was handed out.
+    """One row per round: the propensities of all arms that the study ever had, and whether the round is complete.
 
-    A trial of the past is a round, and complete if its propensity is known; those of the other arms are NaN then, if
-    they could have come.
+    A past trial is a round of its own, which is complete if its propensity is known. The propensities of other arms
+    that could have come are then NaN.
     """
 
     journal: Journal
@@ -32,15 +32,15 @@ class LoggedRounds(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """Which trials count: of a unit, only the first."""
+        """Which trials count; only the first trial of a unit does."""
         counted = np.ones(len(self.journal.arm_of), bool)
         counted[list(self.journal.repeats)] = False
         return counted
 
     def propensities_of(self, trials: Ints) -> Floats:
-        """The propensities of the arms of these trials, as their rounds have them.
+        """Return the propensities of the arms of these trials, as their rounds have them.
 
-        Estimates divide by them, so they must be positive, and what is recorded with each trial.
+        Estimates divide by them, so they must be positive and equal to those recorded with each trial.
         """
         journal = self.journal
         found = self.propensities[self.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]]
@@ -55,7 +55,7 @@ class LoggedRounds(NamedTuple):
 
 @intact("the study")
 def read_rounds(events: Sequence[Event]) -> LoggedRounds:
-    """Rounds from events that were read with their data."""
+    """Read the rounds from events that were read with their data."""
     journal = Journal()
     journal.apply(events)
     found: list[bytes] = []
@@ -94,7 +94,7 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
 
 
 def _matrix(found: list[bytes], n_arms: int) -> Floats:
-    """Propensities as rows; arms that came later had none."""
+    """Return propensities as rows; arms that were added later have 0."""
     matrix = np.zeros((len(found), n_arms))
     sizes = np.array([len(data) // 8 for data in found], np.int64)
     for size in np.unique(sizes):

@@ -1,4 +1,4 @@
-"""What can still be read of a study some of whose events are missing: enough to export it, not to go on with it."""
+"""Recover what can be read of a study with missing events: enough to export it, but not to continue it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from dirichlet_bandits.storage.events import (
 
 
 class Mended(NamedTuple):
-    """Events that follow one another, and the ids that the study gave to their trials 0, 1, 2, ..."""
+    """Consecutive events, and the ids that the study gave to their trials 0, 1, 2, ..."""
 
     events: Sequence[Event]
     ids: Sequence[int]
@@ -32,11 +32,11 @@ class Mended(NamedTuple):
 
 @intact("the study")
 def mend(events: Sequence[Event]) -> Mended:
-    """Number events and trials anew; leave out what was told of trials that are missing.
+    """Renumber events and trials, leaving out what was reported about missing trials.
 
-    A reward that was taken back counts as abandoned where it is missing; one that was corrected, as told then.
-
-    Where arms are missing, stand-ins take their place; where the beginning of a round is, its propensities are NaN.
+    If the event of a reward is missing, a trial that was voided counts as abandoned, and one that was corrected as
+    told at that time. Placeholders replace missing arms. If the beginning of a round is missing, its propensities are
+    NaN.
     """
     if not events or events[-1].number + 1 == len(events):
         return Mended(events, range(sum(event.kind in (ASK, PAST) for event in events)))

@@ -4,8 +4,8 @@
 class Named:
     """A handle on a study by its name; ``identity`` was drawn when the study was created, and no other study has it.
 
-    An interrupt may come when a rename has been stored and the handle does not know yet. So ``_new_name`` is set
-    before, and the next look at the name finds out which one is right.
+    An interrupt may come after a rename has been stored but before the handle has the new name. So ``_new_name`` is
+    set first, and the next use of the name checks which one is right.
     """
 
     def __init__(self, name: str, identity: str) -> None:
@@ -15,7 +15,7 @@ class Named:
 
     @property
     def name(self) -> str:
-        """Name of the study."""
+        """The name of the study."""
         new = self._new_name
         if new is not None:
             if not self._has_name(self._name) and self._has_name(new):
@@ -28,5 +28,5 @@ class Named:
         self._new_name = None
 
     def _has_name(self, name: str) -> bool:
-        """Whether the study is stored by this name."""
+        """Whether the study is stored under this name."""
         raise NotImplementedError

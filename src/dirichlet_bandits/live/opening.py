@@ -1,4 +1,4 @@
-"""Studies by name: create, load, list."""
+"""Create, load, list and delete studies by name."""
 
 import secrets
 import time
@@ -39,16 +39,16 @@ def create_study(
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
-    """A new study of these arms; with ``load_if_exists`` the one of this name, if there is one.
+    """Create a study with these arms; with ``load_if_exists``, load the study of this name if it exists.
 
     ``storage`` is a URL, ``sqlite:///maize.db`` or ``postgresql+psycopg://user@host/database``; None keeps the study in
-    memory. The same seed and the same rewards lead to the same decisions; without a seed one is drawn. A study that
+    memory. The same seed and the same rewards lead to the same decisions; without a seed, one is drawn. A study that
     exists must have been created with the same arms, policy, direction, control, bounds and floor, and the same seed if
     one is given. The policy may be written as on the command line, ``"NPTS(upper=1)"``.
 
-    With ``direction="minimize"`` what is told are costs: a policy without bounds sees -cost; one with both, which
-    bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the arm that
-    :meth:`Study.summary` compares the others with.
+    With ``direction="minimize"``, you report costs instead of rewards: a policy without bounds sees -cost; one with two
+    bounds, which bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the
+    arm that :meth:`Study.summary` compares the others with.
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
@@ -56,18 +56,18 @@ def create_study(
     ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
     become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
 
-    A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds; ``late``
-    states what it means then. ``"abandon"``: the trial does not count. A number, such as 0: that is the reward of the
-    trial, and other rewards do not count before their windows close, either (``docs/live.md`` explains why).
+    A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds, and ``late``
+    states what that means. With ``"abandon"``, the trial does not count. A number, such as 0, is the reward of the
+    trial, and then other rewards do not count before their windows close, either (``docs/live.md`` explains why).
 
     With ``segments``, such as ``["clay", "sand"]``, every ask is for one of them, and the policy learns in each of them
     separately.
 
-    ``history`` are past rewards by arm, which the policy knows from the beginning, and ``weight`` says how much each of
-    them counts, from 0 (not at all) to 1 (as if it had been observed). They never enter summaries and estimates.
+    ``history`` holds past rewards by arm, with which the policy starts, and ``weight`` is how much each of them counts,
+    from 0 (not at all) to 1 (as if it had been observed). They never enter summaries and estimates.
 
-    ``token`` is a name of your own for this call: whoever calls again with the same token, because the first answer
-    was lost, gets the study that the first call made.
+    ``token`` is your own name for this call. If the response was lost, call again with the same token: you get the
+    study that the first call created.
 
     >>> study = create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], seed=7)
     >>> sorted(trial.arm for trial in study.ask(3))
@@ -129,7 +129,7 @@ def create_study(
 
 
 def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:
-    """The study of this name. ``policy`` is needed only if its class is one of your own.
+    """Load the study of this name. ``policy`` is needed only if you wrote its class yourself.
 
     >>> load_study("maize", "sqlite:///nowhere.db")
     Traceback (most recent call last):
@@ -143,7 +143,7 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None
 
 
 def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
-    """Names of the studies in a storage, the oldest first; with ``archived`` those of the archived ones instead.
+    """Return the names of the studies in a storage, oldest first; with ``archived``, of the archived ones instead.
 
     >>> from dirichlet_bandits.storage import MemoryStorage
     >>> place = MemoryStorage()
@@ -155,10 +155,10 @@ def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
 
 
 def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: str | None = None) -> None:
-    """Remove a study with all of its events, for good; ``confirm`` must be its name once more.
+    """Delete a study and all of its events permanently; ``confirm`` must repeat its name.
 
-    :meth:`Study.export` keeps its trials, :meth:`Study.archive` only hides it. With the ``identity`` of a
-    :class:`Study`, another study that has its name by now is left alone: a :class:`ConflictError`.
+    :meth:`Study.export` saves its trials, and :meth:`Study.archive` only hides it. With the ``identity`` of a
+    :class:`Study`, another study that has its name by now is not deleted, and a :class:`ConflictError` is raised.
 
     >>> from dirichlet_bandits.storage import MemoryStorage
     >>> place = MemoryStorage()
@@ -197,7 +197,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
-        identity=settings.get("identity", ""),  # studies of before have none
+        identity=settings.get("identity", ""),  # older studies have none
     )
 
 
@@ -209,7 +209,7 @@ def _settings(storage: Storage, name: str) -> dict[str, Any]:
 
 
 def _number(seed: Seed) -> str:
-    """The seed as one whole number in digits: JSON readers may not keep so large an integer."""
+    """Return the seed as one whole number in digits, because JSON readers may not keep so large an integer."""
     if isinstance(seed, int):
         return str(root_sequence(seed).entropy)
     words = root_sequence(seed).generate_state(4)

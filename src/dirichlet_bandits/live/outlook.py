@@ -1,6 +1,6 @@
-"""How many more trials until a winner is named, if arms keep coming as they do, and which floor would halve that.
+"""Estimate how many more trials it takes to name a winner at the present rates, and which floor would halve that.
 
-A projection, not a promise: the rewards to come are taken to be distributed like those seen so far.
+This is a projection, not a promise: it assumes that future rewards are distributed like those seen so far.
 """
 
 import math
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """Trials to come until a winner is named, None if that is not in sight; a floor per arm, and trials with it."""
+    """Trials until a winner is named, None if that is not in sight; a floor per arm, and the trials with it."""
 
     more: int | None
     floor: float | None
@@ -38,7 +38,7 @@ class Outlook(NamedTuple):
 
 
 def outlook(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, chances: Floats) -> Outlook:
-    """The trials that a winner takes if each arm comes with these chances, and with a floor that halves them."""
+    """Return the number of trials that a winner takes if arms come with these chances, and a floor that halves it."""
 
     def trials(floor: float) -> float:
         mixed = floor + (1.0 - floor * chances.size) * chances
@@ -56,7 +56,7 @@ def outlook(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, cha
 
 
 def _trials(samples: Sequence[Sample], rule: Rule, margin: float, chances: Floats) -> float:
-    """Trials until one rival is beaten; infinite if it is not in sight."""
+    """Return the trials until one rival is beaten; infinite if that is not in sight."""
     best, rival = samples[rule.leader], samples[rule.rival]
 
     def beaten(n: float) -> bool:
@@ -78,7 +78,7 @@ def _trials(samples: Sequence[Sample], rule: Rule, margin: float, chances: Float
 
 
 def _smallest(enough: Callable[[float], bool], most: float) -> float | None:
-    """The smallest floor that is enough, in steps of 1%, or finer below 2%; None if not even an equal share is."""
+    """Return the smallest sufficient floor, in steps of 1%, or finer below 2%; None if an equal share is not enough."""
     steps = np.concatenate([np.arange(0.001, 0.02, 0.001), np.arange(0.02, 0.5, 0.01)])
     steps = steps[steps < most]
     if not steps.size or not enough(float(steps[-1])):

@@ -1,4 +1,4 @@
-"""Two arms compared: how much their rewards say about the difference of their means, at all times at once.
+"""Compare two arms: how much their rewards say about the difference of their means, at all times at once.
 
 For arms b and a, ``statistic`` is the evidence Z(d) against mu_a >= mu_b + d, and ``cost`` is what it must exceed
 besides log(1/delta). Inverting Z gives a confidence sequence for mu_b - mu_a (``lead``), so a rule that compares Z with
@@ -44,9 +44,10 @@ _STEPS: Final = 100  # of a solver that needs five
 
 
 class Sample(NamedTuple):
-    """Rewards of an arm: their number, mean and variance; between bounds also values in [0, 1] and their weights.
+    """Rewards of an arm: their number, mean and variance; with bounds, also values in [0, 1] and their weights.
 
-    ``unit`` is the distance of the bounds, infinite without bounds. ``tells`` is False if the rewards say nothing yet.
+    ``unit`` is the distance between the bounds, infinite without bounds. ``tells`` is False if the rewards do not yet
+    allow a comparison.
     """
 
     n: float
@@ -58,12 +59,12 @@ class Sample(NamedTuple):
     weights: Floats
 
     def grown(self, more: float) -> "Sample":
-        """The sample as it would be with more rewards that look like these."""
+        """Return the sample as it would be with more rewards that look like these."""
         return self._replace(n=self.n + more)
 
 
 def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
-    """Rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
+    """Return rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
 
     >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
     0.75
@@ -80,20 +81,20 @@ def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
 
 
 def rewards_by_arm(journal: Journal) -> list[Floats]:
-    """The rewards of each arm that count, in the order in which they were reported."""
+    """Return the rewards of each arm that count, in the order in which they were reported."""
     arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards, np.float64)
     return [rewards[arms == arm] for arm in range(len(journal.names))]
 
 
 def costs(best: Sample, rival: Sample) -> float:
-    """r(n_b) + r(n_a): how much more than log(1/delta) the evidence must be."""
+    """Return r(n_b) + r(n_a), by which the evidence must exceed log(1/delta)."""
     if best.unit < math.inf:
         return portfolio_regret(best.n) + portfolio_regret(rival.n)
     return 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
 
 
 def statistic(best: Sample, rival: Sample, margin: float) -> float:
-    """Z(margin), the evidence that the mean of the best arm is more than that of the rival less ``margin``.
+    """Return Z(margin), the evidence that the best arm's mean exceeds the rival's less ``margin``.
 
     >>> best, rival = (sample(np.array(x), (0.0, 1.0)) for x in ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0]))
     >>> round(statistic(best, rival, 0.0), 12) == round(6.0 * math.log(2.0), 12)
@@ -103,7 +104,7 @@ def statistic(best: Sample, rival: Sample, margin: float) -> float:
 
 
 def _evidence(best: Sample, rival: Sample, margin: float) -> tuple[float, float]:
-    """Z and its derivative in the margin."""
+    """Return Z and its derivative in the margin."""
     if not (best.tells and rival.tells):
         return 0.0, 0.0
     if best.values.size:
@@ -116,7 +117,7 @@ def _evidence(best: Sample, rival: Sample, margin: float) -> tuple[float, float]
 
 
 def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
-    """Confidence sequence for how much the mean of the best arm exceeds that of the rival.
+    """Return a confidence sequence for how much the mean of the best arm exceeds that of the rival.
 
     Each end is wrong, at any time, with probability at most exp(-log_odds): the level is 1 - 2 exp(-log_odds).
     ``low > -margin`` if and only if ``statistic(best, rival, margin) > log_odds + costs``.
@@ -131,7 +132,7 @@ def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
 
 
 def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
-    """-d for the d with Z(d) = log_odds + r + r, by Newton's method on a convex function, kept in a bracket."""
+    """Return -d for the d with Z(d) = log_odds + r + r, by Newton's method on a convex function, kept in a bracket."""
     widest = best.unit
     if not (best.tells and rival.tells):
         return -widest

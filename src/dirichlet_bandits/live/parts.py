@@ -14,7 +14,7 @@ _OF_TRIALS = (TELL, ABANDON, VOID, CORRECT)
 
 
 class Parts:
-    """The journals of the segments that have trials, and where each trial of the study is in them."""
+    """The journals of the segments that have trials, and the position of each trial of the study in them."""
 
     def __init__(self, whole: "Journal") -> None:
         self._whole = whole
@@ -23,7 +23,7 @@ class Parts:
         self._place: dict[int, tuple[str, int]] = {}
 
     def journal(self, segment: str) -> "Journal":
-        """The journal of a segment; an empty one if it has no trial yet."""
+        """Return the journal of a segment; an empty one if it has no trial yet."""
         return self.journals.get(segment) or self._new()
 
     def _new(self) -> "Journal":
@@ -35,7 +35,7 @@ class Parts:
         return part
 
     def ask(self, event: Event, asked: Asked) -> int:
-        """Take note of an ask of a segment; the trial with which its round began, as the study numbers it."""
+        """Apply an ask of a segment, and return the first trial of its round, as the study numbers it."""
         segment = str(asked.segment)
         part = self.journals.setdefault(segment, self.journal(segment))
         ids = self._ids.setdefault(segment, [])
@@ -46,7 +46,7 @@ class Parts:
         return ids[part.round_of[local]]
 
     def apply(self, event: Event) -> None:
-        """Pass on what concerns a trial of a segment, or all of them; asks come by :meth:`ask`."""
+        """Apply an event of one trial to its segment, or another event to all segments; asks go through :meth:`ask`."""
         if event.kind in _OF_ALL or (event.kind == LATE and event.trial is None):
             for part in self.journals.values():
                 part.apply([event])

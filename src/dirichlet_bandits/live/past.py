@@ -1,4 +1,4 @@
-"""Past data: trials that somebody else decided, with their rewards."""
+"""Past data: trials that were decided elsewhere, with their rewards."""
 
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,7 +20,7 @@ _OPTIONAL = ("time", "propensity")
 
 
 class Past(NamedTuple):
-    """A trial of the past: its time in seconds since 1970 and its propensity may be unknown."""
+    """A past trial; its time, in seconds since 1970, and its propensity may be unknown."""
 
     arm: str
     reward: float
@@ -29,7 +29,7 @@ class Past(NamedTuple):
 
 
 def read_past(frame: "pd.DataFrame | Any") -> list[Past]:
-    """The rows of a table, or of what pandas makes one of, checked.
+    """Check and return the rows of a table, or of anything that pandas can turn into one.
 
     >>> read_past({"arm": ["red"], "reward": [1], "time": ["2026-03-01"]})
     [Past(arm='red', reward=1.0, time=1772323200.0, propensity=None)]
@@ -85,7 +85,7 @@ def _times(column: "pd.Series[Any]") -> list[float | None]:
 
 
 def chances_of(row: Past, arm: int, possible: list[int], n_arms: int) -> bytes | None:
-    """What is known of all propensities: that of this arm; NaN for others that could have come; 0 for the rest."""
+    """Return the known propensities: that of this arm, NaN for others that could have come, 0 for the rest."""
     if row.propensity is None:
         return None
     chances = np.zeros(n_arms)

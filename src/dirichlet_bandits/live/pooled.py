@@ -26,14 +26,14 @@ Intervals = Callable[[Journal, float], Sequence[Interval]]
 
 
 def shares_of_segments(journal: Journal) -> dict[str, float]:
-    """The share of each segment among the trials that count."""
+    """Return the share of each segment among the trials that count."""
     sizes = {segment: len(part.arm_of) for segment, part in journal.parts.journals.items()}
     total = sum(sizes.values())
     return {segment: size / total for segment, size in sizes.items()}
 
 
 def pooled_means(journal: Journal) -> list[float]:
-    """The mean of each arm over all segments; NaN where a segment has no reward of it."""
+    """Return the mean of each arm over all segments; NaN if a segment has no reward of it."""
     total = np.zeros(len(journal.names))
     for segment, share in shares_of_segments(journal).items():
         part = journal.parts.journals[segment]
@@ -44,7 +44,7 @@ def pooled_means(journal: Journal) -> list[float]:
 
 
 def pooled_intervals(journal: Journal, intervals: Intervals, level: float) -> list[Interval]:
-    """The interval of each arm's mean over all segments, from those of its segments."""
+    """Return the interval of each arm's mean over all segments, from those of its segments."""
     weights = shares_of_segments(journal)
     each = 1.0 - (1.0 - level) / len(weights)
     low, high = np.zeros(len(journal.names)), np.zeros(len(journal.names))

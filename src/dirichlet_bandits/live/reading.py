@@ -1,4 +1,4 @@
-"""What can be asked of a study without changing it."""
+"""The methods of a study that do not change it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ LEVEL: Final = 0.95
 
 
 class Trial(NamedTuple):
-    """An arm that was handed out: try it, then tell the reward under this id.
+    """An arm that was assigned: try it, then tell the reward under this id.
 
     ``propensity`` is the exact probability with which the arm was to be in its round (see ``docs/live.md``).
     """
@@ -51,30 +51,30 @@ class ReadableStudy(Following, Estimating):
         return study_html(self)
 
     def __len__(self) -> int:
-        """Number of trials handed out so far, and of those added from the past."""
+        """Return the number of trials so far, including past trials that were added."""
         return len(self._read().arm_of)
 
     @property
     def arms(self) -> list[str]:
-        """Names of the arms that may be handed out."""
+        """Names of the active arms."""
         journal = self._read()
         return [journal.names[arm] for arm in journal.active_arms()]
 
     @property
     def window(self) -> float | None:
-        """Seconds after which a missing reward is late; None if there is no such time."""
+        """Seconds after which a missing reward is late; None if there is no window."""
         lateness = self._read().lateness
         return None if lateness is None else lateness.window
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
-        """The reward that a missing answer means after the window, or ``"abandon"``; None without a window."""
+        """The reward that counts if none has come within the window, or ``"abandon"``; None without a window."""
         lateness = self._read().lateness
         return None if lateness is None else lateness.as_given
 
     @property
     def archived(self) -> bool:
-        """Whether the study was archived."""
+        """Whether the study is archived."""
         name = self.name
         archived = name in self.storage.names(archived=True)
         self._check_settings(self.storage.settings(name))
@@ -82,24 +82,24 @@ class ReadableStudy(Following, Estimating):
 
     @property
     def pending(self) -> list[Trial]:
-        """Trials that were neither told nor abandoned, the oldest first."""
+        """The trials that are pending, oldest first."""
         with self._lock:
             journal = self._read()
             return [trial_of(journal, trial) for trial in journal.pending]
 
     @property
     def best_arm(self) -> str | None:
-        """The best arm so far among those that may be handed out; None while there is nothing to say.
+        """The best active arm so far; None if no arm can be named yet.
 
-        By the mean of its rewards, or by what the policy judges arms by: their CVaR for those of the CVaR family. An
-        arm is named when it alone is the best of at least two, with ten rewards or more;
-        ``summary().attrs["best_arm_reason"]`` says why it is, or why none is.
+        Arms are compared by the means of their rewards, or by the policy's own objective, such as the CVaR. An arm is
+        named if it alone is the best of at least two and has ten rewards or more;
+        ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
         with self._lock:
             return frames.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
-        """For every arm the exact probability that it is in the next round (of the segment); see ``docs/live.md``."""
+        """Return the exact probability that each arm is in the next round (of the segment); see ``docs/live.md``."""
         checked_segment(segment, self.segments)
         with self._lock:
             state = self._look()
@@ -110,11 +110,11 @@ class ReadableStudy(Following, Estimating):
     def summary(
         self, level: float = LEVEL, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
-        """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean.
+        """Return one row per arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
-        With a policy that judges arms otherwise, a column ``value`` has that of each arm's rewards;
-        ``.attrs["objective"]`` says what it is. For a CVaR ``value_low`` and ``value_high`` are the ends of its
-        interval, and ``.attrs["value_interval"]`` says what it assumes.
+        If the policy judges arms by another objective, which ``.attrs["objective"]`` names, the column ``value`` has
+        it for each arm's rewards. For a CVaR, ``value_low`` and ``value_high`` are the ends of its interval, and
+        ``.attrs["value_interval"]`` describes its assumptions.
 
         The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
         ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
@@ -124,18 +124,19 @@ class ReadableStudy(Following, Estimating):
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
         (``live/readings.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]`` what it
-        would be if all arms had been tried equally often, by the means of today. ``.attrs["drift"]`` names the arms
+        would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the arms
         whose rewards do not look like one distribution any more; arms that do not change are ever named with a
         probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
 
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
-        counts rewards that were told, but do not count before their windows close.
+        counts trials with rewards that are held until their windows close.
 
-        With a ``segment`` the summary is of its trials alone. Without, in a study with segments, the mean of an arm is
-        that of the segments' means, weighted by their shares of all trials, with an interval for that.
+        With a ``segment``, the summary describes its trials alone. Without a ``segment``, in a study that has segments,
+        the mean of an arm averages its means in the segments, weighted by their shares of all trials, and the interval
+        is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/pairs.py``). With probability ``level``, no lift is ever outside of its own.
+        sequence of the difference (``live/pairs.py``). With probability ``level``, no lift ever leaves its interval.
         """
         if segment is not None:
             checked_segment(segment, self.segments)
@@ -145,16 +146,16 @@ class ReadableStudy(Following, Estimating):
             return frames.summary(journal, self.policy, level, self._direction, self.control, limits)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
-        """Name the winner of the study, or of a segment, or say what is missing.
+        """Name the winner of the study, or of a segment, or report what is missing.
 
-        The probability of ever naming a wrong one, at any time and however often it is asked, is at most ``delta``: an
-        arm whose mean is not better than that of every other active arm less ``margin``. With a positive margin, in the
-        unit of the rewards, the winner may be that much worse than the best arm; with a negative one it must be that
-        much better than all others. With bounds of the rewards this is proved; without, it holds in the limit of many
-        rewards, and ``proved`` is False. Print the answer to read it; see :class:`Winner`.
+        The probability of ever naming a wrong arm, however often you call, is at most ``delta``. An arm is wrong if its
+        mean is not better than that of every other active arm less ``margin``. With a positive margin, in the unit of
+        the rewards, the winner may be that much worse than the best arm; with a negative one, it must be that much
+        better than all others. With bounds of the rewards, this is proved. Without bounds, it holds in the limit of
+        many rewards, and ``proved`` is False. Print the result to read it; see :class:`Winner`.
 
         A winner that is named is stored in the study, and stays: later calls return it with the number of trials at
-        that time, and with a note if the rewards of that day would not establish it any more.
+        that time, and with a note if the present rewards would no longer establish it.
 
         In a study with segments, arms are compared within one ``segment``, with a probability ``delta`` of error each.
 
@@ -176,13 +177,13 @@ class ReadableStudy(Following, Estimating):
         return winner(journal, self.policy, self._limits, self.direction, question)
 
     def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times, and whether its reward was late.
+        """Return one row per trial: arm, propensity, round, status, reward, times, and whether its reward was late.
 
         The status ``held`` means that the reward counts when the window of its trial closes.
 
-        Of a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
-        ``history`` all rewards and reasons in their order, as JSON: null is the reward of a voided trial. Trials of the
-        past have no propensity if none was given.
+        For a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
+        ``history`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have no
+        propensity if none was given.
         """
         with self._lock:
             return frames.trials(self._read())
@@ -200,9 +201,10 @@ class ReadableStudy(Following, Estimating):
     ) -> DifferenceEstimate:
         """Estimate by how much the rewards of arm ``a`` exceed those of arm ``b``, even if the arms change.
 
-        From the recorded propensities: x/p(a) where a came, less x/p(b) where b came, on average over the rounds in
-        which both could come. The interval holds at all times at once, whatever the distributions of the rewards and
-        however they change within the bounds: those of the study, or ``bounds``. See :class:`DifferenceEstimate`.
+        The estimate uses the recorded propensities: it averages x/p(a) where a came, less x/p(b) where b came, over the
+        rounds in which both could come. The interval holds at all times at once, whatever the distributions of the
+        rewards and however they change within the bounds: those of the study, or ``bounds``. See
+        :class:`DifferenceEstimate`.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], policy="EqualSplit", bounds=(0, 1), seed=1)
@@ -222,15 +224,15 @@ class ReadableStudy(Following, Estimating):
         return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
-        """Decide everything again from the stored events and compare with what was recorded.
+        """Repeat every decision from the stored events and compare it with what was recorded.
 
-        ``progress(done, total)`` is called now and then, with numbers of events.
+        ``progress(done, total)`` is called from time to time, with numbers of events.
         """
         return replay(self._events(), self._nothing().decider, progress)
 
 
 def trial_of(journal: Journal, trial: int) -> Trial:
-    """The trial of this number."""
+    """Return the trial with this number."""
     asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
     arm, segment, unit = journal.names[journal.arm_of[trial]], journal.segment_of.get(trial), journal.unit_of.get(trial)
     return Trial(trial, arm, journal.propensity_of[trial], asked_at, segment, unit)

@@ -1,6 +1,6 @@
-"""What people read beside means and intervals: lift in percent, the probability of being best, what was earned.
+"""Readings beside means and intervals: lift in percent, the probability of being best, and earnings.
 
-None of these is a promise. The probability of being best is Bayesian: each mean has the posterior of the Bayesian
+None of these is a guarantee. The probability of being best is Bayesian: each mean has the posterior of the Bayesian
 bootstrap, rewards weighted by Dirichlet(1, ..., 1), with one more reward at each bound if there are bounds. It is
 computed from the Beta distribution (without bounds, the normal one) of the same mean and variance. For rewards of 0 and
 1 this is the exact posterior with a uniform prior, Beta(1 + successes, 1 + failures).
@@ -48,7 +48,7 @@ def add_readings(
 
 
 def drift_words(arms: Sequence[str]) -> str:
-    """The warning of a summary.
+    """Return the warning that a summary shows for arms that drift.
 
     >>> drift_words(["a", "b"])
     'the rewards of a, b do not look like one distribution: intervals and winners may be wrong'
@@ -57,7 +57,7 @@ def drift_words(arms: Sequence[str]) -> str:
 
 
 def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
-    """The active arm with the best mean."""
+    """Return the active arm with the best mean."""
     means = frame["mean"][frame["active"]].dropna()
     if means.empty:
         return None
@@ -65,13 +65,13 @@ def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
 
 
 def _equal_split(journal: Journal) -> float:
-    """What the same number of rewards would have come to if all arms had shared them, by the means of today."""
+    """Return the total if all arms had shared the same number of rewards equally, by their present means."""
     means = [float(x.mean()) for x in rewards_by_arm(journal) if x.size]
     return len(journal.told_rewards) * float(np.mean(means)) if means else 0.0
 
 
 def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bounds) -> Floats:
-    """The probability of being best of each active arm; NaN where it is not defined."""
+    """Return the probability of being best for each active arm; NaN where it is not defined."""
     found = np.full(len(journal.names), math.nan)
     if journal.parts.journals or not isinstance(policy.objective, Mean):
         return found
@@ -83,7 +83,7 @@ def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bou
 
 
 def probability_best(of_arm: Sequence[Floats], bounds: Bounds) -> Floats:
-    """The posterior probability that each arm has the largest mean; NaN if an arm says nothing yet.
+    """Return the posterior probability that each arm has the largest mean; NaN if that is undefined.
 
     >>> coins = np.array([1.0, 0.0]), np.array([1.0, 1.0, 0.0])
     >>> probability_best(coins, (0.0, 1.0)).round(3).tolist()
@@ -106,7 +106,7 @@ def probability_best(of_arm: Sequence[Floats], bounds: Bounds) -> Floats:
 
 
 def _distribution(points: Floats, mean: Floats, error: Floats, bounds: Bounds) -> Floats:
-    """Distribution functions, one row per arm."""
+    """Return distribution functions, one row per arm."""
     from scipy.special import betainc, ndtr
 
     if not are_finite(bounds):

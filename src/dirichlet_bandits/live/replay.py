@@ -1,4 +1,4 @@
-"""Deciding everything again: does what was recorded follow from the events?"""
+"""Repeat every decision of a study: does what was recorded follow from the events?"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _SHOWN: Final = 20
 
 @dataclass(frozen=True)
 class Replay:
-    """Outcome of a replay: how many trials in how many rounds, and the first differences in words."""
+    """The outcome of a replay: the numbers of trials and rounds, and the first differences in words."""
 
     trials: int
     rounds: int
@@ -33,7 +33,7 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """Whether every decision and propensity came out again."""
+        """Whether the replay reproduced every decision and propensity."""
         return self.n_differences == 0
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Replay:
 
 
 def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
-    """Walk through events that were read with their data; ``decider`` is a fresh one with the study's seed."""
+    """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     journal, trials, rounds, n_wrong, words = Journal(), 0, 0, 0, list[str]()
 
     def look(event: Event) -> None:
@@ -83,7 +83,7 @@ def _check_repeat(journal: Journal, event: Event, asked: Asked) -> str:
 def _check_rest(journal: Journal, event: Event) -> str:
     arm, chance = journal.rest[0]
     same = event.arm == arm and event.value == chance and event.data is None
-    return "" if same else f"recorded arm {event.arm}, the round goes on with {arm}"
+    return "" if same else f"recorded arm {event.arm}, the round continues with {arm}"
 
 
 def _check_round(journal: Journal, decider: Decider, event: Event) -> str:

@@ -1,8 +1,8 @@
-"""How bad are the bad rewards? Intervals for a CVaR that hold at all times at once, of an arm or of another choice.
+"""Intervals for a CVaR that hold at all times at once, for an arm or for another choice.
 
 The CVaR at level a is the largest value of  g(q) = q - h(q)/a,  h(q) = E (q - X)^+  (Rockafellar and Uryasev, 2000).
 So bounds of h at the points of a grid, fixed before any reward is seen, bound the CVaR: from below by the best point of
-the grid, from above between neighbours too, where h rises, and by no more than q does.
+the grid, and from above between neighbors too, where h rises, and by no more than q does.
 
 In round j let Y_j = sum over its arms of w_j (q - x)^+, with w = 1 for the rewards of an arm, and w = pi/p for another
 choice, p being the recorded propensity: then E[Y_j | the past] = m_j h_j(q), m_j being the weight that the choice puts
@@ -13,7 +13,7 @@ on arms with p > 0. For every theta > 0, as log(1 + y) >= y - y^2/2 for y >= 0, 
 
 are supermartingales that start at 1: each exceeds 1/delta, at any time, with a probability of at most delta. All points
 of the grid and all theta of another one share the probability of error. Nothing is asymptotic; rewards need bounds, and
-those of an arm must be independent draws of one law, as for its mean (``intervals.py``).
+those of an arm must be independent draws of one distribution, as for its mean (``intervals.py``).
 
 References: Rockafellar and Uryasev (2000), Optimization of conditional value-at-risk; Fan, Grama and Liu (2015),
 Exponential inequalities for martingales with applications, EJP 20; Howard, Ramdas, McAuliffe and Sekhon (2021),
@@ -41,23 +41,23 @@ from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
-BOUNDED: Final = "confidence sequence for a CVaR: any law within the bounds"
+BOUNDED: Final = "confidence sequence for a CVaR: any distribution within the bounds"
 UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
-_GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
+_GRID: Final = np.arange(257) / 256.0  # of q in [0, 1], to which the rewards are scaled
 THETAS: Final = 2.0 ** np.arange(-12, 12)
 _SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
 
 
 @dataclass(frozen=True)
 class RiskEstimate:
-    """CVaR of the rewards of another choice, from the log of a study.
+    """The CVaR of the rewards of another choice, estimated from the log of a study.
 
-    ``value`` is that of the log reweighted by pi/p, weights divided by their sum. From ``low`` to ``high`` lies, with
-    the ``confidence`` and at all times at once, the CVaR of the law of a reward of the choice, over the ``rounds`` that
-    were counted: rounds that were cut short are not, nor, for fixed weights of arms, those in which one of the arms
-    could not come. In the interval trials without a reward (``missing``) count as the worst, and as the best, that they
-    could be. ``unsupported`` and ``effective_rounds`` as in :class:`Estimate`.
+    ``value`` is the CVaR of the log reweighted by pi/p, with weights divided by their sum. The CVaR of the choice's
+    rewards lies between ``low`` and ``high`` with the ``confidence``, at all times at once, over the ``rounds`` that
+    count. Rounds that were cut short do not count; nor, for fixed weights of arms, do those in which one of the arms
+    could not come. In the interval, trials without a reward (``missing``) count as the worst reward at the lower end
+    and as the best at the upper end. ``unsupported`` and ``effective_rounds`` are as in :class:`Estimate`.
 
     Reference: see ``live/risk.py``.
     """
@@ -74,14 +74,14 @@ class RiskEstimate:
 
 
 class Sums(NamedTuple):
-    """For each q of the grid sum Y_j and sum Y_j^2."""
+    """The sums of Y_j and of Y_j^2 for each q of the grid."""
 
     first: Floats
     second: Floats
 
 
 def asked_cvar(objective: object) -> CVaR | None:
-    """The CVaR that an estimate is to be of; None for the mean.
+    """Return the CVaR that should be estimated; None for the mean.
 
     >>> asked_cvar(None), asked_cvar(CVaR(0.2))
     (None, CVaR(level=0.2))
@@ -94,13 +94,13 @@ def asked_cvar(objective: object) -> CVaR | None:
 
 
 def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidence: float) -> Interval:
-    """Confidence sequence for the CVaR of rewards in [lower, upper], any law there; exact at every sample size.
+    """Return a confidence sequence for the CVaR of rewards in [lower, upper]; exact at every sample size.
 
     >>> interval = cvar_sequence(np.random.default_rng(0).random(5000), 0.0, 1.0, 0.2, 0.95)
     >>> interval.low < 0.1 < interval.high
     True
 
-    Reference: see the head of the file.
+    Reference: see the top of this file.
     """
     z = np.sort((x - lower) / (upper - lower))
     below = np.searchsorted(z, _GRID, side="right")
@@ -114,8 +114,10 @@ def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidenc
 def cvar_sequences(
     told: Sequence[Floats], level: float, bounds: tuple[float, float], confidences: Floats, direction: str = MAXIMIZE
 ) -> tuple[list[Interval], str]:
-    """The sequence of each arm of a study, with its own confidence, and in words what it assumes, or why there is none;
-    of costs the large ones are bad."""
+    """Return the sequence of each arm with its own confidence, and its assumptions in words, or why there is none.
+
+    If the study has costs, the large ones are bad.
+    """
     lower, upper = bounds
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return [Interval(-math.inf, math.inf)] * len(told), UNBOUNDED
@@ -136,8 +138,10 @@ def estimate_cvar(
     confidence: float,
     direction: str = MAXIMIZE,
 ) -> RiskEstimate:
-    """The CVaR of the rewards of another choice, from events that were read with their data; of costs the large ones
-    are bad."""
+    """Estimate the CVaR of the rewards of another choice, from events that were read with their data.
+
+    If the study has costs, the large ones are bad.
+    """
     number_between("confidence", confidence, 0, 1)
     lower, upper = bounds
     if not (math.isfinite(lower) and math.isfinite(upper)):
@@ -180,7 +184,7 @@ def estimate_cvar(
 
 
 class _Log(NamedTuple):
-    """A trial that counts: its round, arm, weight, and reward (NaN: none)."""
+    """A trial that counts: its round, arm, weight, and reward (NaN if missing)."""
 
     row: Ints
     arm: Ints
@@ -191,7 +195,7 @@ class _Log(NamedTuple):
 def wanted_in_rounds(
     events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
 ) -> tuple[Floats, np.ndarray, dict[str, float]]:
-    """What the choice would do in each round, which rounds count, and what of it the log cannot speak for."""
+    """Return what the choice would do in each round, which rounds count, and which part the log does not cover."""
     possible, names = rounds.propensities > 0.0, rounds.journal.names
     if isinstance(choice, Policy):
         decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
@@ -200,7 +204,7 @@ def wanted_in_rounds(
         lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
         return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}
     weights = weights_of(choice, names)
-    # Whether an arm could come was known when the round was drawn: a choice of rounds that favours no reward.
+    # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
     counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)
     never = ~(possible & rounds.complete[:, None]).any(axis=0) & (weights > 0.0)
     lost = {names[k]: float(weights[k]) for k in np.flatnonzero(never)}
@@ -208,7 +212,7 @@ def wanted_in_rounds(
 
 
 def logged(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
-    """The trials of the rounds that count."""
+    """Return the trials of the rounds that count."""
     journal = rounds.journal
     trials = (
         np.flatnonzero(counted[rounds.row_of_trial] & rounds.counts) if len(journal.arm_of) else np.zeros(0, np.int64)
@@ -219,14 +223,14 @@ def logged(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
 
 
 def largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
-    """What the weights of a round could at most come to: its largest, or all, where more than one arm may be in it."""
+    """Return the most that the weights of a round can sum to: the largest, or all if several arms may be in it."""
     ratios = np.where(p > 0.0, wanted, 0.0) / np.where(p > 0.0, p, 1.0)
     single = p.sum(axis=1) <= 1.0 + _SURE
     return float(np.where(single, ratios.max(axis=1), ratios.sum(axis=1))[counted].max())
 
 
 def _sums(row: Ints, weight: Floats, z: Floats, n: int) -> Sums:
-    """Sums over rounds, for each q of the grid."""
+    """Return sums over rounds for each q of the grid."""
     first, second = np.zeros(_GRID.size), np.zeros(_GRID.size)
     for k, q in enumerate(_GRID):
         y = np.bincount(row, weight * np.maximum(q - z, 0.0), n)
@@ -235,13 +239,13 @@ def _sums(row: Ints, weight: Floats, z: Floats, n: int) -> Sums:
 
 
 def least(sums: Sums, mass: float, price: float) -> Floats:
-    """Lower bounds of sum E Y_j / mass, each wrong with probability exp(-price) for each theta."""
+    """Return lower bounds of sum E Y_j / mass, each wrong with probability exp(-price) for each theta."""
     theta = THETAS[:, None]
     return np.asarray(((sums.first - 0.5 * theta * sums.second - price / theta) / mass).max(axis=0))
 
 
 def greatest(sums: Sums, mass: float, b: Floats, price: float) -> Floats:
-    """Upper bounds of sum E Y_j / mass if no Y_j exceeds b, each wrong with probability exp(-price) for each theta."""
+    """Return upper bounds of sum E Y_j / mass for Y_j <= b, each wrong with probability exp(-price) for each theta."""
     theta = THETAS[:, None]
     t = theta * b
     inside = t < 1.0
@@ -251,7 +255,7 @@ def greatest(sums: Sums, mass: float, b: Floats, price: float) -> Floats:
 
 
 def _ends(known: Sums, worst: Sums, mass: float, most: float, level: float, confidence: float) -> Interval:
-    """Bounds of the CVaR in [0, 1]: ``known`` has the least that h can be, ``worst`` the most."""
+    """Return bounds of the CVaR in [0, 1]; ``known`` bounds h from below, and ``worst`` from above."""
     price = math.log(2.0 * (_GRID.size - 1) * THETAS.size / (1.0 - confidence))
     below = np.maximum.accumulate(np.maximum(least(known, mass, price), 0.0))
     above = greatest(Sums(worst.first[1:], worst.second[1:]), mass, _GRID[1:] * most, price)

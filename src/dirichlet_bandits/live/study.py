@@ -1,4 +1,4 @@
-"""A study: ask which arm to try, tell what came of it.
+"""Studies: ask which arm to try, and tell its reward.
 
 :class:`Study` has the methods that change a study. Its other parts, and the files of this folder that hold them:
 
@@ -14,7 +14,7 @@
         following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
         naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
         asking.py           the asks: the next arm of a round, of a segment, of a unit
-        warm.py             past rewards with a weight, which decide and count for nothing else
+        warm.py             past rewards with a weight, which affect decisions and nothing else
         asked.py            what the note of an ask holds
         parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards
@@ -23,7 +23,7 @@
         lateness.py         windows, and what a missing reward means after them
         changing.py         ``Change``, a call with a token: made once, however often it is sent
         arms.py             ``StudyOfArms``, the base of ``Study``: arms that come and go, and floors
-        floors.py           how often each arm is tried at least
+        floors.py           the minimal probability of each arm
         together.py         threads that share one commit
         interrupts.py       work that Ctrl-C cannot interrupt
 
@@ -38,7 +38,7 @@
         pooled.py           arms over all segments
         best.py             the best arm so far
         readings.py         lift in percent, probability of being best, earnings
-        drift.py            arms that do not look like one distribution any more
+        drift.py            arms whose rewards no longer look like one distribution
         bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
         pairs.py            the same for the difference of two means
@@ -50,7 +50,7 @@
         unbiased.py         intervals for that, and for the difference of two arms, that survive drift
         logged_rounds.py    the rounds of the log, from which it is estimated
         bounded_log.py      the log as a policy with other reward bounds would have recorded it
-        replay.py           decides everything again, and compares
+        replay.py           repeats every decision and compares
         mending.py          what can still be read if events are missing
 """
 
@@ -101,13 +101,13 @@ MOST_ASKED: Final = 1_000_000
 
 
 class Study(StudyOfArms):
-    """Decisions one at a time, with rewards that come later; made by :func:`create_study` or :func:`load_study`.
+    """A sequence of decisions whose rewards come later; create it with :func:`create_study` or :func:`load_study`.
 
-    Threads may share a study; processes and machines share its storage. Every method first takes note of what
-    others have done. What ``ask``, ``tell`` and the others have returned from is stored for good.
+    Threads may share a study; processes and machines share its storage. Every method first reads what others have
+    done. When ``ask``, ``tell`` or another method that changes the study returns, its change is stored durably.
 
-    Every method that changes something takes a ``token``, a name of your own for the call, such as
-    ``str(uuid.uuid4())``. If the answer was lost, call again with the same token: what was done is not done again, even
+    Every method that changes something takes a ``token``, your own name for the call, such as
+    ``str(uuid.uuid4())``. If the response was lost, call again with the same token: the change is not repeated, even
     if others have changed it since. A token that was used for another call is refused with a :class:`ConflictError`.
 
     >>> import dirichlet_bandits as db
@@ -135,11 +135,11 @@ class Study(StudyOfArms):
     def ask(
         self, n: int | None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
     ) -> Trial | list[Trial]:
-        """The next trial; with ``n`` a list of so many, all decided on the rewards told so far.
+        """Return the next trial, or a list of ``n`` trials, all decided by the rewards so far.
 
         A study with segments needs the ``segment`` to decide for. A ``unit``, such as a user, gets the arm that it had
-        before, with the propensity of its first assignment: the same trial while that waits for its reward, then a new
-        one. Only the first trial of a unit counts (``docs/live.md`` explains why).
+        before, with the propensity of its first assignment: the same trial while that trial is pending, then a new one.
+        Only the first trial of a unit counts (``docs/live.md`` explains why).
 
         A second call with the same token returns the same trials, not new ones.
 
@@ -187,16 +187,16 @@ class Study(StudyOfArms):
         attributes: Attributes | None = None,
         token: str | None = None,
     ) -> None:
-        """The reward of a trial, given by its id or as it was asked for.
+        """Record the reward of a trial, given by its id or as the trial itself.
 
-        The same reward twice is one tell; another one is a :class:`ConflictError`. A note and attributes of your own
-        are stored with it; see :meth:`annotate`.
+        Repeating the same reward changes nothing; a different one raises a :class:`ConflictError`. A note and
+        attributes are stored with it; see :meth:`annotate`.
         """
         trial, value = trial_id(id), self._reward(reward)
         self._tell({trial: value}, {trial: annotation(note, attributes)}, token)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
-        """The rewards of several trials: all are stored, or none if one of them cannot be.
+        """Record the rewards of several trials: either all are stored, or none.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -212,7 +212,7 @@ class Study(StudyOfArms):
             value = self._reward(reward)
             trial = trial_id(id)
             if told.setdefault(trial, value) != value:
-                raise ConflictError(f"trial {trial} is told two rewards: {told[trial]!r} and {value!r}")
+                raise ConflictError(f"trial {trial} is given two rewards: {told[trial]!r} and {value!r}")
         self._tell(told, {}, token)
 
     def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]], token: str | None) -> None:
@@ -234,10 +234,10 @@ class Study(StudyOfArms):
         attributes: Attributes | None = None,
         token: str | None = None,
     ) -> None:
-        """Remember something of a trial: a note, and values by names of your own. No decision looks at them.
+        """Add a note, and attributes with names of your own, to a trial. No decision depends on them.
 
-        Another note takes the place of the first; attributes are added to those that are there, or replace them, and
-        None removes one. :meth:`trials_dataframe` has both, attributes as JSON.
+        A new note replaces the old one. Attributes are added to existing ones or replace them, and None removes one.
+        :meth:`trials_dataframe` has both, with attributes as JSON.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("maize", arms=["26 Feb", "13 Mar"], seed=0)
@@ -257,14 +257,15 @@ class Study(StudyOfArms):
                 change.add(noted)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
-        """Trials of the past that were decided elsewhere, all or none; their ids.
+        """Add past trials that were decided elsewhere, all or none, and return their ids.
 
         ``frame`` has the columns ``arm`` and ``reward``, and perhaps ``time`` and ``propensity``: the probability with
         which this arm alone was chosen then. All rewards count for summaries, and for decisions from the next round on.
-        Those with a propensity also count for estimates; arms that occur among them are taken as possible in each,
-        unless the propensity is 1. Those without do not: nobody knows how they were chosen.
+        Trials with a propensity also count for estimates; the arms among them are assumed to have been possible in each
+        of these trials, unless its propensity is 1. Trials without a propensity do not count for estimates, because it
+        is not known how they were chosen.
 
-        With the token of an earlier call nothing is added again; other trials than those of that call are refused.
+        With the token of an earlier call, nothing is added again; trials other than those of that call are refused.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -298,10 +299,10 @@ class Study(StudyOfArms):
         return ids
 
     def settle(self) -> list[int]:
-        """Close the windows that are over; the ids of the trials that are late: their rewards were missing.
+        """Close the windows that have ended, and return the ids of the late trials, whose rewards were missing.
 
-        Every method that changes the study does this first, so you need it only before you read one that is not
-        changed any more. In a study without a window it does nothing.
+        Every method that changes the study does this first, so you need it only before you read a study that no longer
+        changes. In a study without a window, it does nothing.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], window="24h", late=0, seed=1)
@@ -313,23 +314,23 @@ class Study(StudyOfArms):
             return self._newly_late
 
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
-        """The reward of a trial will never come; it does not count. Twice is once."""
+        """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
         trial = trial_id(id)
         with self._changing(token) as change:
             status = self._status(change.journal, trial)
             if not change.is_new(step(ABANDON, trial=trial)):
                 return
             if status == VOIDED:
-                raise ConflictError(f"trial {trial} was voided: it counts no more than an abandoned one")
+                raise ConflictError(f"trial {trial} was voided, so it already does not count")
             if status in (TOLD, HELD, REPEATED):
                 raise ConflictError(
-                    f"trial {trial} was told {change.journal.answer(trial)!r}: it cannot be abandoned, but voided"
+                    f"trial {trial} was given {change.journal.answer(trial)!r}: it cannot be abandoned, only voided"
                 )
             if status == PENDING:
                 change.add(step(ABANDON, trial=trial))
 
     def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
-        """Undo :meth:`abandon`: the trial is pending again. To reopen a pending trial changes nothing.
+        """Undo :meth:`abandon`, so that the trial is pending again. Reopening a pending trial changes nothing.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -351,11 +352,10 @@ class Study(StudyOfArms):
             change.add(step(REOPEN, trial=trial))
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
-        """Take the reward of a trial back, for a reason to be read in the log. Twice is once.
+        """Take back the reward of a trial, for a reason that the log shows. Repeating the call changes nothing.
 
-        The reward does not count for any decision from now on, nor for summaries and estimates. What was decided with
-        it stays as it was recorded, and :meth:`replay` finds it again. Another reward for the trial comes by
-        :meth:`correct`.
+        From now on, the reward does not count for decisions, summaries or estimates. Decisions that used it stay as
+        recorded, and :meth:`replay` reproduces them. Use :meth:`correct` to give the trial another reward.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -372,9 +372,9 @@ class Study(StudyOfArms):
                 change.add(voided)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
-        """Another reward in place of the one that was told, or taken back. The same twice is one correction.
+        """Replace a reward that was reported or voided by another one. Repeating the call changes nothing.
 
-        From now on it counts as if it had been told in the first place; see :meth:`void`.
+        From now on, the new reward counts as if it had been reported in the first place; see :meth:`void`.
         """
         trial, value = trial_id(id), self._reward(reward)
         if reason is not None:
@@ -408,11 +408,11 @@ class Study(StudyOfArms):
 
     def _status(self, journal: Journal, trial: int) -> str:
         if trial >= len(journal.arm_of):
-            raise NotFoundError(f"no trial {trial} in the study {self.name!r}: {len(journal.arm_of)} were handed out")
+            raise NotFoundError(f"no trial {trial} in the study {self.name!r} (trials so far: {len(journal.arm_of)})")
         return journal.status(trial)
 
     def _reward(self, reward: object, field: str = "reward") -> float:
-        """A reward that the policy takes."""
+        """Return a reward that the policy accepts."""
         value = finite_number(field, reward)
         if abs(value) > LARGEST_SCALE:
             raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
@@ -421,7 +421,7 @@ class Study(StudyOfArms):
         return value
 
     def _revisable(self, journal: Journal, trial: int) -> str:
-        """The status of a trial that has, or had, a reward."""
+        """Return the status of a trial that has, or had, a reward."""
         status = self._status(journal, trial)
         if status == PENDING:
             raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
@@ -434,13 +434,13 @@ class Study(StudyOfArms):
         if status == ABANDONED:
             raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
         if status == VOIDED:
-            raise ConflictError(f"trial {trial} was voided: a new reward comes by correcting it")
+            raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
         if status in (TOLD, HELD, REPEATED) and journal.answer(trial) != value:
             if trial in journal.late and trial not in journal.history_of:
                 counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
-                advice = "a reward from before then comes by correcting it"
+                advice = "if a reward came before then, correct the trial"
                 raise ConflictError(f"trial {trial} {_closed(journal)}, {counted}: {advice}")
-            done = "corrected to" if trial in journal.history_of else "told"
+            done = "corrected to" if trial in journal.history_of else "given"
             raise ConflictError(f"trial {trial} was {done} {journal.answer(trial)!r} (now {value!r})")
         return status == PENDING
 
@@ -454,7 +454,7 @@ def _why_abandoned(journal: Journal, trial: int) -> str:
 
 
 def trial_id(id: object) -> int:
-    """The number of a trial that was given by it or as it was asked for."""
+    """Return the id of a trial that was given as a number or as the trial itself."""
     return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
 
 
@@ -463,13 +463,13 @@ def _note(trial: int, said: Mapping[str, Any]) -> Step:
 
 
 def _is_noteworthy(journal: Journal, trial: int, said: Mapping[str, Any]) -> bool:
-    """Whether what is said of a trial is news."""
+    """Whether an annotation of a trial is new."""
     known = journal.annotation_of.get(trial, {})
     return not same(merged(known, said), known)
 
 
 def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
-    """Whether a trial is what a row of past data says, as it was first stored."""
+    """Whether a trial equals a row of past data as it was first stored."""
     chance = None if math.isnan(journal.propensity_of[trial]) else journal.propensity_of[trial]
     stored = journal.names[journal.arm_of[trial]], journal.first_reward(trial), chance
     same_time = row.time is None or row.time == journal.asked_at[trial]

@@ -1,8 +1,8 @@
-"""Writers that share a commit: threads of one process that change the same study at the same time.
+"""Let threads of one process that change the same study at the same time share a commit.
 
-What takes long in a change is to take the study in the storage and to commit. So a thread that has drafted its events
+The slow parts of a change are locking the study in the storage and committing. So a thread that has drafted its events
 leaves the transaction open if another one is waiting to write, and waits; the last of them stores the events of all
-with one commit. Each thread returns only after that commit: whatever was returned is stored.
+with one commit. Each thread returns only after that commit, so whatever was returned is stored.
 """
 
 import threading
@@ -31,12 +31,12 @@ class Group:
         self._error: BaseException | None = None
 
     def add(self, events: list[Event]) -> None:
-        """Take the events of one more thread."""
+        """Add the events of one more thread."""
         self._drafted += events
         self.members += 1
 
     def read(self, after: int) -> Sequence[Event]:
-        """The events with numbers above ``after``, with those that were drafted."""
+        """Return the events with numbers above ``after``, including those that were drafted."""
         self._write()
         return self.transaction.read(after)
 
@@ -46,7 +46,7 @@ class Group:
         self.transaction.append(events)
 
     def commit(self) -> bool:
-        """Store everything; whether that went well."""
+        """Store everything, and return whether that succeeded."""
         try:
             with self._open:
                 self._write()
@@ -57,7 +57,7 @@ class Group:
         return self._error is None
 
     def fail(self, error: BaseException) -> None:
-        """Give the transaction up, and tell all threads."""
+        """Abort the transaction and notify all threads."""
         self._error = error
         try:
             self._open.__exit__(type(error), error, error.__traceback__)
@@ -68,7 +68,7 @@ class Group:
             self._ended.set()
 
     def wait(self, settle: Callable[[], None]) -> None:
-        """Return when the events are stored, or raise what went wrong."""
+        """Return when the events are stored, or raise the error that occurred."""
         while not self._ended.wait(_LOOK_AGAIN):
             settle()
         if self._error is None:

@@ -43,12 +43,13 @@ from dirichlet_bandits.validation import number_between
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """By how much the rewards of arm ``a`` exceed those of arm ``b``, on average over the same ``rounds``.
+    """The excess of arm ``a``'s rewards over those of arm ``b``, on average over the same ``rounds``.
 
-    ``value`` is unbiased if no reward is missing; otherwise those of an arm are scaled by trials handed out over trials
-    with a reward. From ``low`` to ``high`` lies the average difference of the two means in these rounds, with the
-    ``confidence`` and at all times at once, even if the arms change. Rounds in which one of the arms could not come do
-    not count, nor do those that were cut short; ``missing`` trials count as whatever is worst for each end.
+    ``value`` is unbiased if no reward is missing; otherwise, the rewards of an arm are scaled by its number of trials
+    over its number of rewards. The average difference of the two means in these rounds lies between ``low`` and
+    ``high`` with the ``confidence``, at all times at once, even if the arms change. Rounds in which one of the arms
+    could not come do not count, nor do those that were cut short; ``missing`` trials count as whatever is worst for
+    each end.
 
     Reference: see ``live/unbiased.py``.
     """
@@ -64,7 +65,7 @@ class DifferenceEstimate:
 
 
 class _Weighted(NamedTuple):
-    """Trials with their rounds, weights for x and for 1 - x, and rewards in [0, 1], NaN if missing."""
+    """Trials with their rounds, weights for x and for 1 - x, and rewards in [0, 1] (NaN if missing)."""
 
     row: Ints
     of_reward: Floats
@@ -80,7 +81,7 @@ def estimate_mean(
     confidence: float,
     direction: str,
 ) -> Estimate:
-    """What another choice would have earned, with an interval if the rewards have two bounds."""
+    """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
     number_between("confidence", confidence, 0, 1)
     if not are_finite(bounds):
         return estimate(events, choice, seed, direction)
@@ -102,7 +103,7 @@ def estimate_mean(
 def estimate_difference(
     events: Sequence[Event], a: str, b: str, bounds: Bounds, confidence: float
 ) -> DifferenceEstimate:
-    """By how much the rewards of one arm exceed those of another, from events that were read with their data."""
+    """Estimate by how much the rewards of one arm exceed those of another, from events with their data."""
     number_between("confidence", confidence, 0, 1)
     if not are_finite(bounds):
         raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
@@ -137,7 +138,7 @@ def _scaled(reward: Floats, bounds: Bounds) -> Floats:
 
 
 def _scaled_mean(weight: Floats, reward: Floats, n: int) -> float:
-    """The mean of one arm by its weights; rewards that are missing are taken to be like the others."""
+    """Return the mean of one arm by its weights, assuming that missing rewards are like the others."""
     told = ~np.isnan(reward)
     if not n or not told.any():
         return math.nan
@@ -145,7 +146,7 @@ def _scaled_mean(weight: Floats, reward: Floats, n: int) -> float:
 
 
 def _ends(trials: _Weighted, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:
-    """Bounds for the average of u_j, from 0 to ``total``."""
+    """Return bounds for the average of u_j, from 0 to ``total``."""
     price = math.log(4.0 * THETAS.size / (1.0 - confidence))
     missing = np.isnan(trials.z)
     x, rest = np.where(missing, 0.0, trials.z), np.where(missing, 0.0, 1.0 - trials.z)
@@ -169,6 +170,6 @@ def _greatest(row: Ints, y: Floats, n: int, mass: float, most: float, price: flo
 
 
 def _sums(row: Ints, y: Floats, n: int) -> Sums:
-    """Sums over rounds, as arrays of one point."""
+    """Return sums over rounds, as arrays of one point."""
     of_round = np.bincount(row, y, n)
     return Sums(np.array([of_round.sum()]), np.array([of_round @ of_round]))

@@ -6,12 +6,12 @@ With the weight w, the rewards H of the past and those X that were observed sinc
 
 the posterior of a Dirichlet process whose prior is the past, with a mass of w times the number of its rewards. A policy
 that uses only counts and means sees the count N = w |H| + |X| and the mean (w sum H + sum X) / N. A weight of 1 is
-the same as having observed the past, and 0 the same as knowing nothing of it. BDS and RDS use N in place of n, and
+the same as having observed the past, and 0 the same as having none. BDS and RDS use N in place of n, and
 means in which each reward counts its weight; the bound or bonus keeps its parameter 1. The probability of winning a
 duel is the crossing probability with these parameters, so propensities stay exact. Nothing is published about weights
-between 0 and 1 for BDS and RDS: there, this is experimental.
+between 0 and 1 for BDS and RDS: there, this is experimental. NPTS draws its indices with the same parameters.
 
-Past rewards decide which arm comes next, and nothing else: summaries, intervals and estimates do not know them.
+Past rewards affect which arm comes next, and nothing else: summaries, intervals and estimates ignore them.
 
 Reference: Vashishtha and Maillard (2025), arXiv:2503.04518.
 """
@@ -49,7 +49,7 @@ class Warm(NamedTuple):
 
 
 def checked_warm(history: object, weight: object, arms: Sequence[str], policy: Policy) -> Warm | None:
-    """Past rewards as a study keeps them; None if there are none."""
+    """Check past rewards and return them as a study keeps them; None if there are none."""
     if history is None and weight is None:
         return None
     if not isinstance(history, Mapping) or not history or not history.keys() <= set(arms):
@@ -79,14 +79,14 @@ def _check_policy(policy: Policy, weight: float) -> None:
         reason = "whose state depends on when trials were asked for"
         raise ArgumentError("history", f"None with {policy!r}, {reason}", "past rewards")
     name = type(policy).__name__
-    known = name in COUNTED or (name in BY_DUELS and getattr(policy, "level", None) is None)
+    known = name in (*COUNTED, "NPTS") or (name in BY_DUELS and getattr(policy, "level", None) is None)
     if weight < 1.0 and not (known and type(policy) is policy_class(name)):
-        others = f"{', '.join(COUNTED)}, BDS and RDS without a level"
+        others = f"{', '.join(COUNTED)}, NPTS, BDS and RDS without a level"
         raise ArgumentError("weight", f"0 or 1 with {policy!r} (other weights: {others})", weight)
 
 
 def weighted_tally(past: Sequence[Floats], weight: float) -> Tally:
-    """Counts and means of past rewards with a weight: the state of a policy that has observed nothing else."""
+    """Return counts and means of weighted past rewards: the state of a policy before its first observation."""
     n = len(past)
     counts: Any = np.zeros(n)  # not whole, unlike those of other tallies
     state = Tally(counts, np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, math.inf), np.full(n, -math.inf))

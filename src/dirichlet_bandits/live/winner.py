@@ -1,4 +1,4 @@
-"""Which arm has won, with a bound on the probability of being wrong however often one looks.
+"""Find the winner, with a bound on the probability of error that holds however often you look.
 
 The leader b, the active arm with the best mean, is named when for every other active arm a
 
@@ -23,8 +23,8 @@ with probability delta_ab, by inversion of the same statistic: the rival is beat
 rounding. With K arms from the start this is the two-sided interval of level 1 - 1.8 delta/K.
 
 A winner that was named is stored in the study and stays: the probability of error counts every time at which one
-looked, and a winner that was withdrawn whenever the data wavered would be no promise. If the rewards of today would not
-establish it any more, ``note`` says so.
+looked, and a winner that was withdrawn whenever the data wavered would be no promise. If the present rewards would no
+longer establish it, ``note`` is set.
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ from dirichlet_bandits.validation import finite_number, number_between
 DELTA: Final = 0.05
 """Probability of naming a wrong winner, unless another one is given."""
 
-_FROM_START: Final = 0.9  # share of delta for arms that are there from the start
-_RECENT: Final = 0.5  # share of the trials that says how often arms come nowadays
+_FROM_START: Final = 0.9  # share of delta for the initial arms
+_RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
 _COARSE: Final = 64  # steps of the grid with which the outlook is computed
 
 
@@ -78,12 +78,12 @@ class Rival:
 class Winner:
     """The winner of a study, or what is missing to name one.
 
-    ``arm`` is the winner, None until there is one, and ``leader`` the active arm with the best mean. ``proved`` tells
-    whether the probability of error is at most ``delta`` for any distributions within the bounds of the rewards, or
-    only in the limit of many rewards; ``method`` says how. ``trials`` is the number of trials so far,
+    ``arm`` is the winner, None until there is one, and ``leader`` the active arm with the best mean. ``proved`` is True
+    if the probability of error is at most ``delta`` for any distributions within the bounds of the rewards, and False
+    if only in the limit of many rewards; ``method`` describes how. ``trials`` is the number of trials so far,
     ``established_at`` that number when the winner was first named. ``more`` is about how many more trials it would take
     at the present rate of each arm, None if it is not in sight; ``with_floor`` how many with a minimal share of
-    ``floor`` for each arm, which halves it if possible. ``note`` is there if the rewards of today would not establish
+    ``floor`` for each arm, which halves it if possible. ``note`` is set if the present rewards would not establish
     the winner any more.
     """
 
@@ -114,7 +114,7 @@ class Winner:
 
     @property
     def outlook(self) -> str:
-        """How many more trials it would take, in words."""
+        """The number of further trials needed, in words."""
         about = "no winner is in sight at the present rate"
         if self.more is not None:
             about = f"about {self.more:,} more trials at the present rate"
@@ -138,7 +138,7 @@ class Question(NamedTuple):
 
 
 def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
-    """The winner of a study, as it was established or as its rewards establish it now."""
+    """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, asked)
     found = _judged(journal.of(asked.segment), bounds, direction, float(asked.delta), float(asked.margin))
     before = established(journal, asked)
@@ -146,15 +146,15 @@ def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, ask
         return found
     name, note = journal.names[before.arm], None
     if found.arm is None:
-        note = "the rewards of today would not establish it any more"
+        note = "the present rewards would no longer establish it"
     elif found.arm != name:
-        note = f"the rewards of today would establish {found.arm} instead"
+        note = f"the present rewards would establish {found.arm} instead"
     words = f"established after {before.trials:,} trials"
     return Winner(**{**vars(found), "arm": name, "established_at": before.trials, "reason": words, "note": note})
 
 
 def check_question(policy: Policy, asked: Question) -> None:
-    """Refuse what no winner can be named for."""
+    """Refuse a question for which no winner can be named."""
     number_between("delta", asked.delta, 0, 1)
     finite_number("margin", asked.margin)
     if not isinstance(policy.objective, Mean):
@@ -163,13 +163,13 @@ def check_question(policy: Policy, asked: Question) -> None:
 
 
 def established(journal: Journal, asked: Question) -> Established | None:
-    """The winner that was stored first for a question as strict as this one, or stricter."""
+    """Return the winner that was stored first for a question at least as strict as this one."""
     fits = (one for one in journal.winners if one.segment == asked.segment)
     return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
 
 
 def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
-    """delta_ab / delta of the leader against each arm; ``usual`` if it has beaten all arms of the start.
+    """Return delta_ab / delta of the leader against each arm; ``usual`` if it has beaten all initial arms.
 
     >>> error_shares([0, 0, 0], leader=0, usual=True).round(3).tolist()
     [0.3, 0.3, 0.3]
@@ -183,7 +183,7 @@ def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
 
 
 def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, margin: float) -> Winner:
-    """The winner as the rewards of today establish it."""
+    """Return the winner as the present rewards establish it."""
     proved = are_finite(bounds)
     turned = mirrored(direction, *bounds) if proved else Direction(direction)
     seen = [turned.turn(x) for x in rewards_by_arm(journal)]
@@ -215,7 +215,7 @@ def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, marg
 
 
 def _leader(samples: Sequence[Sample]) -> tuple[int | None, str]:
-    """Which of the active arms has the best mean, if it makes sense to compare it, and else why not."""
+    """Return the active arm with the best mean, if arms can be compared, or the reason why not."""
     if len(samples) == 1:
         return None, "a single arm is active: there is nothing to compare it with"
     means = np.array([one.mean for one in samples])
@@ -228,7 +228,7 @@ def _leader(samples: Sequence[Sample]) -> tuple[int | None, str]:
 
 
 def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
-    """log(1/delta_ab) against each arm."""
+    """Return log(1/delta_ab) against each arm."""
     usual = -np.log(delta * error_shares(journal.since, best, True))
     gone = [arm for arm, at in enumerate(journal.since) if at == 0 and not journal.active[arm]]
     left = [statistic(samples[best], samples[arm], margin) - costs(samples[best], samples[arm]) for arm in gone]
@@ -244,7 +244,7 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
 
 
 def _recent_shares(journal: Journal, active: Sequence[int]) -> Floats:
-    """How often each active arm came in the later half of the trials, or has to come by the floor of today."""
+    """Return how often each active arm came in the later half of the trials, or must come by the present floor."""
     recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     total, floors = float(counts.sum()), journal.floors()

@@ -42,7 +42,7 @@ class Tangents(NamedTuple):
 
 @jit
 def new_tangents(n_arms: int) -> Tangents:
-    """Return tangents of which none is known yet."""
+    """Return tangents that are all unknown."""
     return Tangents(np.full(n_arms, np.nan), np.full(n_arms, np.nan), np.full(n_arms, np.nan))
 
 
@@ -87,12 +87,12 @@ def _same_multiplier(
 
 
 def lean_by_family(*policy_types: type) -> None:
-    """Register for these policies that a pull recomputes the tangent, because the divergence is a formula."""
+    """Make these policies recompute the tangent after a pull, because their divergence is a formula."""
     implements(lean, *policy_types)(_touch_again)
 
 
 def lean_by_rewards(*policy_types: type) -> None:
-    """Register for these policies that a pull keeps the multiplier, because a new Kinf is expensive."""
+    """Make these policies keep the multiplier after a pull, because a new Kinf is expensive."""
     implements(lean, *policy_types)(_same_multiplier)
 
 

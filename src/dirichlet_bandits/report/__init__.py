@@ -1,4 +1,4 @@
-"""The report: reads results, draws, tabulates, judges claims, writes one self-contained page."""
+"""The report: read results, draw figures and tables, judge claims, and write one self-contained page."""
 
 from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, random_chapter, regret_chapter
 from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret

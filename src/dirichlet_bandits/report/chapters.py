@@ -1,4 +1,4 @@
-"""One experiment as a chapter: its pictures, its tables, what became of its claims, and how to make it again."""
+"""One experiment as a chapter: its figures, its tables, the verdicts on its claims, and how to reproduce it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NOWHERE = Published(place="", about="")
-_STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5 %", "q95": "95 %"}
+_STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5%", "q95": "95%"}
 _LOWEST, _TIED = "★", "≈"
-_PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5 %", "q95": "95 %"}
+_PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5%", "q95": "95%"}
 
 
 class Picture(NamedTuple):
-    """A figure, the name of its files, and what it shows in words."""
+    """A figure, the name of its files, and its caption."""
 
     name: str
     figure: "Figure"
@@ -35,10 +35,10 @@ class Picture(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table with raw numbers for its CSV file, the name of that file, and what it shows in words.
+    """A table with raw numbers for its CSV file, the name of that file, and its caption.
 
-    ``headers`` are the headings to show; two columns of one frame may share one. ``marks`` has one for
-    each row, behind its name: a star for the best, empty for most.
+    ``headers`` are the headings to show; two columns may share one. ``marks`` has one mark per row, shown after its
+    name: a star for the best, empty for most.
     """
 
     name: str
@@ -50,10 +50,10 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapter:
-    """What the report says of one experiment.
+    """What the report says about one experiment.
 
-    ``scale`` is its size in words, ``seconds`` the processor time by policy, earlier runs that were resumed included,
-    ``wall`` the time on the clock of this run, ``command`` makes it again.
+    ``scale`` is its size in words, ``seconds`` the processor time by policy, including earlier runs that were resumed,
+    ``wall`` the wall-clock time of this run, and ``command`` the command that reproduces it.
     """
 
     name: str
@@ -69,21 +69,21 @@ class Chapter:
     command: str = ""
 
     def count(self, outcome: judging.Outcome) -> int:
-        """How many claims had this outcome."""
+        """Return the number of claims with this outcome."""
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
 def regret_chapter(
     name: str, experiment: Experiment, result: Result, quick: bool, runs_are: str = "replications"
 ) -> Chapter:
-    """The chapter of a simulation of regret."""
+    """Write the chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
     note = f"quick run: {runs} {runs_are}" if quick else ""
     over = f"{runs} {runs_are} of {short(result.horizon)} pulls"
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
     caption = (
-        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is that of the mean. "
-        f"{_LOWEST} the lowest mean; {_TIED} cannot be told from it."
+        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is the standard error of "
+        f"the mean. {_LOWEST} marks the lowest mean; {_TIED} cannot be distinguished from it."
     )
     paper = experiment.paper or _NOWHERE
     pictures = (
@@ -108,7 +108,7 @@ def regret_chapter(
 
 
 def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
-    """One picture of all experiments on regret that have a policy in common with another one, or of the only one."""
+    """Draw one figure of all experiments on regret that share a policy with another one, or of the only one."""
     found: dict[str, dict[str, float]] = {}
     for chapter in chapters:
         frame = chapter.tables[0].frame if chapter.tables and not chapter.paper.of else pd.DataFrame()
@@ -123,18 +123,18 @@ def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
         return None
     caption = (
         "Mean regret of each policy as a multiple of the lowest in the same experiment; policies that stay near 1 "
-        "everywhere are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
+        "in all experiments are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
     )
     return Picture("headline", regret_figures.headline(linked, own), caption)
 
 
 def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
-    """The chapter of one run on each of many random problems; its picture of laws shows the first of them."""
+    """Write the chapter of one run on each of many random problems; its figure of distributions shows the first."""
     return regret_chapter(name, study.experiment(), result, quick, runs_are="random problems")
 
 
 def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -> Chapter:
-    """The chapter of the empirical Kinf."""
+    """Write the chapter of the empirical Kinf."""
     note = f"quick run: {study.samples} replications" if quick else ""
     pictures = [
         Picture(
@@ -148,7 +148,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
         Picture(
             f"{name}-slopes",
             figures.kinf_slopes(study, values),
-            "Log of the mean empirical Kinf against log log n; dashed the fitted lines, dotted Kinf in the family.",
+            "Log of the mean empirical Kinf against log log n. Dashed lines are fits; dotted ones, Kinf in the family.",
         )
     )
     rows = [
@@ -165,7 +165,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
         for n in study.shown
         for x in [values["kinf"].sel(law=law, size=n)]
     ]
-    headers = ("law", "n", "mean", "std", "5 %", "95 %", "in the family")
+    headers = ("distribution", "n", "mean", "std", "5%", "95%", "in the family")
     caption = f"Empirical Kinf over {study.samples} samples."
     return Chapter(
         name=name,
@@ -180,7 +180,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
 
 
 def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> Chapter:
-    """The chapter of the quantile condition."""
+    """Write the chapter of the quantile condition."""
     pictures = [
         Picture(
             f"{name}-{panel.name.lower().replace(', ', '-')}",
@@ -210,7 +210,7 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
         name=name,
         title=study.title,
         paper=study.paper or _NOWHERE,
-        scale="exact numbers, no chance",
+        scale="exact numbers, no randomness",
         seed=None,
         pictures=_marked(pictures, "quick run: this figure is the same at full scale" if quick else ""),
         tables=[Table(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
@@ -219,10 +219,10 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
 
 
 def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
-    """The laws of the rewards, or the arms' values where they change; and regret over time in each panel."""
+    """Draw the distributions of the rewards, or the arms' values if they change, and the regret of each panel."""
     pictures = []
     if result.values is not None:
-        words = "What each arm is worth over time; dotted lines mark the changes."
+        words = "The value of each arm over time; dotted lines mark the changes."
         pictures.append(
             Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.unit), words)
         )
@@ -233,39 +233,39 @@ def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
         drawn = regret_figures.regret(experiment, result, panel)
-        words = f"{_label(result)}{which}: mean over {over}, and at the end the range from 5 % to 95 % of the runs."
+        words = f"{_label(result)}{which}: mean over {over}, with the range from 5% to 95% of the runs at the end."
         pictures.append(Picture(f"{name}-regret{tag}", drawn, words))
     return pictures
 
 
 def _final_picture(name: str, experiment: Experiment, result: Result, over: str) -> Picture:
-    """Regret at the horizon of all policies, where there are too many for lines."""
-    words = f"{_label(result)} at the end of {over}: mean, and the range from 5 % to 95 % of the runs."
+    """Draw the regret of all policies at the horizon if there are too many for lines."""
+    words = f"{_label(result)} at the end of {over}: mean, and the range from 5% to 95% of the runs."
     return Picture(f"{name}-regret", regret_figures.final(experiment, result), words)
 
 
 def _label(result: Result) -> str:
-    """What is called regret here, at the start of a sentence."""
+    """Return the name of the regret, capitalized for the start of a sentence."""
     return result.regret_label[:1].upper() + result.regret_label[1:]
 
 
 def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
-    """The admissible values of a parameter in words."""
+    """Describe the admissible values of a parameter in words."""
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
     return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
 
 
 def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
-    """What the picture of the laws shows."""
+    """Return the caption of the figure of the distributions."""
     goal = experiment.bandit.objective
     which = "" if runs_are == "replications" else " of the first problem"
     line = goal.name if isinstance(goal, Mean) else f"{goal.name}, the average over the darker part"
-    return f"The laws of the rewards{which}; an upright line marks the {line}, the best arm has another colour."
+    return f"The distributions of the rewards{which}. A vertical line marks the {line}; the best arm has another color."
 
 
 def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
-    """What each arm is worth, and its mean, beside what the paper printed."""
+    """Make the table of the arms' values and means, beside those in the paper."""
     unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
     headers = ["arm", "mean", bandit.objective.name]
@@ -273,11 +273,14 @@ def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
     if printed:
         frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
         headers.append(f"paper: {bandit.objective.name}")
-    return Table(f"{name}-arms", frame, headers, f"What the arms are worth{unit}: {bandit.objective.name}.")
+    return Table(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
 
 
 def _regret_table(name: str, experiment: Experiment, result: Result, caption: str, at_scale: bool) -> Table:
-    """Regret at the horizon by policy, beside what the paper printed; with as many runs, also how far off."""
+    """Make the table of regret at the horizon by policy, beside the paper's numbers.
+
+    With as many runs as the paper, it also shows how much they differ.
+    """
     summary = result.summary()
     frame = summary[list(_STATISTICS)].reset_index()
     headers = ["policy", *_STATISTICS.values()]
@@ -304,7 +307,7 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
 
 
 def _marks(result: Result, policies: Sequence[str]) -> list[str]:
-    """A mark for the lowest mean, and one for those not told from it by paired 95 % intervals (Bonferroni)."""
+    """Mark the lowest mean, and those that paired 95% intervals (Bonferroni) do not distinguish from it."""
     runs = {policy: result.final_regret(policy) for policy in policies}
     done = ~np.isnan(np.array(list(runs.values()))).any(axis=0)
     if done.sum() < 2:
@@ -319,5 +322,5 @@ def _marks(result: Result, policies: Sequence[str]) -> list[str]:
 
 
 def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
-    """The pictures, each with the note at its edge."""
+    """Return the figures, each with the note at its edge."""
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]

@@ -1,4 +1,4 @@
-"""What made the numbers: versions and machine."""
+"""How the numbers were made: versions and machine."""
 
 import importlib.metadata
 import platform
@@ -10,7 +10,7 @@ _PACKAGES = ("dirichlet-bandits", "numpy", "numba", "scipy", "xarray", "zarr", "
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that the numbers depend on.
+    """Return the versions of Python and of the packages that the numbers depend on.
 
     >>> "numpy" in versions()
     True
@@ -20,7 +20,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """The processor, its usable cores and the operating system, in words."""
+    """Describe the processor, its usable cores and the operating system."""
     n = cores()
     return f"{_processor()}, {n} core{'s' if n > 1 else ''}, {platform.system()}"
 

@@ -1,4 +1,4 @@
-"""The pictures of the report but for those of regret: labels, units, one palette, legends below the data."""
+"""The figures of the report, except those of regret: labels, units, one palette, and legends below the data."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH = 5.8  # inches: letters are still read when a telephone shows it all
-_DRAWN = 10_000  # rewards in a histogram of a law that is not itself a sample, as in the paper
+_WIDTH = 5.8  # inches: letters stay readable when a phone shows the whole figure
+_DRAWN = 10_000  # rewards in a histogram of a distribution that is not itself a sample, as in the paper
 _MOST_ARMS = 8  # with more of them, the best ones are drawn
 LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
 
 
 def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
-    """A histogram for each arm, one below the other on one axis: its value is marked, and the tail of which a CVaR is
-    the average is darker."""
+    """Draw a histogram for each arm, one below the other on one axis.
+
+    The value of the arm is marked, and the tail whose average is the CVaR is darker.
+    """
     shown = np.sort(np.argsort(bandit.gaps, kind="stable")[:_MOST_ARMS])
     n = len(shown)
     figure = empty(0.9 + 0.62 * n if n > 2 else 3.2)
@@ -55,13 +57,13 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
     rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
     if bins[-1] >= LARGE / 10:
         separate_thousands(rows[-1], "x")
-    some = f"the rewards of the best {n}" if n < len(bandit) else "the rewards"
+    some = f"rewards of the best {n}" if n < len(bandit) else "the rewards"
     figure.suptitle(plain(f"{title}: {some}"), fontsize=11)
     return figure
 
 
 def values(result: Result, title: str, unit: str) -> "Figure":
-    """What each arm is worth at each time, where this changes, and the times of the changes."""
+    """Draw the value of each arm over time, and the times of the changes."""
     assert result.values is not None
     figure, axes = _single(3.2)
     time = result.values["time"].to_numpy()
@@ -71,7 +73,7 @@ def values(result: Result, title: str, unit: str) -> "Figure":
     axes.set_xlim(time[0], time[-1])
     axes.set_xlabel("number of pulls")
     axes.set_ylabel(plain(result.objective) + (f" ({plain(unit)})" if unit else ""))
-    axes.set_title(plain(f"{title}: what the arms are worth"), fontsize=11)
+    axes.set_title(plain(f"{title}: values of the arms"), fontsize=11)
     if time[-1] >= LARGE:
         separate_thousands(axes, "x")
     legend(figure, *axes.get_legend_handles_labels(), "")
@@ -85,13 +87,13 @@ def mark_changes(axes: "Axes", result: Result) -> None:
 
 
 def _sample(bandit: Bandit, arm: int) -> Floats:
-    """Rewards of an arm, to draw: its own sample, or one of its law."""
+    """Return rewards of an arm to draw: its own sample, or one from its distribution."""
     law = bandit.arms[arm]
     return law.data if isinstance(law, Empirical) else np.asarray(law.rvs(_DRAWN, np.random.default_rng(arm)))
 
 
 def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
-    """The law of the empirical Kinf for the sizes shown, their means, and Kinf in the family."""
+    """Draw the distribution of the empirical Kinf for the sizes shown, their means, and Kinf in the family."""
     from scipy.stats import gaussian_kde
 
     figure, axes = _single(4.0)
@@ -111,12 +113,12 @@ def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
     axes.set_xlabel("Kinf")
     axes.set_ylabel("density over samples")
     axes.set_title(f"Empirical Kinf: {law}, target {study.targets[law]:g}", fontsize=11)
-    legend(figure, *axes.get_legend_handles_labels(), "density; its mean upright")
+    legend(figure, *axes.get_legend_handles_labels(), "density; vertical: mean")
     return figure
 
 
 def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> "Figure":
-    """Log of the mean Kinf against log log n, with the fitted line and the value in the family."""
+    """Draw the log of the mean Kinf against log log n, with the fitted line and the value in the family."""
     figure, axes = _single(4.4)
     x = np.log(np.log(np.array(study.sizes, float)))
     for i, law in enumerate(study.laws):
@@ -134,7 +136,7 @@ def kinf_slopes(study: KinfStudy, values: xr.Dataset) -> "Figure":
 
 
 def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
-    """Both sides of the condition; the admissible values are shaded."""
+    """Draw both sides of the condition, and shade the admissible values."""
     figure, axes = _single(3.8)
     chosen = values.sel(panel=panel.name)
     x, truncated, family = (chosen[key].to_numpy() for key in ("value", "truncated", "family"))
@@ -155,7 +157,7 @@ def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
 
 
 def mark(figure: "Figure", note: str) -> "Figure":
-    """Write a note at an edge of a figure: above a legend's figure, below that of a title."""
+    """Write a note at an edge of a figure: above if it has a legend, below if it has a title."""
     look: dict[str, Any] = {"x": 0.99, "ha": "right", "fontsize": 8, "color": "0.35", "style": "italic"}
     if note and figure.get_suptitle():
         figure.supxlabel(note, **look)
@@ -165,14 +167,14 @@ def mark(figure: "Figure", note: str) -> "Figure":
 
 
 def empty(height: float) -> "Figure":
-    """A figure of the report's width."""
+    """Return an empty figure of the report's width."""
     from matplotlib.figure import Figure  # takes half a second: only those who draw wait for it
 
     return Figure(figsize=(_WIDTH, height), layout="constrained")
 
 
 def _single(height: float) -> "tuple[Figure, Axes]":
-    """A figure with one pair of axes."""
+    """Return a figure with one pair of axes."""
     figure = empty(height)
     axes = figure.add_subplot()
     axes.grid(alpha=0.25, linewidth=0.5)
@@ -181,7 +183,7 @@ def _single(height: float) -> "tuple[Figure, Axes]":
 
 
 def legend(figure: "Figure", handles: Sequence[Any], labels: Sequence[str], title: str, most: int = 4) -> None:
-    """Below the axes, in rows of ``most`` entries: beside them it would take a third of a telephone's width."""
+    """Draw the legend below the axes, in rows of ``most`` entries; there is no room beside them on a phone."""
     widest = max(map(len, labels))
     columns = min(most, 4 if widest < 12 else 3 if widest < 18 else 2)
     figure.legend(

@@ -1,8 +1,8 @@
-"""Claims against numbers: each comparison has a confidence interval, and the interval decides.
+"""Judge claims by numbers: each comparison has a confidence interval, and the interval decides.
 
-A claim says that some quantities lie within limits. It is *supported* if every interval lies inside, *not supported*
-if one lies outside, else *undecided*. The intervals of one claim hold together with 95 % (Bonferroni), so a true claim
-is called not supported, and a false one supported, with a probability of at most 2.5 % each.
+A claim states that some quantities lie within limits. It is *supported* if every interval lies inside, *not
+supported* if one lies outside, else *undecided*. The intervals of one claim hold together with 95% confidence
+(Bonferroni), so a true claim is called not supported, and a false one supported, with probability at most 2.5% each.
 """
 
 import math
@@ -29,14 +29,14 @@ _STATISTICS: dict[str, Callable[[Floats], Floats]] = {
     "q95": lambda rows: np.asarray(np.quantile(rows[0], 0.95, axis=-1)),
     "growth": lambda rows: np.asarray(np.log2(rows[0].mean(axis=-1) / rows[1].mean(axis=-1))),
 }
-_NAMES = {"mean": "mean {regret}", "std": "standard deviation", "q95": "95 % quantile", "growth": "growth exponent"}
+_NAMES = {"mean": "mean {regret}", "std": "standard deviation", "q95": "95% quantile", "growth": "growth exponent"}
 
 
 _UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
 
 
 class Comparison(NamedTuple):
-    """A quantity with its interval, and the limits that the claim sets to it."""
+    """A quantity with its interval, and the limits that the claim sets for it."""
 
     what: str
     value: float
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """What the interval says: inside the limits, outside, or neither."""
+        """The outcome of the comparison: the interval is inside the limits, outside, or neither."""
         if self.least < self.low and self.high < self.most:
             return "supported"
         if self.high < self.least or self.low > self.most:
@@ -57,13 +57,13 @@ class Comparison(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """Distance of the value to the nearer limit in half-widths of the interval; negative outside."""
+        """The distance from the value to the nearer limit, in half-widths of the interval; negative outside."""
         half = max((self.high - self.low) / 2, 1e-300)
         return min(self.value - self.least, self.most - self.value) / half
 
 
 class Verdict(NamedTuple):
-    """A claim, what became of it, and the comparisons that decided; ``pairs`` is the number of replications."""
+    """A claim, its outcome, and the comparisons that decided it; ``pairs`` is the number of replications."""
 
     says: str
     reading: str
@@ -72,7 +72,7 @@ class Verdict(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """What becomes of the claim: supported if every comparison is, not if one is not."""
+        """The outcome of the claim: supported if every comparison is, not supported if one is not."""
         outcomes = {comparison.outcome for comparison in self.comparisons}
         if outcomes == {"supported"}:
             return "supported"
@@ -80,15 +80,15 @@ class Verdict(NamedTuple):
 
     @property
     def closest(self) -> Comparison:
-        """The comparison that speaks most against the claim, or least for it."""
+        """The comparison that is least favorable to the claim."""
         return min(self.comparisons, key=lambda comparison: comparison.slack)
 
 
 def judge_regret(claim: Claim, result: Result) -> Verdict:
-    """A claim on regrets: paired over replications, in which all policies met the same rewards."""
+    """Judge a claim on regrets, paired over replications, in which all policies saw the same rewards."""
     runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
     done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
-    if done.sum() < 2:  # nothing can be said
+    if done.sum() < 2:  # nothing can be concluded
         return Verdict(claim.says, claim.reading, [Comparison("too few replications", *_UNKNOWN)], int(done.sum()))
     runs = {name: rows[:, done] for name, rows in runs.items()}
     if claim.statistic == "spread":
@@ -104,7 +104,7 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
 
 
 def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdict:
-    """A claim on the empirical Kinf: bootstrap over samples."""
+    """Judge a claim on the empirical Kinf by a bootstrap over samples."""
     kinf = values["kinf"].sel(law=claim.law).to_numpy().T  # (size, sample)
     x = np.log(np.log(np.array(study.sizes, float)))
     family = float(values["family"].sel(law=claim.law))
@@ -124,7 +124,7 @@ def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdi
 
 
 def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
-    """A claim on the quantile condition: numbers without chance, hence intervals of no width."""
+    """Judge a claim on the quantile condition; its numbers are exact, so intervals have no width."""
     _, holds = _admissible(values, claim.panel)
     upwards = holds if claim.admissible == "above" else holds[::-1]
     beyond = upwards[np.argmax(upwards) :] if upwards.any() else upwards  # from the first admissible value on
@@ -139,7 +139,7 @@ def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
 
 
 def _quantities(result: Result, policy: str, statistic: str) -> Floats:
-    """Regret at the horizon, (1, replication); for growth also that at half of it, (2, replication)."""
+    """Return the regret at the horizon, (1, replication); for growth, also at half of it, (2, replication)."""
     final = result.final_regret(policy)
     if statistic != "growth":
         return final[None, :]
@@ -150,7 +150,7 @@ def _quantities(result: Result, policy: str, statistic: str) -> Floats:
 def _compare(
     claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float, regret: str
 ) -> Comparison:
-    """Statistic of one policy less ``times`` that of another, paired; the claim wants it below zero."""
+    """Compare a statistic of one policy with ``times`` that of another, paired; the difference should be below zero."""
     statistic = _STATISTICS[claim.statistic]
     if claim.statistic == "mean":
         found = student(ours[0] - claim.times * theirs[0], confidence)
@@ -168,7 +168,7 @@ def _compare(
 
 
 def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
-    """Largest mean by smallest, of one group against the other; on a logarithmic scale, where it is nearly normal."""
+    """Compare the spread (largest mean over smallest) of two groups, on a log scale, where it is nearly normal."""
 
     def spread(rows: Floats) -> Floats:
         means = rows.mean(axis=-1)
@@ -186,18 +186,18 @@ def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
 
 
 def _admissible(values: xr.Dataset, panel: str) -> tuple[Floats, Flags]:
-    """Values of a panel's parameter, and which of them are admissible."""
+    """Return the values of a panel's parameter, and which of them are admissible."""
     chosen = values.sel(panel=panel)
     return chosen["value"].to_numpy(), (chosen["truncated"] <= chosen["family"]).to_numpy()
 
 
 def _limit(value: Floats, holds: Flags, side: str) -> float:
-    """The least admissible value, or the largest; none at all is infinitely hard."""
+    """Return the least or the largest admissible value; infinite if no value is admissible."""
     if not holds.any():
         return math.inf if side == "above" else -math.inf
     return float(value[holds].min() if side == "above" else value[holds].max())
 
 
 def _exact(what: str, value: float, least: float, most: float) -> Comparison:
-    """A comparison of a number that has no error."""
+    """Make a comparison of a number without error."""
     return Comparison(what, float(value), float(value), float(value), least, most)

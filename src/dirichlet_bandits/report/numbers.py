@@ -1,4 +1,4 @@
-"""Numbers as texts: few digits, thousands apart."""
+"""Format numbers as text: few digits, separated thousands."""
 
 import math
 
@@ -7,7 +7,7 @@ _GAP = "\N{NARROW NO-BREAK SPACE}"
 
 
 def short(x: float) -> str:
-    """Three digits that count, or all of a large number.
+    """Format a number with three significant digits, or all digits of a large number.
 
     >>> short(0.012345), short(-12.345).replace(_MINUS, "-"), short(float("nan")), short(1234567).replace(_GAP, " ")
     ('0.0123', '-12.3', '', '1 234 567')

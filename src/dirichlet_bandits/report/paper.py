@@ -1,4 +1,4 @@
-"""``reproduce``: one report of all experiments of a paper, which ``experiments.runner`` runs or resumes."""
+"""``reproduce``: write one report of all experiments of a paper, which ``experiments.runner`` runs or resumes."""
 
 import dataclasses
 import time
@@ -28,7 +28,7 @@ _CHAPTERS: dict[type, Callable[..., Chapter]] = {
 
 
 class Reproduction(NamedTuple):
-    """A report that was written: its page, and each experiment as a chapter, with the verdict on each of its claims."""
+    """A written report: its page, and each experiment as a chapter, with the verdict on each of its claims."""
 
     page: Path
     chapters: tuple[Chapter, ...]
@@ -46,10 +46,10 @@ def reproduce(
     progress: bool | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Reproduction:
-    """Run the experiments of a paper and write one report of them; the command ``dirichlet-bandits paper`` does this.
+    """Run the experiments of a paper and write one report, like the command ``dirichlet-bandits paper``.
 
-    What an earlier call left in ``out`` is taken up where it was. Ctrl-C raises KeyboardInterrupt and keeps what is
-    done.
+    An earlier, unfinished call with the same ``out`` is resumed. Ctrl-C raises KeyboardInterrupt and keeps finished
+    work.
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ def reproduce(
         ways; "sda", Baudry, Kaufmann and Maillard (2020); "cvar", Baudry, Gautron, Kaufmann and Maillard (2021); or
         "lbsda", Baudry, Russac and Cappé (2021), with problems of Besson et al. (2022).
     only
-        Names of experiments, for "dirichlet" of ``experiments.SHIPPED``; by default all.
+        Names of experiments (for "dirichlet", those in ``experiments.SHIPPED``); by default all.
     full
-        As many replications as the paper, 5000, in place of 200, and its other readings too, with 1000; for "cvar" 1040
-        or 1000 in place of 40, for "lbsda" 2000, 1000 or 400 in place of 50.
+        Run as many replications as the paper, 5000 instead of 200, and the other readings with 1000. For "cvar", these
+        are 1040 or 1000 instead of 40; for "lbsda", 2000, 1000 or 400 instead of 50.
     seed
-        In place of the experiments' own.
+        A seed to use instead of the experiments' own.
     workers, executor, progress
         As in :func:`dirichlet_bandits.simulate`; an executor's workers must see ``out``.
     say
-        Called with a line of text for each step that is done; ``print`` for one.
+        A function that is called with a line of text after each step, such as ``print``.
 
     Example::
 
@@ -84,7 +84,7 @@ def reproduce(
     chosen = _chosen(paper, only, full)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
-        raise ArgumentError("out", "a folder, new or not", str(out))
+        raise ArgumentError("out", "a folder, which may exist", str(out))
     tell = say or (lambda _: None)
     quick = None if full else min(QUICK, paper.quick)
     words = (" --full" if full else "") + ("" if seed is None else f" --seed {seed}")
@@ -114,7 +114,7 @@ def reproduce(
 
 
 def _chosen(paper: Paper, only: Sequence[str] | None, full: bool) -> list[str]:
-    """The experiments asked for, in the order of the report; other readings are run if named, or at full scale."""
+    """Return the chosen experiments in the order of the report; other readings run if named, or at full scale."""
     if isinstance(only, str):
         raise ArgumentError("only", "a list of names", only)
     known = (*paper.names, *paper.others)

@@ -1,4 +1,4 @@
-"""Where a paper can be read in several ways: each of its statements, judged by every reading that was tried."""
+"""Statements of a paper that can be read in several ways, each judged by every reading that was tried."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,34 +10,34 @@ from dirichlet_bandits.report.judging import Verdict
 
 
 class Statement(NamedTuple):
-    """What the paper says, and the verdict by each reading of it."""
+    """A statement of the paper, and the verdict for each reading of it."""
 
     says: str
     verdicts: Sequence[Verdict]
 
     @property
     def certain(self) -> bool:
-        """Whether the statement holds however it is read."""
+        """Whether the statement holds for every reading."""
         return all(verdict.outcome == "supported" for verdict in self.verdicts)
 
     @property
     def conclusion(self) -> str:
-        """Which readings give the statement, in words."""
+        """Which readings support the statement, in words."""
         found = {
             outcome: [v.reading for v in self.verdicts if v.outcome == outcome]
             for outcome in ("supported", "undecided")
         }
         if self.certain:
-            return "Every reading gives this statement."
+            return "Every reading supports this statement."
         if found["supported"]:
-            return f"Given by: {'; '.join(found['supported'])}."
+            return f"Supported by: {'; '.join(found['supported'])}."
         if found["undecided"]:
-            return f"No reading surely gives this statement; open: {'; '.join(found['undecided'])}."
-        return "No reading gives this statement."
+            return f"No reading is known to support this statement; undecided: {'; '.join(found['undecided'])}."
+        return "No reading supports this statement."
 
 
 class Unread(NamedTuple):
-    """An experiment on readings that was not run: its title, what it is about, whose it is, and its statements."""
+    """An experiment on other readings that was not run: its title, topic, original experiment and statements."""
 
     title: str
     about: str
@@ -46,7 +46,7 @@ class Unread(NamedTuple):
 
 
 def statements(chapters: Sequence[Chapter]) -> list[Statement]:
-    """The statements of chapters on readings, in the order of their files."""
+    """Return the statements of chapters on readings, in the order of their files."""
     by_words: dict[str, list[Verdict]] = {}
     for chapter in chapters:
         for verdict in chapter.verdicts:
@@ -55,7 +55,7 @@ def statements(chapters: Sequence[Chapter]) -> list[Statement]:
 
 
 def otherwise(chapter: Chapter, verdict: Verdict, chapters: Sequence[Chapter]) -> list[Verdict]:
-    """The verdicts by other readings on a claim of this chapter."""
+    """Return the verdicts for other readings of a claim of this chapter."""
     return [
         other
         for reread in chapters
@@ -66,7 +66,7 @@ def otherwise(chapter: Chapter, verdict: Verdict, chapters: Sequence[Chapter]) -
 
 
 def unread(paper: Paper, chapters: Sequence[Chapter]) -> list[Unread]:
-    """The experiments on readings that have no chapter, though the experiment that they are of has one."""
+    """Return the experiments on readings that have no chapter although their original experiment has one."""
     done = {chapter.name for chapter in chapters}
     tasks = [shipped(name) for name in paper.others if name not in done]
     return [

@@ -1,4 +1,4 @@
-"""Pictures of regret for the report: lines that end in intervals, policies side by side, all experiments at once."""
+"""Figures of regret for the report: lines that end in intervals, policies side by side, all experiments at once."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FLATTENS = 2.0  # times the median: from here on a line presses the others to the ground
-_BEYOND = 2.0  # times the highest mean: what few runs lose beyond this is cut off, or it would press the lines down
+_FLATTENS = 2.0  # times the median: above this, a line flattens the others
+_BEYOND = 2.0  # times the highest mean: few runs lose more, and showing them would flatten the lines
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _WIDE = 34  # characters of a title in a legend
 _MARKERS = "oDs^vPX"
 
 
 class _Line(NamedTuple):
-    """A policy's mean over time, its 5 % and 95 % quantiles at the end, and its look."""
+    """A policy's mean over time, its 5% and 95% quantiles at the end, and its line style."""
 
     label: str
     mean: Floats
@@ -40,9 +40,9 @@ class _Line(NamedTuple):
 
 
 def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figure":
-    """Mean regret over time, and at the end the range from 5 % to 95 % of the runs: of all policies, or of a panel.
+    """Draw the mean regret over time, with the range from 5% to 95% of the runs at the end, of all policies or a panel.
 
-    Where a few policies flatten the others, a second scale below shows these alone.
+    If a few policies flatten the others, a second scale below shows only the others.
     """
     lines = _lines(result, result.policies if panel is None else panel.policies)
     time = result.regret["time"].to_numpy()
@@ -86,7 +86,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
         separate_thousands(left, "x")
     left.set_xlim(_SETTLED if settings.log_time and time[-1] > _SETTLED**2 else time[0], time[-1])
     left.set_xlabel("number of pulls")
-    rows[-1][1].set_xlabel("5-95 %\nof the runs", fontsize=8)
+    rows[-1][1].set_xlabel("5-95%\nof the runs", fontsize=8)
     title = experiment.title if panel is None else f"{experiment.title}: {panel.title}"
     rows[0][0].set_title(plain(title), fontsize=10)
     if low:
@@ -99,7 +99,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
 
 
 def final(experiment: Experiment, result: Result) -> "Figure":
-    """Regret at the horizon, a row for each policy: its mean, and the range from 5 % to 95 % of the runs."""
+    """Draw the regret at the horizon, one row per policy: its mean, and the range from 5% to 95% of the runs."""
     lines = _lines(result, result.policies)
     figure = empty(1.1 + 0.21 * len(lines))
     axes = figure.add_subplot()
@@ -118,14 +118,14 @@ def final(experiment: Experiment, result: Result) -> "Figure":
         separate_thousands(axes, "x", most=5)
     unit = f" ({plain(experiment.plot.unit)})" if experiment.plot.unit else ""
     axes.set_xlabel(
-        f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95 % of the runs"
+        f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95% of the runs"
     )
     axes.set_title(plain(experiment.title), fontsize=10)
     return figure
 
 
 def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -> "Figure":
-    """By policy, its mean regret as a multiple of the lowest in each experiment; the paper's ``own`` stand out."""
+    """Draw each policy's mean regret as a multiple of the lowest in each experiment; the paper's ``own`` stand out."""
     of = {
         policy: [found[policy] for found in multiples.values() if policy in found]
         for found in multiples.values()
@@ -167,7 +167,7 @@ def _lines(result: Result, policies: Sequence[str]) -> list[_Line]:
 
 
 def _low(lines: list[_Line]) -> list[_Line]:
-    """The lines that the others flatten; none if all can be seen on one scale."""
+    """Return the lines that the others flatten; none if all are visible on one scale."""
     if len(lines) < 3:
         return []
     limit = _FLATTENS * float(np.median([line.last for line in lines]))
@@ -176,12 +176,12 @@ def _low(lines: list[_Line]) -> list[_Line]:
 
 
 def _top(lines: list[_Line]) -> float:
-    """Where a linear scale ends: above all runs' ranges, but not far above the means."""
+    """Return the upper end of a linear scale: above the ranges of the runs, but not far above the means."""
     return min(1.05 * max(line.high for line in lines), _BEYOND * max(line.last for line in lines)) or 1.0
 
 
 def _ends(axes: "Axes", shown: list[_Line], lines: list[_Line]) -> None:
-    """The range of the runs at the end, policy beside policy, highest mean first; each has its place on all scales."""
+    """Draw the ranges of the runs at the end side by side, highest mean first, at the same places on all scales."""
     order = sorted(lines, key=lambda line: -line.last)
     for x, line in (([other.label for other in order].index(line.label), line) for line in shown):
         axes.vlines(x, line.low, line.high, color=line.look["color"], linewidth=2.5, alpha=0.6)
@@ -194,7 +194,7 @@ def _ends(axes: "Axes", shown: list[_Line], lines: list[_Line]) -> None:
 
 
 def _plain_log(axes: "Axes", low: float, high: float) -> None:
-    """A logarithmic axis with ticks at 1, 2, 5, 10, written out; at powers of ten only if it is long."""
+    """Set a logarithmic axis with ticks at 1, 2, 5, 10, written out, or at powers of ten if it is long."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log")

@@ -2,7 +2,7 @@
 
 from dirichlet_bandits.results.plot import PALETTE
 
-# By colour on white: its counterpart on black. Text is black, the ground white, notes are grey.
+# Each color on white, and its counterpart on black. Text is black, the background white, notes are gray.
 _DARK = {
     "#ffffff": "#14171c",
     "#000000": "#e8eaed",
@@ -19,7 +19,7 @@ _DARK = {
 
 
 def themed(svg: str) -> str:
-    """The same SVG, whose colours change where dark pages are wanted; on paper they do not.
+    """Return the SVG with colors that follow the reader's dark mode on screen, but not in print.
 
     >>> themed('<svg><path style="fill: #ffffff"/></svg>').endswith('<path style="fill: var(--ffffff)"/></svg>')
     True

@@ -1,4 +1,4 @@
-"""From chapters to files: figures as PNG and PDF, tables as CSV, one self-contained page, a summary in Markdown."""
+"""Write chapters to files: figures as PNG and PDF, tables as CSV, one self-contained page, a Markdown summary."""
 
 import base64
 import datetime
@@ -29,7 +29,7 @@ _PIXELS_PER_INCH = 150
 
 @dataclass(frozen=True)
 class Making:
-    """How a report was made: replications of a quick run (None at full scale), the command, wall clock, paper."""
+    """How a report was made: replications of a quick run (None at full scale), command, wall-clock time, paper."""
 
     quick_runs: int | None
     command: str
@@ -38,7 +38,7 @@ class Making:
 
 
 def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
-    """Write the whole report below ``out``; the path of its page."""
+    """Write the whole report into ``out``, and return the path of its page."""
     for folder in ("figures", "tables"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     first = headline(chapters, making.paper.own)
@@ -58,9 +58,9 @@ def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
 
 
 def sentence(verdict: Verdict) -> str:
-    """The comparison that decides, in words."""
+    """Describe the comparison that decides, in words."""
     c = verdict.closest
-    what = c.what[0].upper() + c.what[1:] if len(verdict.comparisons) == 1 else f"Least in favour: {c.what}"
+    what = c.what[0].upper() + c.what[1:] if len(verdict.comparisons) == 1 else f"Least in favor: {c.what}"
     text = f"{what}: {short(c.value)}"
     if c.low < c.high:
         text += f" [{short(c.low)}, {short(c.high)}]"
@@ -118,7 +118,7 @@ def _render(
 
 
 def _save(figure: "Figure", path: Path) -> str:
-    """Save as PNG and PDF; the figure as a data URI of SVG, sharp on a telephone and in print."""
+    """Save a figure as PNG and PDF, and return it as an SVG data URI, which is sharp on phones and in print."""
     from matplotlib import rc_context
 
     figure.savefig(path.with_name(path.name + ".png"), dpi=_PIXELS_PER_INCH)
@@ -131,7 +131,7 @@ def _save(figure: "Figure", path: Path) -> str:
 
 
 def _claims_frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """Every comparison of every claim, a row each."""
+    """Return every comparison of every claim, one row per comparison."""
     return pd.DataFrame(
         [
             {

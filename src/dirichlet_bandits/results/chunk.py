@@ -1,4 +1,4 @@
-"""A chunk: what some replications of one policy came to, in memory, on the way between processes, or on disk."""
+"""A chunk: the outcome of some replications of one policy, in memory, between processes or on disk."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Chunk(NamedTuple):
-    """The outcome of some replications of one policy, a row each."""
+    """The outcome of some replications of one policy, one row per replication."""
 
     regret: Floats
     pulls: Ints
@@ -20,13 +20,13 @@ class Chunk(NamedTuple):
 
     @classmethod
     def blank(cls, replications: int, times: int, arms: int) -> "Chunk":
-        """Rows in which nothing was simulated yet."""
+        """Return rows in which nothing has been simulated yet."""
         shapes = {"regret": (replications, times), "pulls": (replications, arms), "reward": (replications,)}
         return cls(**{name: VARIABLES[name].empty(shape) for name, shape in shapes.items()})
 
 
 def chunks(data: "xr.Dataset") -> Iterator[tuple[int, int, Chunk]]:
-    """Row, first replication and a window on the arrays of every chunk of a result."""
+    """Yield the row, the first replication and a view of the arrays of each chunk of a result."""
     regret, pulls, reward = (data[name].to_numpy() for name in Chunk._fields)
     size = chunk_size(data.sizes["replication"])
     for row in range(data.sizes["policy"]):

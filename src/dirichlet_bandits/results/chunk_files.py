@@ -1,7 +1,7 @@
-"""Chunks of a local result as files, byte for byte what zarr writes, without its event loop.
+"""Write the chunks of a local result as files, byte for byte as zarr does, but without its event loop.
 
-That takes several milliseconds a chunk, more than most chunks take to simulate. The layout is pinned (``layout.py``):
-little-endian numbers, compressed by zstd, a file a chunk.
+The event loop takes several milliseconds per chunk, longer than most chunks take to simulate. The layout is pinned
+(``layout.py``): little-endian numbers, compressed by zstd, one file per chunk.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from dirichlet_bandits.files import whole_file
 
 
 def chunk_file(place: str, name: str, row: int, column: int, ndim: int) -> Path:
-    """Where the chunk of a policy is that comes as number ``column``, in an array of so many dimensions.
+    """Return the path of chunk number ``column`` of a policy, in an array with ``ndim`` dimensions.
 
     >>> chunk_file("runs.zarr", "regret", 2, 7, ndim=3).as_posix()
     'runs.zarr/regret/c/2/7/0'
@@ -22,7 +22,7 @@ def chunk_file(place: str, name: str, row: int, column: int, ndim: int) -> Path:
 
 
 def write_chunk(place: str, name: str, array: Any, row: int, column: int, values: Any) -> None:
-    """Write a chunk of a zarr array, whatever was there; its last one is filled up to the size of the others."""
+    """Write a chunk of a zarr array and replace an existing one; the last chunk is padded to the full size."""
     from numcodecs import Zstd
 
     whole = np.full(array.chunks, array.fill_value, array.dtype.newbyteorder("<"))

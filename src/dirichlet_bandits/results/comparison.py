@@ -1,4 +1,4 @@
-"""Which policy has less regret: one pair, or all pairs with Holm's correction for their number."""
+"""Compare the regrets of policies: one pair, or all pairs with Holm's correction for their number."""
 
 import itertools
 import math
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Comparison(NamedTuple):
-    """Mean difference of the regrets of two policies over the replications that both finished.
+    """The mean difference between the regrets of two policies over the replications that both finished.
 
-    ``low`` and ``high`` are the ends of its confidence interval, ``p_value`` that of Student's test of no difference.
+    ``low`` and ``high`` are the ends of its confidence interval; ``p_value`` is from Student's test of no difference.
     """
 
     first: str
@@ -35,14 +35,14 @@ class Comparison(NamedTuple):
 
     @property
     def better(self) -> str | None:
-        """The policy with less regret; None if the replications leave that open."""
+        """The policy with less regret; None if the replications do not decide it."""
         if not self.p_value <= 1.0 - self.confidence:
             return None
         return self.first if self.difference < 0.0 else self.second
 
     @property
     def verdict(self) -> str:
-        """The answer in words."""
+        """The conclusion in words."""
         return "no clear difference" if self.better is None else f"{self.better} is better"
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparisons(Sequence[Comparison]):
-    """All pairs of policies, from :meth:`Result.compare_all`; ``means`` are their mean regrets, from the least on."""
+    """All pairs of policies, from :meth:`Result.compare_all`; ``means`` has their mean regrets, lowest first."""
 
     pairs: tuple[Comparison, ...]
     means: Mapping[str, float]
@@ -79,7 +79,7 @@ class Comparisons(Sequence[Comparison]):
 
     @property
     def verdict(self) -> str:
-        """Which policy has the least regret, and which cannot be told apart from it."""
+        """Which policy has the least regret, and which ones cannot be distinguished from it."""
         best, *others = self.means
         open_ = [pair.second for pair in self if pair.first == best and pair.better is None]
         if not open_:
@@ -87,7 +87,7 @@ class Comparisons(Sequence[Comparison]):
         return f"{best} has the least mean regret, not clearly less than {_listed(open_)}"
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """A row a pair; ``better`` is the name of the better one, or None."""
+        """Return one row per pair; ``better`` is the name of the better policy, or None."""
         import pandas as pd
 
         frame = pd.DataFrame(self.pairs, columns=Comparison._fields).drop(columns=["label", "confidence"])
@@ -120,7 +120,7 @@ def _said_of(pairs: Sequence[Comparison]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
+    """Join names as in a sentence.
 
     >>> _listed(["a", "b", "c"])
     'a, b and c'
@@ -129,7 +129,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def compare_pair(first: str, second: str, differences: Floats, confidence: float, label: str) -> Comparison:
-    """One pair, from the differences of the regrets in their common replications."""
+    """Compare one pair by the differences of their regrets in the replications that they share."""
     error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
     interval = student(differences, confidence)
     p_value = student_p_value(differences)
@@ -137,10 +137,10 @@ def compare_pair(first: str, second: str, differences: Floats, confidence: float
 
 
 def compare_all_pairs(finals: Mapping[str, Floats], confidence: float, label: str) -> Comparisons:
-    """All pairs of policies with two replications in common; ``finals`` are their final regrets, NaN where undone.
+    """Compare all pairs of policies that share two replications; ``finals`` has their final regrets, NaN if not done.
 
     Holm's procedure multiplies the i-th smallest of m p-values by m - i + 1. The intervals have the level
-    1 - (1 - confidence)/m, so that all hold at once: where one leaves out 0, Holm finds the difference too.
+    1 - (1 - confidence)/m, so that all hold at once. If an interval excludes 0, Holm finds the difference too.
 
     Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
@@ -162,7 +162,7 @@ def compare_all_pairs(finals: Mapping[str, Floats], confidence: float, label: st
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for their number by Holm's procedure: the chance of any false alarm is kept.
+    """Correct p-values for their number by Holm's procedure, which controls the probability of any false alarm.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

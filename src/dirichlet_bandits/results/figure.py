@@ -10,7 +10,7 @@ _DPI = 110
 
 
 class Picture(Figure):
-    """A figure without pyplot: nothing keeps it once nobody does."""
+    """A figure without pyplot, so it is freed as soon as it is no longer used."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(layout="constrained", **options)
@@ -21,7 +21,7 @@ class Picture(Figure):
             super().savefig(fname, **options)
 
     def png(self, dpi: float = _DPI) -> bytes:
-        """The picture as a PNG file."""
+        """Return the figure as the bytes of a PNG file."""
         file = io.BytesIO()
         self.savefig(file, format="png", dpi=dpi)
         return file.getvalue()

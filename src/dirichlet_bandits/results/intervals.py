@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
 
 def student(values: Floats, confidence: float) -> Interval:
-    """Student's interval for a mean.
+    """Return Student's confidence interval for a mean.
 
     >>> student(np.array([1.0, 2.0, 3.0]), 0.95).value
     2.0
@@ -34,7 +34,9 @@ def student(values: Floats, confidence: float) -> Interval:
 
 
 def student_p_value(values: Floats) -> float:
-    """Two-sided p-value of Student's test that a mean is zero; it is alpha where the interval of 1 - alpha ends at 0.
+    """Return the two-sided p-value of Student's test that a mean is zero.
+
+    It is alpha if the interval of level 1 - alpha ends at 0.
 
     >>> round(student_p_value(np.array([1.0, 2.0, 3.0])), 4)
     0.0742
@@ -49,10 +51,10 @@ def student_p_value(values: Floats) -> float:
 
 
 def bootstrap(rows: Floats, statistic: Callable[[Floats], Floats], confidence: float) -> Interval:
-    """Percentile interval for a statistic of replications that are drawn again with replacement.
+    """Return the percentile interval for a statistic of replications, which are resampled with replacement.
 
-    ``rows`` is (quantity, replication): what belongs to one replication stays together. ``statistic`` maps
-    (quantity, resample, replication) to (resample,). The resamples are always the same ones.
+    ``rows`` is (quantity, replication): the values of one replication stay together. ``statistic`` maps
+    (quantity, resample, replication) to (resample,). The resamples are the same in every call.
 
     >>> x = np.random.default_rng(0).normal(size=(1, 400))
     >>> found = bootstrap(x, lambda rows: rows[0].std(axis=-1), 0.95)

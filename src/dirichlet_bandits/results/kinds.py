@@ -1,4 +1,4 @@
-"""The kinds of pictures of a result: each draws into given axes, and says what the legend has to explain."""
+"""The kinds of plots of a result: each draws into given axes and returns the entries of the legend."""
 
 import ast
 import json
@@ -24,7 +24,7 @@ _DASHES: Final = ("-", "--", "-.", ":")
 
 
 def default_size(view: View, kind: str) -> tuple[float, float]:
-    """Inches: as high as the rows of a picture ask for."""
+    """Return the size of a plot in inches; its height depends on the number of rows."""
     rows = {"pulls": view.result.data.sizes["arm"], "reward": len(view.policies), "distribution": len(view.policies)}
     return (7.0, 4.0) if kind not in rows else (7.0, min(12.0, max(2.6, 1.3 + 0.45 * rows[kind])))
 
@@ -185,15 +185,15 @@ def _draw_values(axes: "Axes", view: View) -> None:
 
 
 def _gaps(view: View) -> Floats | None:
-    """Gaps of the arms; None where the regret is that of another objective than the mean."""
+    """Return the gaps of the arms, or None if the regret is for an objective other than the mean."""
     means = view.result.data["mean"].to_numpy()
     return means.max() - means if view.result.objective == "mean" else None
 
 
 def _first_meaningful(constant: float, time: Any, gaps: Floats | None) -> int:
-    """Where c log(t) begins to say something: from then on it stays below the regret of pulling all arms evenly.
+    """Return the index from which c log(t) stays below the regret of pulling all arms evenly.
 
-    Before, whoever does not even look at the rewards has less regret than this "lower bound".
+    Before that time, a policy that ignores the rewards has less regret than this "lower bound".
     """
     meaningful = time >= (2 if gaps is None else gaps.size)
     if gaps is not None:
@@ -202,7 +202,7 @@ def _first_meaningful(constant: float, time: Any, gaps: Floats | None) -> int:
 
 
 def pulls(axes: "Axes", view: View) -> Entries:
-    """Pulls of each arm at the horizon: mean and band, a row an arm, on a logarithmic axis."""
+    """Draw the pulls of each arm at the horizon, mean and band, one row per arm, on a logarithmic axis."""
     data = view.result.pulls
     done = view.result.reward.notnull()
     names = [str(name) for name in data["arm"].values]
@@ -223,16 +223,16 @@ def pulls(axes: "Axes", view: View) -> Entries:
 
 
 def reward(axes: "Axes", view: View) -> Entries:
-    """Realised reward at the horizon: mean and band, a row a policy; dashed, what the best arm alone is worth."""
+    """Draw the reward at the horizon, mean and band, one row per policy; a dashed line shows that of the best arm."""
     handles: list[Any] = []
     for i, policy in enumerate(view.policies):
         paid = view.result.reward.sel(policy=policy).to_numpy()
         paid = paid[~np.isnan(paid)]
         if paid.size:
             _dots(axes, view, paid[:, None], np.array([float(i)]), policy)
-    best, label = view.result.horizon * float(view.result.data["mean"].max()), "best mean, pulled always"
+    best, label = view.result.horizon * float(view.result.data["mean"].max()), "best arm at every pull"
     if view.result.values is not None:
-        best, label = float(view.result.data.attrs["oracle_reward"]), "best mean of each time"
+        best, label = float(view.result.data.attrs["oracle_reward"]), "best arm at each time"
     handles.append(axes.axvline(best, color="0.3", linewidth=1.0, linestyle=(0, (6, 3)), label=label))
     axes.set_xlabel(view.with_unit(f"reward after {view.result.horizon} pulls: {view.band_label}"))
     _rows(axes, view, view.policies)
@@ -240,7 +240,7 @@ def reward(axes: "Axes", view: View) -> Entries:
 
 
 def distribution(axes: "Axes", view: View) -> Entries:
-    """Regret at the horizon over the replications, a row a policy: quartiles, 5-95 % whiskers, what lies outside."""
+    """Draw the regret at the horizon, one row per policy: quartiles, 5-95% whiskers and outliers."""
     for i, policy in enumerate(view.policies):
         final = view.result.final_regret(policy)
         final = final[~np.isnan(final)]
@@ -273,20 +273,22 @@ def distribution(axes: "Axes", view: View) -> Entries:
     handles = [
         Line2D([], [], color="black", linewidth=view.line, label="median"),
         Line2D([], [], linestyle="", marker="D", markersize=4, color="black", markerfacecolor="white", label="mean"),
-        Patch(facecolor="0.8", edgecolor="0.4", label="25-75 %; whiskers 5-95 %"),
+        Patch(facecolor="0.8", edgecolor="0.4", label="25-75%; whiskers 5-95%"),
     ]
     return Entries(handles, [str(handle.get_label()) for handle in handles], place="below")
 
 
 class _Member(NamedTuple):
-    """A policy of a sweep: its name and the value of the parameter."""
+    """A policy in a sweep: its name and the value of the parameter."""
 
     value: float
     policy: str
 
 
 def sweep(axes: "Axes", view: View) -> Entries:
-    """Regret at the horizon against the one parameter in which policies of a class differ; others as level lines."""
+    """Draw the regret at the horizon against the one parameter in which policies of a class differ.
+
+    Other policies are horizontal lines."""
     found = _sweeps(view)
     if not found:
         expected = "another kind: 'sweep' is for policies of one class that differ in one number"
@@ -322,7 +324,7 @@ def sweep(axes: "Axes", view: View) -> Entries:
 
 
 def _sweeps(view: View) -> dict[tuple[str, str], list[_Member]]:
-    """Policies of one class that differ in one number, by class and parameter, in the order of their values."""
+    """Return the policies that differ in one number, by class and parameter, in the order of their values."""
     texts = json.loads(view.result.data.attrs["policies"])
     classes: dict[str, dict[str, dict[str, Any]]] = {}
     for policy in view.policies:
@@ -342,7 +344,7 @@ def _sweeps(view: View) -> dict[tuple[str, str], list[_Member]]:
 
 
 def _read_call(text: str) -> tuple[str, dict[str, Any]] | None:
-    """Class and parameters of a policy's repr; None for one that is no call of a class with plain values.
+    """Read the class and parameters from a policy's repr; None if it is not a class called with plain values.
 
     >>> _read_call("UCB1(sigma=0.5)")
     ('UCB1', {'sigma': 0.5})
@@ -357,7 +359,7 @@ def _read_call(text: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, policy: str) -> Any:
-    """A dot at the mean of each column of ``runs``, in its row, and a line along the band."""
+    """Draw a dot at the mean of each column of ``runs``, in its row, and a line along the band."""
     mean, color = runs.mean(axis=0), view.style(policy)["color"]
     if (edges := view.spread(runs)) is not None:
         axes.hlines(rows, *edges, color=color, linewidth=view.line, alpha=0.7)
@@ -367,7 +369,7 @@ def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, policy: str) -> 
 
 
 def _dodge(i: int, n: int) -> float:
-    """Where the i-th of n stands within a row of height one."""
+    """Return the position of the i-th of n marks within a row of height one."""
     return 0.6 * ((i + 0.5) / n - 0.5)
 
 

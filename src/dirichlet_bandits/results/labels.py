@@ -1,4 +1,4 @@
-"""What the arrays of a result are called: one description for results in memory and on disk."""
+"""Names and descriptions of the arrays of a result, in memory and on disk."""
 
 import functools
 import importlib.metadata
@@ -18,7 +18,7 @@ FORMAT = "dirichlet-bandits result 2"
 
 
 class Variable(NamedTuple):
-    """An array with a row for each policy and replication; ``blank`` stands where nothing was simulated yet."""
+    """An array with a row for each policy and replication; ``blank`` marks what has not been simulated yet."""
 
     dims: tuple[str, ...]
     blank: float | int
@@ -31,11 +31,11 @@ class Variable(NamedTuple):
 
     @property
     def attrs(self) -> dict[str, str]:
-        """What xarray and zarr are told about the array."""
+        """The attributes of the array in xarray and zarr."""
         return {"long_name": self.long_name}
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array in which nothing was simulated yet."""
+        """Return an array in which nothing has been simulated yet."""
         return np.full(shape, self.blank, self.dtype)
 
 
@@ -47,7 +47,7 @@ VARIABLES = {
 
 
 class Labels(NamedTuple):
-    """Everything about a simulation but its outcome, in plain arrays: xarray is imported when somebody looks."""
+    """Everything about a simulation except its outcome, in plain arrays: xarray is imported only when needed."""
 
     policies: list[str]
     arms: list[str]
@@ -59,7 +59,7 @@ class Labels(NamedTuple):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Length of each dimension."""
+        """The length of each dimension."""
         return {
             "policy": len(self.policies),
             "replication": self.replications,
@@ -68,7 +68,7 @@ class Labels(NamedTuple):
         }
 
     def dataset(self, **arrays: NDArray[Any]) -> "xr.Dataset":
-        """The labels as xarray has them, around the arrays of an outcome, if there is one."""
+        """Return the labels as an xarray Dataset, with the arrays of an outcome if there is one."""
         import xarray as xr
 
         about = {name: (VARIABLES[name].dims, array, VARIABLES[name].attrs) for name, array in arrays.items()}
@@ -84,7 +84,7 @@ class Labels(NamedTuple):
         )
 
     def _about_arms(self) -> dict[str, Any]:
-        """What the arms are worth: their means, and their values over time where these change."""
+        """Return the means of the arms, and their values over time if these change."""
         found: dict[str, Any] = {"mean": (("arm",), self.means, {"long_name": "true mean of the arm"})}
         if self.values is not None:
             found["value"] = (("time", "arm"), self.values, {"long_name": "value of the arm at the time"})
@@ -115,7 +115,7 @@ def labels(
     seed: np.random.SeedSequence,
     game: Game = PLAIN_GAME,
 ) -> Labels:
-    """Policies and arms by their names, with what they are."""
+    """Make the labels; policies and arms map names to descriptions."""
     attrs: dict[str, Any] = {
         "format": FORMAT,
         "version": _version(),
@@ -140,6 +140,6 @@ def _version() -> str:
 
 
 def stored_seed(attrs: Mapping[str, Any]) -> np.random.SeedSequence:
-    """The root of all streams of a simulation, from its labels."""
+    """Return the root of all random streams of a simulation from its labels."""
     found = json.loads(attrs["seed"])
     return np.random.SeedSequence(found["entropy"], spawn_key=tuple(found["spawn_key"]))

@@ -1,7 +1,7 @@
-"""What a result looks like on disk, checked before zarr reads it: our names, shapes, data types and codecs.
+"""The layout of a result on disk: names, shapes, data types and codecs, checked before zarr reads it.
 
-zarr reads much more than this. Version 2 of its format can name codecs that unpickle, which is to run what a stranger
-wrote: nothing but plain numbers and texts of version 3 gets that far.
+zarr reads much more than this. Version 2 of its format can name codecs that unpickle, which would run code from the
+file. So we accept only plain numbers and strings in version 3.
 """
 
 import json
@@ -40,7 +40,7 @@ _BLANKS: Final = {"float64": ("NaN", 0.0), "int64": (0,), "uint64": (0,), "strin
 
 
 def chunk_size(replications: int) -> int:
-    """Replications in a chunk; it depends on nothing else, so that any run fits any store.
+    """Return the number of replications per chunk; it depends on nothing else, so any run fits any store.
 
     >>> chunk_size(50), chunk_size(5000), chunk_size(10**6)
     (2, 157, 256)
@@ -49,9 +49,9 @@ def chunk_size(replications: int) -> int:
 
 
 def checked_attributes(place: str, name: str) -> dict[str, Any]:
-    """The attributes of the result at a place that its user calls ``name``; anything but a result is refused.
+    """Return the attributes of the result at a place that messages call ``name``; refuse anything else.
 
-    Arrays that are not there yet are nothing wrong: a killed process left them out.
+    Missing arrays are not an error: a process may have been killed before it wrote them.
     """
     group = _read_description(place, _DESCRIPTION, name)
     attributes = {} if group is None else group.get("attributes")
@@ -71,7 +71,7 @@ def checked_attributes(place: str, name: str) -> dict[str, Any]:
 
 
 def _read_description(place: str, path: str, name: str) -> dict[str, Any] | None:
-    """What zarr says of a group or an array, as JSON; None if it says nothing."""
+    """Return zarr's JSON description of a group or an array, or None if there is none."""
     content = read(place, path)
     if content is None:
         return None
@@ -85,7 +85,7 @@ def _read_description(place: str, path: str, name: str) -> dict[str, Any] | None
 
 
 def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
-    """Refuse attributes that no result has."""
+    """Refuse attributes that are not those of a result."""
     try:
         texts = [json.loads(attributes[key]) for key in ("policies", "arms")]
         texts.append(json.loads(attributes.get("identity", "{}")))
@@ -95,18 +95,18 @@ def _check_attributes(attributes: Mapping[str, Any], name: str) -> None:
         sound &= all(isinstance(first, int) for first in json.loads(attributes.get("breakpoints", "[]")))
         stored_seed(attributes)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise FormatError(f"{name!r} has attributes that no result has: {error!r}") from error
+        raise FormatError(f"{name!r} has attributes that are not those of a result: {error!r}") from error
     if not sound:
-        raise FormatError(f"{name!r} has attributes that no result has")
+        raise FormatError(f"{name!r} has attributes that are not those of a result")
 
 
 def _check_arrays(arrays: Mapping[str, Mapping[str, Any]], name: str) -> None:
-    """Refuse arrays of other names, shapes, types or codecs than a result has."""
+    """Refuse arrays whose names, shapes, types or codecs are not those of a result."""
     sizes: dict[str, int] = {}
     for array, found in arrays.items():
         dims, shape = _DIMS.get(array), found.get("shape")
         if dims is None:
-            raise FormatError(f"{name!r}: {array!r} is no array of a result")
+            raise FormatError(f"{name!r}: {array!r} is not an array of a result")
         if not isinstance(shape, list) or len(shape) != len(dims) or any(type(n) is not int or n < 1 for n in shape):
             raise FormatError(f"{name!r}: {array!r} has shape {shape!r}, not {len(dims)} positive integers")
         sizes |= dict(zip(dims, shape, strict=True))
@@ -128,7 +128,7 @@ def _check_arrays(arrays: Mapping[str, Mapping[str, Any]], name: str) -> None:
 
 
 def _expected(array: str, sizes: Mapping[str, int]) -> dict[str, Any]:
-    """What the description of an array must say."""
+    """Return what the description of an array must contain."""
     dims = _DIMS[array]
     shape = [sizes[dim] for dim in dims]
     chunks = [1, chunk_size(sizes["replication"]), *shape[2:]] if array in VARIABLES else [1] * len(shape)
@@ -146,7 +146,7 @@ def _expected(array: str, sizes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _codec_name(codec: Any) -> object:
-    """The name of a codec, and the order of its bytes if it has one; anything else as it is."""
+    """Return the name of a codec, with its byte order if it has one; return anything else unchanged."""
     try:
         return " ".join(filter(None, (codec["name"], codec.get("configuration", {}).get("endian"))))
     except (TypeError, KeyError, AttributeError):

@@ -1,4 +1,4 @@
-"""Where a zarr group can live: a local folder, or whatever fsspec reaches by a URL."""
+"""Places for a zarr group: a local folder, or a URL that fsspec supports."""
 
 import os
 from os import PathLike
@@ -9,7 +9,7 @@ Place = str | PathLike[str]
 
 
 def resolve(place: Place) -> str:
-    """An absolute path or a URL, the same wherever a worker runs.
+    """Return an absolute path or a URL, which does not depend on a worker's current folder.
 
     >>> resolve("memory://runs.zarr"), resolve("file:///data/runs.zarr")
     ('memory://runs.zarr', '/data/runs.zarr')
@@ -28,9 +28,9 @@ def is_local(place: str) -> bool:
 
 
 def contents(place: str) -> list[str]:
-    """Names of what is there, nothing if the place is free; of a file its own name.
+    """List the names at a place: nothing if it is free, or the file's own name if it is a file.
 
-    Drafts that a killed process left do not count: zarr writes beside the target and moves the file in.
+    Drafts that a killed process left do not count: zarr writes next to the target, then moves the file into place.
     """
     if is_local(place):
         path = Path(place)
@@ -45,7 +45,7 @@ def contents(place: str) -> list[str]:
 
 
 def read(place: str, path: str) -> bytes | None:
-    """The content of a file at a place; None if there is none."""
+    """Return the content of a file at a place, or None if there is none."""
     try:
         if is_local(place):
             return Path(place, path).read_bytes()
@@ -58,7 +58,7 @@ def read(place: str, path: str) -> bytes | None:
 
 
 def folder_stamp(place: str) -> object:
-    """What tells a local folder from one that has taken its place; the same for every URL."""
+    """Return a stamp that distinguishes a local folder from one that replaced it; all URLs have the same stamp."""
     try:
         found = os.stat(place)
     except OSError:
@@ -67,7 +67,7 @@ def folder_stamp(place: str) -> object:
 
 
 def zarr_store(place: str) -> Any:
-    """What zarr reads and writes a group of this place through."""
+    """Return the store through which zarr reads and writes a group at this place."""
     from zarr.storage import FsspecStore, LocalStore  # a quarter of a second: only those who read or write wait
 
     return LocalStore(place) if is_local(place) else FsspecStore.from_url(place)

@@ -1,6 +1,6 @@
-"""Pictures of results, fit to print: labels, units, a colour-blind palette, a legend beside the data.
+"""Plots of results, ready to print: labels, units, a color-blind palette and a legend beside the data.
 
-What is common to all kinds of pictures stands here; what each kind draws stands in ``kinds``.
+This module has what all kinds of plots share; ``kinds`` has what each kind draws.
 """
 
 import functools
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
     from dirichlet_bandits.results.result import Result
 
-# Okabe and Ito's palette, told apart by all kinds of colour vision; dashes help in grey and where lines coincide.
+# Okabe and Ito's palette is safe for all kinds of color vision; dashes help in gray and where lines coincide.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 PLACES: Final = ("right", "below", "inside")
 _BESIDE = 5.5  # inches: a figure as wide as this has room for a legend beside the axes
-_NARROW = 5.0  # inches: a figure that stands in one column of a page, and has letters of that size
+_NARROW = 5.0  # inches: a figure for one column of a page, with letters of that size
 
 Band = float | bool | Literal["mean"]
 
 
 _USUAL: Final = {"RDS": 0, "UCB1": 1, "NPTS": 2, "TS": 3, "BDS": 4, "QDS": 5, "IMED": 6, "RBSDA": 7}
-_DIRECT: Final = 3  # with more lines than this, names stand at their ends instead of in a legend
+_DIRECT: Final = 3  # with more lines than this, names are at their ends instead of in a legend
 _PANELS: Final = 8  # with more lines than this, each has a panel of its own
 
 
@@ -62,7 +62,7 @@ def slots(policies: Sequence[str]) -> dict[str, int]:
 
 
 def plain(text: str) -> str:
-    """A name as it stands: matplotlib would take what is between two dollars for a formula.
+    """Escape a name, because matplotlib would treat text between two dollar signs as a formula.
 
     >>> print(plain("$5 or $6"))
     \\$5 or \\$6
@@ -95,15 +95,15 @@ class View:
 
     @property
     def line(self) -> float:
-        """Width of the main lines, in points."""
+        """The width of the main lines, in points."""
         return 1.4 if self.narrow else 1.8
 
     def with_unit(self, label: str) -> str:
-        """A label of an axis."""
+        """Return the label of an axis with its unit."""
         return plain(label) + (f" ({plain(self.unit)})" if self.unit else "")
 
     def spread(self, runs: Floats) -> tuple[Floats, Floats] | None:
-        """Lower and upper edge of the band over replications, which are rows; None without a band."""
+        """Return the lower and upper edges of the band over replications, which are rows; None without a band."""
         if self.band is False:
             return None
         if self.band == "mean":
@@ -119,7 +119,7 @@ class View:
 
     @property
     def band_label(self) -> str:
-        """What line and band are, for the legend."""
+        """What the line and the band show, for the legend."""
         if self.band is False:
             return "mean"
         if self.band == "mean":
@@ -129,7 +129,7 @@ class View:
 
 
 def checked_band(band: object) -> Band:
-    """The band that the user asks for: a share of replications, "mean", or none."""
+    """Check and return the requested band: a share of replications, "mean" or none."""
     if band is True or band is None:
         return 0.9 if band else False
     if band is False or band == "mean":
@@ -140,14 +140,14 @@ def checked_band(band: object) -> Band:
 
 
 def checked_legend(legend: object) -> bool | str:
-    """Where the legend goes: True finds a place, False draws none."""
+    """Check and return where the legend goes: True finds a place, False draws none."""
     if not isinstance(legend, bool) and legend not in PLACES:
         raise ArgumentError("legend", f"True, False or {one_of(PLACES)}", legend)
     return legend
 
 
 def checked_size(figsize: object) -> tuple[float, float]:
-    """Width and height in inches."""
+    """Check and return width and height in inches."""
     if not isinstance(figsize, tuple | list) or len(figsize) != 2:
         raise ArgumentError("figsize", "width and height in inches", figsize)
     width, height = (positive_number(f"figsize[{k}]", side) for k, side in enumerate(figsize))
@@ -210,7 +210,7 @@ def _saved(figure: "Figure", path: str | PathLike[str] | None, view: View) -> "F
 
 @dataclass(frozen=True)
 class Entries:
-    """What a legend says: a line a handle, what all of them show, and where it goes if it may go anywhere."""
+    """The content of a legend: one line per handle, what all of them show, and the preferred place."""
 
     handles: Sequence[Any] = ()
     labels: Sequence[str] = ()
@@ -219,7 +219,7 @@ class Entries:
 
 
 def _draw_legend(axes: "Axes", entries: Entries, place: str, narrow: bool) -> None:
-    """Beside the data, never on it."""
+    """Draw the legend beside the data, never on top of it."""
     figure: Any = axes.get_figure(root=True)
     small = narrow or place == "inside"
     look: dict[str, Any] = {
@@ -261,7 +261,7 @@ def _make_room(axes: "Axes", legend: Any) -> None:
 
 
 def _highest(axes: "Axes", right: float) -> float:
-    """The highest point of all lines to the left of a place, both as shares of the axes."""
+    """Return the highest point of all lines to the left of a place, both as fractions of the axes."""
     to_axes = axes.transData + axes.transAxes.inverted()
     points = np.concatenate([to_axes.transform(line.get_xydata()) for line in axes.lines] or [np.zeros((0, 2))])
     heights = points[points[:, 0] <= right, 1]

@@ -1,4 +1,4 @@
-"""What a simulation leaves: labelled arrays, summaries, paired comparisons, pictures, a folder on disk."""
+"""The outcome of a simulation: labeled arrays, summaries, paired comparisons, plots and a folder on disk."""
 
 import base64
 import functools
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Result:
     """The outcome of :func:`dirichlet_bandits.simulate`, around an xarray Dataset in ``data``.
 
-    Replications that an interruption left undone are NaN in ``regret`` and ``reward`` and zero in ``pulls``.
+    If a simulation was interrupted, unfinished replications are NaN in ``regret`` and ``reward``, zero in ``pulls``.
     """
 
     _make: Callable[[], "xr.Dataset"]
@@ -38,7 +38,7 @@ class Result:
 
     @classmethod
     def from_arrays(cls, labels: Labels, regret: Floats, pulls: Ints, reward: Floats) -> "Result":
-        """The outcome of a simulation; xarray and pandas are imported when somebody looks at it."""
+        """Make a result from plain arrays; xarray and pandas are imported only when its data are used."""
         result = cls.__new__(cls)
         result._make = functools.partial(labels.dataset, regret=regret, pulls=pulls, reward=reward)
         result.undone = int(np.isnan(reward).sum())
@@ -46,7 +46,7 @@ class Result:
 
     @functools.cached_property
     def data(self) -> "xr.Dataset":
-        """Labelled arrays ``regret``, ``pulls`` and ``reward``, and the true ``mean`` of each arm."""
+        """The labeled arrays ``regret``, ``pulls`` and ``reward``, and the true ``mean`` of each arm."""
         return self._make()
 
     def __getstate__(self) -> dict[str, "xr.Dataset"]:
@@ -54,68 +54,68 @@ class Result:
 
     @property
     def lower_bound(self) -> float | None:
-        """The constant c of the asymptotic lower bound c log(t), where the family of the arms is evident."""
+        """The constant c of the asymptotic lower bound c log(t), if the family of the arms is known."""
         found = self.data.attrs.get("lower_bound")
         return None if found is None else float(found)
 
     @property
     def objective(self) -> str:
-        """Name of what made an arm good: the regret is the loss of it."""
+        """The name of the objective that the regret refers to, such as the mean."""
         return str(self.data.attrs.get("objective", "mean"))
 
     @property
     def values(self) -> "xr.DataArray | None":
-        """Value of each arm at each recorded time (time, arm), where the arms change; else None."""
+        """The value of each arm at each recorded time (time, arm) if the arms change; else None."""
         return self.data.get("value")
 
     @property
     def breakpoints(self) -> tuple[int, ...]:
-        """First pulls, counted from 1, after which the laws of the arms were others than before."""
+        """The first pulls, counted from 1, at which the distributions of the arms differ from before."""
         return tuple(json.loads(self.data.attrs.get("breakpoints", "[]")))
 
     @property
     def regret_label(self) -> str:
-        """What pictures and tables call the regret."""
+        """The name of the regret in plots and tables."""
         return str(self.data.attrs.get("regret_label", "regret"))
 
     @property
     def regret(self) -> "xr.DataArray":
-        """Pseudo-regret (policy, replication, time): sum over arms of gap times pulls."""
+        """The pseudo-regret (policy, replication, time): the sum over arms of gap times pulls."""
         return self.data["regret"]
 
     @property
     def pulls(self) -> "xr.DataArray":
-        """Pulls of each arm at the horizon (policy, replication, arm)."""
+        """The pulls of each arm at the horizon (policy, replication, arm)."""
         return self.data["pulls"]
 
     @property
     def reward(self) -> "xr.DataArray":
-        """Realised cumulative reward at the horizon (policy, replication)."""
+        """The cumulative reward at the horizon (policy, replication)."""
         return self.data["reward"]
 
     @property
     def policies(self) -> list[str]:
-        """Names of the policies."""
+        """The names of the policies."""
         return [str(name) for name in self.data["policy"].values]
 
     @property
     def horizon(self) -> int:
-        """Pulls in a replication."""
+        """The number of pulls in a replication."""
         return int(self.data["time"][-1])
 
     @functools.cached_property
     def undone(self) -> int:
-        """Replications, of all policies together, that an interruption left undone."""
+        """The number of replications, over all policies, that an interruption left unfinished."""
         return int(np.isnan(self.reward).sum())
 
     def final_regret(self, policy: str) -> Floats:
-        """Regret at the horizon of the finished replications of one policy; the rest NaN."""
+        """Return the regret of one policy at the horizon in each replication; NaN if it was not finished."""
         if policy not in self.policies:
             raise ArgumentError("policy", one_of(self.policies), policy)
         return self.regret.sel(policy=policy).isel(time=-1).to_numpy()
 
     def summary(self) -> "pd.DataFrame":
-        """Regret at the horizon, a row a policy: mean, std, 5 % and 95 % quantiles, standard error of the mean."""
+        """Summarize the regret at the horizon, one row per policy: mean, std, 5% and 95% quantiles, standard error."""
         import pandas as pd
 
         rows = {}
@@ -136,9 +136,9 @@ class Result:
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("policy").astype({"replications": int})
 
     def compare(self, first: str, second: str, confidence: float = 0.95) -> Comparison:
-        """Paired difference of the final regrets, first minus second, with its confidence interval.
+        """Compare the final regrets of two policies: the paired difference, first minus second, with its interval.
 
-        Both policies met the same rewards, so the difference is far sharper than the two means.
+        Both policies saw the same rewards, so the difference is much more precise than the two means.
         """
         level = number_between("confidence", confidence, 0, 1)
         both = self.final_regret(first) - self.final_regret(second)
@@ -148,10 +148,10 @@ class Result:
         return compare_pair(first, second, both, level, self.regret_label)
 
     def compare_all(self, confidence: float = 0.95) -> Comparisons:
-        """All pairs of policies by their final regrets, with Holm's correction for the number of pairs.
+        """Compare all pairs of policies by their final regrets, with Holm's correction for the number of pairs.
 
-        The answer says in words which policy has the least regret and which cannot be told apart from it; with at least
-        this confidence nothing that it says of any pair is wrong. ``to_dataframe()`` gives a row a pair.
+        The returned object states which policy has the least regret and which ones cannot be distinguished from it.
+        With at least this confidence, all of its statements are true. ``to_dataframe()`` returns one row per pair.
 
         Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
         """
@@ -163,10 +163,10 @@ class Result:
         return found
 
     def to_dataframe(self, *, over_time: bool = False) -> "pd.DataFrame":
-        """A row a policy and replication: regret and reward at the horizon, and the pulls of each arm.
+        """Return one row per policy and replication: regret and reward at the horizon, and the pulls of each arm.
 
-        With ``over_time`` a row a policy, replication and recorded time, with the regret until then. Replications that
-        an interruption left undone are left out.
+        With ``over_time``, there is one row per policy, replication and recorded time, with the regret so far.
+        Replications that an interruption left unfinished are omitted.
         """
         import xarray as xr
 
@@ -217,28 +217,28 @@ class Result:
         path
             A file to write: .png, .pdf, .svg...
         kind
-            "regret": its mean over time. "pulls": how often each arm was pulled. "reward": what was paid in all.
+            "regret": its mean over time. "pulls": how often each arm was pulled. "reward": the total reward.
             "distribution": the final regret over replications. "sweep": the final regret against the one parameter in
             which policies of a class differ.
         ax
-            Axes to draw into, in place of a figure of its own.
+            Axes to draw into, instead of a new figure.
         figsize
-            Inches; below 5 in width, as in a column of a page, letters are small and the legend is below the axes.
+            Size in inches. If the width is below 5, as in a column of a page, letters are small and the legend is below
+            the axes.
         legend
-            False for none; "right", "below" or "inside" the axes, above the data. By default wherever there is room.
+            False for none; "right", "below" or "inside" the axes, above the data. By default, wherever there is room.
         band
-            The share of replications in the band around each mean, 0.9 for 5-95 %; "mean" for the 95 % interval of the
+            The share of replications in the band around each mean, 0.9 for 5-95%; "mean" for the 95% interval of the
             mean; False for none.
         policies
-            Those to draw, in this order.
+            The policies to draw, in this order.
         log_time, log_regret
             Logarithmic axes.
         lower_bound
-            The constant c of an asymptotic lower bound c log(t), drawn as a dashed line from where it is below the
-            regret of pulling all arms evenly: by default that of :attr:`lower_bound`, if the simulation knew it; False
-            draws none.
+            The constant c of an asymptotic lower bound c log(t), drawn as a dashed line where it is below the regret of
+            pulling all arms evenly. By default it is :attr:`lower_bound`, if that is known; False draws none.
         title, unit
-            What stands above, and what rewards are measured in.
+            The title above the plot, and the unit of the rewards.
         """
         constant = self.lower_bound if lower_bound is None else lower_bound
         chosen = self.policies if policies is None else list(policies)
@@ -257,10 +257,10 @@ class Result:
         return plot.picture(view, kind, path, ax=ax, figsize=figsize, legend=legend, title=title)
 
     def save(self, path: Place) -> None:
-        """Write to a zarr folder; one that is there already is replaced only if it is ours.
+        """Write the result to a zarr folder; an existing folder is replaced only if it holds a result.
 
-        The older one stays until the new one is whole. A save that is killed leaves it as it was, and beside it a
-        hidden folder that ends in ``.part``, which may be deleted.
+        The older result stays until the new one is complete. If the process is killed, the older result is unchanged,
+        and a hidden folder that ends in ``.part`` is left beside it, which may be deleted.
         """
         store.save(self.data, path)
 
@@ -275,15 +275,15 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        """The summary as a table, and the picture of the regret."""
+        """Return the summary as a table, and the plot of the regret."""
         summary = self.summary()
-        keys = {"mean": f"mean {self.regret_label}", "stderr": "std error", "std": "std", "q05": "5 %", "q95": "95 %"}
+        keys = {"mean": f"mean {self.regret_label}", "stderr": "std error", "std": "std", "q05": "5%", "q95": "95%"}
         rows = [
             (policy, *(float(row[key]) for key in keys), int(row["replications"])) for policy, row in summary.iterrows()
         ]
         done = summary["mean"].notna().any()
         best = int(np.nanargmin(summary["mean"])) if done and len(rows) > 1 else None
-        undone = f"interrupted: {self.undone} replications were not done" if self.undone else ""
+        undone = f"interrupted: {self.undone} replications are unfinished" if self.undone else ""
         shown = html_tables.table(self._sizes(), ["policy", *keys.values(), "runs"], rows, marked=best, below=undone)
         if not done:
             return shown
@@ -295,5 +295,5 @@ class Result:
 
 
 def load(path: Place) -> Result:
-    """Read a result that :meth:`Result.save`, or a simulation with a store, wrote: a local path or a URL."""
+    """Read a result written by :meth:`Result.save` or by a simulation with a store, from a local path or a URL."""
     return Result(store.load(path))

@@ -1,7 +1,7 @@
-"""Results on disk: a zarr group that says whose it is and can grow chunk by chunk.
+"""Results on disk: a zarr group that carries its identity and can grow chunk by chunk.
 
-A chunk is one policy over some replications. Its arrays are written first; then, last, its mark: a digest of
-them and of the labels of the whole. What a killed process left half-written has no mark, or one that does not fit.
+A chunk is one policy over some replications. Its arrays are written first and its mark last: a digest of the arrays
+and of the labels of the result. A chunk that a killed process left half-written has no mark, or one that does not fit.
 """
 
 import functools
@@ -36,9 +36,9 @@ _TRIES = 100  # of writing the labels while other processes do
 
 
 class Store:
-    """A result that grows at a place: a local path or a URL that fsspec knows. It can be pickled.
+    """A result that grows at a place: a local path or a URL that fsspec supports. It can be pickled.
 
-    Threads, processes and machines may read and write one store at the same time: all would write the same.
+    Threads, processes and machines may use one store at the same time, because all would write the same data.
     """
 
     def __init__(self, place: Place) -> None:
@@ -49,14 +49,14 @@ class Store:
         return {"name": self.name, "place": self.place}
 
     def exists(self) -> bool:
-        """Whether there is a result of ours; anything else is refused."""
+        """Whether there is a result at this place; anything else there is refused."""
         if not contents(self.place):
             return False
         return bool(self.attrs)
 
     @functools.cached_property
     def attrs(self) -> dict[str, Any]:
-        """Whose result it is: format, labels, seed and identity; what is no result is refused."""
+        """The attributes of the result: format, labels, seed and identity; anything but a result is refused."""
         if not contents(self.place):
             older = set_aside(Path(self.place)) if is_local(self.place) else []
             hint = f", but an older one at {str(older[-1])!r}: rename it" if older else ""
@@ -64,9 +64,9 @@ class Store:
         return checked_attributes(self.place, self.name)
 
     def prepare(self, labels: "xr.Dataset") -> None:
-        """Make room for these labels, or find that a simulation of the same identity has begun here before.
+        """Create the store for these labels, or check that it belongs to a simulation of the same identity.
 
-        A killed process may have left any part of this undone: it is done again.
+        A killed process may have left any part of this unfinished, so it is done again.
         """
         import zarr
         from zarr.errors import ContainsArrayError, ContainsGroupError
@@ -108,16 +108,16 @@ class Store:
                 )
 
     def _check_identity(self, identity: str | None) -> None:
-        """Refuse the place if another simulation owns it; the message names what differs."""
+        """Refuse a store of another simulation; the message names what differs."""
         found = self.attrs.get("identity")
         if found == identity:
             return
-        got = f"{self.name}: a saved result that does not tell its simulation"
+        got = f"{self.name}: a saved result without the identity of its simulation"
         if identity is not None and found is not None:
             ours, theirs = json.loads(identity), json.loads(found)
             differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
             got = f"{self.name}: other {', '.join(differing)}"
-        raise ArgumentError("store", "a free place, or one that holds this very simulation", got)
+        raise ArgumentError("store", "a free place, or a store of the same simulation", got)
 
     @functools.cached_property
     def _arrays(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Store:
             group = self._group()
             return {name: group[name] for name in (*VARIABLES, SECONDS, MARKS)}
         except KeyError as error:
-            raise FormatError(f"{self.name!r} is a result that was never begun: {error} is missing") from error
+            raise FormatError(f"{self.name!r} is a result that was never started: {error} is missing") from error
         except Exception as error:  # whatever zarr says of a description that it cannot use
             raise self._unreadable(error) from error
 
@@ -139,7 +139,7 @@ class Store:
         return FormatError(f"{self.name!r} is not a readable zarr folder: {error}")
 
     def write(self, row: int, first: int, chunk: Chunk, seconds: float = 0.0) -> None:
-        """Keep the chunk of policy ``row`` that begins with replication ``first``, whatever was there."""
+        """Write the chunk of policy ``row`` that begins with replication ``first``, and replace an existing one."""
         arrays = self._arrays
         column = first // arrays["reward"].chunks[1]
         last = {SECONDS: seconds, MARKS: self._mark(row, first, chunk)}
@@ -156,7 +156,7 @@ class Store:
         )
 
     def seconds(self) -> Floats:
-        """Processor time of each policy, in order: how long its chunks took, whoever made them; NaN if unreadable."""
+        """Return the processor time of each policy over its chunks, including earlier runs; NaN if unreadable."""
         array = self._arrays[SECONDS]
         try:
             return np.asarray(array[:].sum(axis=1))
@@ -164,7 +164,7 @@ class Store:
             return np.full(array.shape[0], np.nan)
 
     def marked(self) -> tuple[int, int]:
-        """How many chunks were written, and how many there will be; none where their marks cannot be read."""
+        """Return how many chunks were written and how many there will be; 0 were written if marks are unreadable."""
         marks = self._arrays[MARKS]
         try:
             return int((marks[:] != _NO_MARK).sum()), int(marks.size)
@@ -172,7 +172,7 @@ class Store:
             return 0, int(marks.size)
 
     def finished(self, row: int, first: int, last: int) -> bool:
-        """Whether this chunk is there, sound, and without gaps."""
+        """Whether this chunk is stored, undamaged and complete."""
         arrays = self._arrays
         column = first // arrays["reward"].chunks[1]
         if is_local(self.place) and not chunk_file(self.place, MARKS, row, column, 2).exists():
@@ -187,7 +187,7 @@ class Store:
         return mark == self._mark(row, first, chunk) and not np.isnan(chunk.reward).any()
 
     def _mark(self, row: int, first: int, chunk: Chunk) -> int:
-        """Digest of a chunk, of its place and of the labels of the whole; wrong as soon as one of them changes."""
+        """Return a digest of a chunk, its place and the labels of the result; it changes if any of them does."""
         whose = json.dumps([self.attrs, row, first], sort_keys=True).encode()
         digest = hashlib.blake2b(whose, digest_size=8)
         for values in chunk:
@@ -195,7 +195,7 @@ class Store:
         return int.from_bytes(digest.digest(), "little")
 
     def load(self) -> "xr.Dataset":
-        """Everything that is there; chunks without a mark are blank, a wrong mark is an error."""
+        """Read everything that is stored; chunks without a mark are blank, and a wrong mark is an error."""
         import xarray as xr
 
         attrs = self.attrs
@@ -207,7 +207,7 @@ class Store:
         except Exception as error:
             raise self._unreadable(error) from error
         if missing := {*VARIABLES, MARKS, "mean", *LABELS} - data.variables.keys():
-            raise FormatError(f"{self.name!r} is a result that was never begun: {', '.join(sorted(missing))} missing")
+            raise FormatError(f"{self.name!r} is a result that was never started: {', '.join(sorted(missing))} missing")
         marks: NDArray[np.uint64] = data[MARKS].to_numpy()
         data = data.drop_vars(MARKS)
         data.attrs = attrs
@@ -220,7 +220,7 @@ class Store:
                 policy, last = str(data["policy"][row].item()), first + len(chunk.reward)
                 raise FormatError(
                     f"{self.name!r}: replications {first} to {last - 1} of {policy!r} are corrupt; "
-                    "run the simulation again with this store, and only they are done again"
+                    "run the simulation again with this store to redo only these"
                 )
         return data
 
@@ -238,14 +238,14 @@ class Store:
 
 @contextmanager
 def _drafts_ignored() -> Iterator[None]:
-    """Do not let zarr wonder about the draft of a file that a killed process left."""
+    """Suppress zarr's warning about the draft of a file that a killed process left."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Object at \S+\.partial is not recognized")
         yield
 
 
 def save(data: "xr.Dataset", place: Place) -> None:
-    """Write to a free place; locally an older result is replaced, and not before the new one is complete."""
+    """Write a result to a free place; a local older result is replaced once the new one is complete."""
     store = Store(place)
     taken = store.exists()  # refuses what is not ours
     if is_local(store.place):
@@ -260,7 +260,7 @@ def save(data: "xr.Dataset", place: Place) -> None:
 
 
 def load(place: Place) -> "xr.Dataset":
-    """Read and check what :func:`save` or a simulation with a store wrote."""
+    """Read and check a result written by :func:`save` or by a simulation with a store."""
     while True:  # again if a save has put another result there meanwhile
         store = Store(place)
         before = folder_stamp(store.place)

@@ -1,4 +1,4 @@
-"""Studies over HTTP: the service, its dashboard, and the client; thin, all decisions are made in ``live``."""
+"""Serve studies over HTTP: the service, its dashboard and the client; all decisions are made in ``live``."""
 
 from dirichlet_bandits.lazy import public_names
 

@@ -1,4 +1,4 @@
-"""The routes for programs, one for each method of a study.
+"""Routes for programs, one per method of a study.
 
 The study is named in the query: no client, browser or proxy rewrites a name there, whatever it contains.
 """
@@ -26,17 +26,17 @@ from dirichlet_bandits.service.routes import StudyRoute, may_write
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": bodies.Problem, "description": "The body cannot be read"},
-    401: {"model": bodies.Problem, "description": "No key, or one that is not known"},
-    403: {"model": bodies.Problem, "description": "A key that may only read, or a page of another site"},
+    401: {"model": bodies.Problem, "description": "The key is missing or unknown"},
+    403: {"model": bodies.Problem, "description": "The key may only read, or the request comes from another site"},
     404: {"model": bodies.Problem, "description": "No such study, arm or trial"},
-    409: {"model": bodies.Problem, "description": "It contradicts what is stored"},
+    409: {"model": bodies.Problem, "description": "The request contradicts what is stored"},
     413: {"model": bodies.Problem, "description": "The request is too large"},
-    422: {"model": bodies.Problem, "description": "A field is missing or makes no sense"},
+    422: {"model": bodies.Problem, "description": "A field is missing or invalid"},
     503: {"model": bodies.Problem, "description": "The storage cannot be reached"},
 }
 
 
-_OF_STUDY = Query(max_length=LONGEST_NAME, description="That of the study: another one of its name is a 409.")
+_OF_STUDY = Query(max_length=LONGEST_NAME, description="Identity of the study; another study of its name gives 409.")
 
 
 async def _open_studies(request: Request) -> OpenStudies:
@@ -61,24 +61,24 @@ Storage = Annotated[OpenStudies, Depends(_open_studies)]
 Studies = Annotated[OpenStudies, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
 
-Segment = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="One of the study's.")]
+Segment = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="A segment of the study.")]
 
 
 @public.get(HEALTH)
 async def health(request: Request) -> bodies.Health:
-    """Is the service up? Needs no key, and does not touch the storage."""
+    """Report that the service is up. This needs no key and does not touch the storage."""
     return bodies.Health(status="ok", version=request.app.version)
 
 
 @reading.get("/studies")
 def studies(studies: Storage, archived: bool = False) -> bodies.Names:
-    """The names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
+    """List the names of the studies, oldest first; with ``archived``, list the archived ones instead."""
     return bodies.Names(studies=studies.storage.names(archived))
 
 
 @writing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
-    """Create a study; with ``load_if_exists`` one of the same name, arms, policy (and seed, if given) will do."""
+    """Create a study; with ``load_if_exists``, an equal study of that name (and seed, if given) is loaded instead."""
     made = create_study(
         body.name,
         arms=body.arms,
@@ -102,13 +102,13 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
 
 @reading.get("/study")
 def study(name: Name, studies: Studies) -> bodies.StudyInfo:
-    """What a study was created with, its arms, and how many trials it has handed out."""
+    """Return the settings of a study, its arms, and its number of trials."""
     return _info(studies.study(name))
 
 
 @reading.get("/identity")
 def identity(name: Name, studies: Storage) -> bodies.Identity:
-    """What tells a study from every other one that ever has its name; it need not be readable."""
+    """Return the identity of a study, which no other study of the same name ever has; the study may be damaged."""
     stored = studies.storage.settings(name)
     if stored is None:
         raise NotFoundError(f"no study {name!r}")
@@ -117,7 +117,7 @@ def identity(name: Name, studies: Storage) -> bodies.Identity:
 
 @writing.post("/ask")
 def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
-    """The next ``n`` trials. With the token of an earlier ask: the trials of that one."""
+    """Return the next ``n`` trials, or, for the token of an earlier ask, the trials of that ask."""
     study = studies.study(name)
     if body.unit is None:
         found = study.ask(body.n, segment=body.segment, token=body.token)
@@ -130,27 +130,27 @@ def ask(name: Name, body: bodies.Ask, studies: Studies) -> bodies.Trials:
 
 @writing.post("/tell")
 def tell(name: Name, body: bodies.Tell, studies: Studies) -> bodies.Done:
-    """The reward of a trial. The same twice is one tell; another reward is a 409."""
+    """Record the reward of a trial. Repeating a reward changes nothing; a different reward is refused with 409."""
     studies.study(name).tell(body.id, body.reward, note=body.note, attributes=body.attributes, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/tell_many")
 def tell_many(name: Name, body: bodies.TellMany, studies: Studies) -> bodies.Done:
-    """The rewards of several trials: all are stored, or none."""
+    """Record the rewards of several trials: either all are stored, or none."""
     studies.study(name).tell_many(body.ids, body.rewards, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/settle")
 def settle(name: Name, body: bodies.Settle, studies: Studies) -> bodies.Ids:
-    """Close the windows that are over: the trials that are late. Every change does this first."""
+    """Close the windows that have ended and return the late trials. Every change does this first."""
     return bodies.Ids(ids=studies.study(name).settle())
 
 
 @writing.post("/abandon")
 def abandon(name: Name, body: bodies.Abandon, studies: Studies) -> bodies.Done:
-    """The reward will never come: the trial does not count. Twice is once."""
+    """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
     studies.study(name).abandon(body.id, token=body.token)
     return bodies.Done()
 
@@ -164,63 +164,63 @@ def reopen(name: Name, body: bodies.Reopen, studies: Studies) -> bodies.Done:
 
 @writing.post("/void")
 def void(name: Name, body: bodies.Void, studies: Studies) -> bodies.Done:
-    """Take the reward of a trial back: it counts for nothing from now on. Twice is once."""
+    """Take back the reward of a trial; it no longer counts. Repeating the call changes nothing."""
     studies.study(name).void(body.id, body.reason, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/correct")
 def correct(name: Name, body: bodies.Correct, studies: Studies) -> bodies.Done:
-    """Another reward in place of the one that was told or voided. The same twice is one correction."""
+    """Replace a reported or voided reward by another one. Repeating the call changes nothing."""
     studies.study(name).correct(body.id, body.reward, body.reason, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/annotate")
 def annotate(name: Name, body: bodies.Annotate, studies: Studies) -> bodies.Done:
-    """A note and attributes of a trial, added to those that are there. Twice is once."""
+    """Add a note and attributes to a trial. Repeating the call changes nothing."""
     studies.study(name).annotate(body.id, note=body.note, attributes=body.attributes, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/add_trials")
 def add_trials(name: Name, body: bodies.AddTrials, studies: Studies) -> bodies.Ids:
-    """Trials of the past that were decided elsewhere. With the token of an earlier call nothing is added again."""
+    """Add past trials that were decided elsewhere. A call with an earlier token adds nothing."""
     rows = {key: [getattr(trial, key) for trial in body.trials] for key in bodies.PastTrial.model_fields}
     return bodies.Ids(ids=studies.study(name).add_trials(rows, token=body.token))
 
 
 @writing.post("/add_arm")
 def add_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
-    """One more arm, or a retired one back."""
+    """Add an arm, or bring back a retired one."""
     studies.study(name).add_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/retire_arm")
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
-    """Never hand this arm out again. Twice is once."""
+    """Stop assigning this arm. Repeating the call changes nothing."""
     studies.study(name).retire_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/set_floor")
 def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> bodies.Done:
-    """Change how often each arm is tried at least. Twice is once."""
+    """Change the minimal probability of each arm. Repeating the call changes nothing."""
     studies.study(name).set_floor(body.floor, token=body.token)
     return bodies.Done()
 
 
 @writing.post("/rename")
 def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
-    """Give a study another name."""
+    """Rename a study."""
     studies.rename(name, body.name, body.token)
     return bodies.Done()
 
 
 @writing.post("/archive")
 def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
-    """Leave a study out of the list, or put it back; it can still be used. Twice is once."""
+    """Leave a study out of the list, or put it back; it can still be used. Repeating the call changes nothing."""
     found = studies.study(name)
     found.archive(token=body.token) if body.archived else found.unarchive(token=body.token)
     return bodies.Done()
@@ -228,7 +228,7 @@ def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
 
 @writing.post("/delete")
 def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
-    """Remove a study with all of its events, for good."""
+    """Delete a study and all of its events permanently."""
     check_confirmed(name, body.confirm)
     try:
         delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
@@ -241,7 +241,7 @@ def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
 
 @reading.get("/pending")
 def pending(name: Name, studies: Studies) -> bodies.Trials:
-    """Trials that were neither told nor abandoned, the oldest first."""
+    """List the trials that are pending, oldest first."""
     return bodies.Trials(trials=[_trial(trial) for trial in studies.study(name).pending])
 
 
@@ -250,11 +250,11 @@ def summary(
     name: Name,
     studies: Studies,
     level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95,
-    lower: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is below it.")] = None,
-    upper: Annotated[float | None, Query(allow_inf_nan=False, description="No reward is above it.")] = None,
+    lower: Annotated[float | None, Query(allow_inf_nan=False, description="Lower bound of all rewards.")] = None,
+    upper: Annotated[float | None, Query(allow_inf_nan=False, description="Upper bound of all rewards.")] = None,
     segment: Segment = None,
 ) -> bodies.Summary:
-    """A row an arm: trials, mean and standard deviation of the rewards, an interval for the mean."""
+    """Return one row per arm: trials, mean and standard deviation of the rewards, and an interval for the mean."""
     found = studies.study(name)
     if (lower is None) != (upper is None):
         raise ArgumentError("lower", "given together with upper", lower)
@@ -274,19 +274,19 @@ def winner(
     margin: Annotated[float, Query(allow_inf_nan=False)] = 0.0,
     segment: Segment = None,
 ) -> bodies.WinnerInfo:
-    """The winner, or what is missing to name one. Nothing is stored: a new winner may be withdrawn."""
+    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn."""
     return _winner(ReadableStudy.winner(studies.study(name), delta, margin, segment=segment))
 
 
 @writing.post("/winner")
 def name_winner(name: Name, body: bodies.Question, studies: Studies) -> bodies.WinnerInfo:
-    """The winner, or what is missing to name one. A winner is stored, and stays."""
+    """Return the winner, or what is missing to name one. A winner is stored and stays."""
     return _winner(studies.study(name).winner(body.delta, body.margin, segment=body.segment))
 
 
 @reading.get("/propensities")
 def propensities(name: Name, studies: Studies, segment: Segment = None) -> bodies.Propensities:
-    """For every arm the exact probability that it is in the next round, of a segment if the study has any."""
+    """Return the exact probability that each arm is in the next round, of a segment if the study has segments."""
     return bodies.Propensities(propensities=studies.study(name).propensities(segment=segment))
 
 
@@ -297,7 +297,7 @@ def trials(
     first: Annotated[int, Query(ge=0, description="Id of the first trial to show.")] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> bodies.Log:
-    """The log, page by page; ``export`` gives all of it with the propensities of all arms."""
+    """Return one page of the log; ``export`` returns all of it, with the propensities of all arms."""
     frame = studies.study(name).trials_dataframe()
     page = frame.iloc[first : first + limit]
     rows = [
@@ -313,12 +313,12 @@ def trials(
     responses={200: {"content": {"text/csv": {}, "application/vnd.apache.parquet": {}}, "description": "The log"}},
 )
 def export(name: Name, studies: Studies, format: Literal["csv", "parquet"] = "csv") -> Response:
-    """The whole log as a file: a row a trial, with the propensities of all arms."""
+    """Return the whole log as a file: one row per trial, with the propensities of all arms."""
     return export_file(studies.study(name), format)
 
 
 def export_file(study: Study, format: str) -> Response:
-    """The log of a study, to be saved by whoever asked for it."""
+    """Return the log of a study as a download."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"log.{format}"
         study.export(path)
@@ -329,7 +329,7 @@ def export_file(study: Study, format: str) -> Response:
 
 @reading.post("/estimate")
 def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.EstimateInfo | bodies.RiskEstimateInfo:
-    """What another choice of arms would have earned a trial, judged from the log; with a level the CVaR of that."""
+    """Estimate from the log what another choice of arms would have earned per trial, or its CVaR at a level."""
     given = [choice for choice in (body.arm, body.weights, body.policy) if choice is not None]
     if len(given) != 1:
         raise ArgumentError("choice", "one of 'arm', 'weights', 'policy'", body.model_dump(exclude_none=True))
@@ -345,14 +345,14 @@ def estimate(name: Name, body: bodies.Choice, studies: Studies) -> bodies.Estima
 
 @reading.post("/estimate_difference")
 def estimate_difference(name: Name, body: bodies.Difference, studies: Studies) -> bodies.DifferenceInfo:
-    """By how much the rewards of one arm exceed those of another, from the recorded propensities."""
+    """Estimate by how much the rewards of one arm exceed those of another, from the recorded propensities."""
     found = studies.study(name).estimate_difference(body.a, body.b, bounds=body.bounds, confidence=body.confidence)
     return bodies.DifferenceInfo(**{key: _number(value) for key, value in vars(found).items()})
 
 
 @reading.get("/replay")
 def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
-    """Decide everything again from the stored events and compare with what was recorded."""
+    """Repeat every decision from the stored events and compare it with what was recorded."""
     found = studies.study(name).replay()
     return bodies.ReplayInfo(same=found.same, **vars(found))
 
@@ -388,5 +388,5 @@ def _trial(trial: Trial) -> bodies.TrialInfo:
 
 
 def _number(value: Any) -> Any:
-    """JSON has neither NaN nor infinity."""
+    """Return a number, or None for NaN and infinity, which JSON does not have."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

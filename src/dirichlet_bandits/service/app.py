@@ -25,10 +25,10 @@ DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each m
 
 
 def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False) -> FastAPI:
-    """The service on a storage. ``keys`` None makes it an open one: no key needed, this machine only.
+    """Create the service for a storage. With ``keys=None`` it is open: it needs no key, on this machine only.
 
-    For any ASGI server; ``dirichlet-bandits serve`` runs it with uvicorn. With ``precompile`` it compiles the policies
-    of its studies when it starts, in the background.
+    It runs on any ASGI server; ``dirichlet-bandits serve`` uses uvicorn. With ``precompile``, it compiles the policies
+    of its studies in the background when it starts.
     """
 
     @asynccontextmanager
@@ -45,13 +45,13 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
         docs_url=None,
         redoc_url=None,
         lifespan=life,
-        redirect_slashes=False,  # it would lead to whatever the request calls its host
+        redirect_slashes=False,  # it would redirect to whatever host the request names
     )
     app.state.studies = OpenStudies(open_storage(storage, create=True))
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
-    for route in api.writing.routes:  # found without a look into the routers, which then serve to describe them
+    for route in api.writing.routes:  # found without searching the routers, which then only describe them
         assert isinstance(route, StudyRoute)
         app.add_route(route.path, route.get_route_handler(), ["POST"], include_in_schema=False)
     for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first

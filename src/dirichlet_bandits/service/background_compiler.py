@@ -1,4 +1,4 @@
-"""Compiling ahead: a service that starts prepares for its studies, and answers meanwhile."""
+"""Compile the policies of a service's studies in the background when the service starts."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class BackgroundCompiler:
-    """The policies of a storage's studies, compiled one after the other by a thread of its own."""
+    """A thread that compiles the policies of a storage's studies, one after the other."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -21,7 +21,7 @@ class BackgroundCompiler:
         """Names of the policies that are not ready yet."""
 
     def start(self) -> threading.Thread:
-        """Begin. The thread does not keep a process from its end."""
+        """Start compiling. The thread does not keep the process alive."""
         thread = threading.Thread(target=self._run, name="background-compiler", daemon=True)
         thread.start()
         return thread
@@ -29,7 +29,7 @@ class BackgroundCompiler:
     def _run(self) -> None:
         try:
             policies = self._policies()
-        except DirichletBanditsError as error:  # whoever asks next hears of it too
+        except DirichletBanditsError as error:  # the next ask raises it too
             _LOGGER.warning("nothing is compiled ahead: %s", error)
             return
         self.waiting = list(policies)
@@ -46,7 +46,7 @@ class BackgroundCompiler:
             _LOGGER.info("compiled: %s", ", ".join(policies))
 
     def _policies(self) -> dict[str, Policy]:
-        """One policy of each type; none of types that are somebody's own, or of studies that are damaged."""
+        """Return one policy per type, leaving out custom policies and studies that are damaged."""
         found: dict[str, Policy] = {}
         for name in self._storage.names():
             try:

@@ -1,4 +1,4 @@
-"""What requests and answers look like: the source of the OpenAPI description."""
+"""Requests and responses, from which the OpenAPI description is generated."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -21,7 +21,7 @@ Value = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Note | None
 Attributes = Annotated[dict[Name, Value], Field(max_length=MOST_ATTRIBUTES, examples=[{"plot": 7}])]
 Direction = Literal["maximize", "minimize"]
 Window = Annotated[str | float, Field(description="Seconds, or a text such as 24h, 30min, 7d.", examples=["24h"])]
-Late = Annotated[Literal["abandon"] | float, Field(description="What a missing reward means then.", examples=[0])]
+Late = Annotated[Literal["abandon"] | float, Field(description="What a missing reward means after it.", examples=[0])]
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 Floor = (
     Annotated[float, Field(strict=True, ge=0.0, le=1.0, examples=[0.1])]
@@ -33,19 +33,19 @@ Floor = (
 
 
 class _Body(BaseModel):
-    """A request: unknown fields are refused, so that a misspelt one is noticed."""
+    """A request: unknown fields are refused, so that a misspelled one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class _Change(_Body):
-    """A request that changes a study; ``token`` is the caller's own name for it: the same again changes nothing."""
+    """A request that changes a study; ``token`` is the caller's own name for it: repeating it changes nothing."""
 
     token: Name | None = None
 
 
 class NewStudy(_Body):
-    """A study to be created; ``token`` is the caller's own name for this call: the same again gets the same study."""
+    """A study to create; ``token`` is the caller's own name for the call: repeating it returns the same study."""
 
     name: Name
     arms: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS, examples=[["26 Feb", "13 Mar", "28 Mar"]])]
@@ -53,7 +53,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
-    bounds: Annotated[tuple[Reward, Reward], Field(description="All rewards lie between them.")] | None = None
+    bounds: Annotated[tuple[Reward, Reward], Field(description="Bounds of all rewards.")] | None = None
     floor: Floor | None = None
     window: Window | None = None
     late: Late | None = None
@@ -65,16 +65,16 @@ class NewStudy(_Body):
 
 
 class Ask(_Body):
-    """How many trials; ``token`` is the caller's own name for this call: the same again gets the same trials."""
+    """A number of trials; ``token`` is the caller's own name for the call: repeating it returns the same trials."""
 
     n: Annotated[int, Field(strict=True, ge=1, le=MOST_TRIALS)] = 1
     segment: Name | None = None
-    unit: Annotated[Name, Field(description="Gets the arm that it had before; n is 1 then.")] | None = None
+    unit: Annotated[Name, Field(description="A unit keeps its arm; n must be 1.")] | None = None
     token: Name | None = None
 
 
 class Tell(_Change):
-    """The reward of a trial, and what else is to be remembered of it."""
+    """The reward of a trial, with an optional note and attributes."""
 
     id: Id
     reward: Reward
@@ -91,7 +91,7 @@ class Annotate(_Change):
 
 
 class PastTrial(_Body):
-    """A trial that was decided elsewhere; without its propensity it does not count for estimates."""
+    """A trial that was decided elsewhere; without a propensity, it does not count for estimates."""
 
     arm: Name
     reward: Reward
@@ -100,21 +100,21 @@ class PastTrial(_Body):
 
 
 class AddTrials(_Body):
-    """Trials of the past, all or none; ``token`` as in an ask."""
+    """Past trials, of which all are stored, or none; ``token`` works as in an ask."""
 
     trials: Annotated[list[PastTrial], Field(max_length=MOST_REWARDS)]
     token: Name | None = None
 
 
 class TellMany(_Change):
-    """Rewards of several trials, all or none."""
+    """Rewards of several trials, of which all are stored, or none."""
 
     ids: Annotated[list[Id], Field(max_length=MOST_REWARDS)]
     rewards: Annotated[list[Reward], Field(max_length=MOST_REWARDS)]
 
 
 class Settle(_Body):
-    """Close the windows that are over; twice is once."""
+    """A request to close the windows that have ended; repeating it changes nothing."""
 
 
 class Abandon(_Change):
@@ -124,20 +124,20 @@ class Abandon(_Change):
 
 
 class Reopen(_Change):
-    """An abandoned trial that is pending again."""
+    """An abandoned trial that should be pending again."""
 
     id: Id
 
 
 class Void(_Change):
-    """A reward to take back, and why."""
+    """A reward to take back, and the reason."""
 
     id: Id
     reason: Reason
 
 
 class Correct(_Change):
-    """Another reward for a trial that was told one."""
+    """Another reward for a trial that has or had one."""
 
     id: Id
     reward: Reward
@@ -145,40 +145,40 @@ class Correct(_Change):
 
 
 class Arm(_Change):
-    """An arm by its name."""
+    """The name of an arm."""
 
     arm: Name
 
 
 class SetFloor(_Change):
-    """How often each arm is tried at least: one number for all, numbers by name, or null for no floor."""
+    """The minimal probability of each arm: one number for all, numbers by name, or null for no floor."""
 
     floor: Floor | None
 
 
 class Rename(_Change):
-    """Another name for a study."""
+    """A new name for a study."""
 
     name: Name
 
 
 class Archive(_Change):
-    """Whether a study is to be left out of the list."""
+    """Whether to leave a study out of the list."""
 
     archived: bool = True
 
 
 class Delete(_Body):
-    """The name of the study once more. With ``if_missing`` it is no error that it is not there any more."""
+    """The name of the study, repeated. With ``if_missing``, it is no error if the study does not exist."""
 
     confirm: Name
     if_missing: bool = False
 
 
 class Choice(_Body):
-    """Another choice of arms: an arm, weights of arms, or a policy written like a call. One of them.
+    """Another choice of arms, given as an arm, as weights of arms, or as a policy written like a call.
 
-    With a ``level`` the answer is a CVaR; ``bounds`` are those of all rewards, where the policy does not know them.
+    With a ``level``, the result is a CVaR; ``bounds`` are those of all rewards, if the policy does not declare them.
     """
 
     arm: Name | None = None
@@ -190,20 +190,20 @@ class Choice(_Body):
 
 
 class Health(BaseModel):
-    """The service answers."""
+    """A sign that the service is up."""
 
     status: Literal["ok"]
     version: str
 
 
 class Names(BaseModel):
-    """Studies, the oldest first."""
+    """The names of studies, oldest first."""
 
     studies: list[str]
 
 
 class StudyInfo(BaseModel):
-    """A study: what it was created with, and where it stands. The seed is a number in digits."""
+    """A study: its settings and its present state. The seed is written as decimal digits."""
 
     name: str
     policy: str
@@ -224,13 +224,13 @@ class StudyInfo(BaseModel):
 
 
 class Identity(BaseModel):
-    """What tells a study from every other one that ever has its name; empty for those of before there were any."""
+    """The identity of a study, which no other study of the same name has; empty for studies older than this field."""
 
     identity: str
 
 
 class TrialInfo(BaseModel):
-    """A trial that was handed out."""
+    """A trial that was assigned."""
 
     id: int
     arm: str
@@ -241,15 +241,15 @@ class TrialInfo(BaseModel):
 
 
 class Trials(BaseModel):
-    """Trials, the oldest first."""
+    """Trials, oldest first."""
 
     trials: list[TrialInfo]
 
 
 class Told(BaseModel):
-    """A trial in the log. ``reward`` and ``ended_at`` are null while it is pending.
+    """A trial in the log. ``reward`` and ``ended_at`` are null while the trial is pending.
 
-    ``propensity`` is null for a trial of the past that came without. Of one that was voided or corrected,
+    ``propensity`` is null for a past trial that was added without one. For a trial that was voided or corrected,
     ``original`` is the first reward, ``reason`` the last reason, and ``history`` all rewards and reasons.
     """
 
@@ -272,7 +272,7 @@ class Told(BaseModel):
 
 
 class Ids(BaseModel):
-    """Ids of trials, in the order in which they were given."""
+    """Ids of trials, in the order in which the trials were given."""
 
     ids: list[int]
 
@@ -285,7 +285,7 @@ class Log(BaseModel):
 
 
 class ArmSummary(BaseModel):
-    """An arm's trials and rewards. Null: not known yet; for ``low`` and ``high``: no bound, for the reason given.
+    """An arm's trials and rewards. Null means not known yet; for ``low`` and ``high``, no bound, for the reason given.
 
     ``lift`` is the mean less that of the control, if the study has one, with an interval of its own.
     """
@@ -313,10 +313,11 @@ class ArmSummary(BaseModel):
 
 
 class Summary(BaseModel):
-    """A row an arm; ``interval`` says which method gave ``low`` and ``high``, and what it assumes.
+    """One row per arm; ``interval`` describes the method behind ``low`` and ``high``, and what it assumes.
 
-    ``objective`` names what the policy judges arms by; unless it is the mean, ``value`` has it for each arm's rewards.
-    For a CVaR ``value_interval`` says which method gave ``value_low`` and ``value_high``.
+    ``objective`` names the criterion by which the policy judges arms; unless this is the mean, ``value`` is the
+    criterion of each arm's rewards. For a CVaR, ``value_interval`` describes the method behind ``value_low`` and
+    ``value_high``.
     """
 
     arms: list[ArmSummary]
@@ -335,7 +336,7 @@ class Summary(BaseModel):
 
 
 class Question(_Body):
-    """Name the winner with this probability of error; it may be worse than the best arm by the margin."""
+    """A request to name the winner with this probability of error; it may be worse than the best arm by the margin."""
 
     delta: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
     margin: Annotated[float, Field(allow_inf_nan=False)] = 0.0
@@ -376,13 +377,13 @@ class WinnerInfo(BaseModel):
 
 
 class Propensities(BaseModel):
-    """For every arm the probability that it is in the next round."""
+    """The probability that each arm is in the next round."""
 
     propensities: dict[str, float]
 
 
 class EstimateInfo(BaseModel):
-    """What another choice would have earned a trial; null where the log says nothing."""
+    """What another choice would have earned per trial; null where the log does not show it."""
 
     ips: float | None
     ips_error: float | None
@@ -398,7 +399,7 @@ class EstimateInfo(BaseModel):
 
 
 class Difference(_Body):
-    """Two arms to be compared; ``bounds`` are those of all rewards, where the study does not know them."""
+    """Two arms to compare; ``bounds`` are those of all rewards, if the study does not declare them."""
 
     a: Name
     b: Name
@@ -407,7 +408,7 @@ class Difference(_Body):
 
 
 class DifferenceInfo(BaseModel):
-    """By how much the rewards of one arm exceed those of another, with its interval; null if the log says nothing."""
+    """The mean reward of one arm minus that of another, with its interval; null where the log does not show it."""
 
     a: str
     b: str
@@ -420,7 +421,7 @@ class DifferenceInfo(BaseModel):
 
 
 class RiskEstimateInfo(BaseModel):
-    """The CVaR of the rewards of another choice, with its interval; null where the log says nothing."""
+    """The CVaR of the rewards of another choice, with its interval; null where the log does not show it."""
 
     objective: str
     value: float | None
@@ -434,7 +435,7 @@ class RiskEstimateInfo(BaseModel):
 
 
 class ReplayInfo(BaseModel):
-    """Whether every recorded decision came out again."""
+    """Whether the replay reproduced every recorded decision."""
 
     same: bool
     trials: int
@@ -444,13 +445,13 @@ class ReplayInfo(BaseModel):
 
 
 class Done(BaseModel):
-    """It is stored."""
+    """A confirmation that the change is stored."""
 
     done: Literal[True] = True
 
 
 class Problem(BaseModel):
-    """Why a request was refused; nothing was stored. ``kind`` names the library's exception."""
+    """The reason why a request was refused; nothing was stored. ``kind`` names the library's exception."""
 
     error: str
     field: str | None = None

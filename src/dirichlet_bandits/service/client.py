@@ -1,4 +1,4 @@
-"""Studies of a service, used as if they were here."""
+"""Use the studies of a service as if they were local."""
 
 import importlib.util
 import io
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
-    """The studies of a service that ``dirichlet-bandits serve`` runs somewhere.
+    """Connect to the studies of a service that ``dirichlet-bandits serve`` runs.
 
-    While the service is away, calls wait for ``patience`` seconds and try again; then they raise a
-    :class:`StorageError`. Trying again is always safe: every change carries a token, drawn by the client unless one
-    is given, and the identity of its study. So what was done before an answer was lost is not done again.
+    While the service is unreachable, calls are retried for up to ``patience`` seconds; then they raise a
+    :class:`StorageError`. Retrying is always safe, because every change carries the identity of its study and a token,
+    which the client draws unless you give one. So a change whose response was lost is not made twice.
 
     >>> connect("localhost:8000")
     Traceback (most recent call last):
@@ -53,7 +53,7 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
 
 
 class Service:
-    """A service: studies by name, as :func:`create_study`, :func:`load_study` and :func:`study_names` give them."""
+    """A service: studies by name, as :func:`create_study`, :func:`load_study` and :func:`study_names` return them."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -89,7 +89,7 @@ class Service:
         weight: float | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
-        """A new study; with ``load_if_exists`` the one of this name, if there is one."""
+        """Create a study; with ``load_if_exists``, load the study of this name if it exists."""
         body: dict[str, Any] = {
             "name": checked_name("name", name),
             "arms": checked_names("arms", arms),
@@ -99,7 +99,7 @@ class Service:
             "control": control,
             **({} if floor is None else {"floor": checked_floor(floor, arms)}),
             "load_if_exists": bool(load_if_exists),
-            "token": secrets.token_urlsafe(16),  # nobody else has it: a second attempt knows its own study
+            "token": secrets.token_urlsafe(16),  # unique, so that a second attempt recognizes its own study
         }
         if bounds is not None:
             body["bounds"] = declared_bounds(bounds, as_policy(policy))
@@ -114,15 +114,15 @@ class Service:
         return RemoteStudy(self._line, self._line.post("studies", body))
 
     def load_study(self, name: str) -> "RemoteStudy":
-        """The study of this name."""
+        """Load the study of this name."""
         return RemoteStudy(self._line, self._line.get("study", study=checked_name("name", name)))
 
     def study_names(self, *, archived: bool = False) -> list[str]:
-        """Names of the studies, the oldest first; with ``archived`` those of the archived ones instead."""
+        """Return the names of the studies, oldest first; with ``archived``, of the archived ones instead."""
         return list(self._line.get("studies", **({"archived": True} if archived else {}))["studies"])
 
     def delete_study(self, name: str, *, confirm: str) -> None:
-        """Remove a study for good; ``confirm`` must be its name once more. See :func:`delete_study`."""
+        """Delete a study permanently; ``confirm`` must repeat its name. See :func:`delete_study`."""
         check_confirmed(checked_name("name", name), confirm)
         identity = self._line.get("identity", study=name)["identity"]  # another study of this name is left alone
         body = {"confirm": confirm}
@@ -130,7 +130,7 @@ class Service:
 
 
 class RemoteStudy(Named, Estimating):
-    """A :class:`Study` that lives in a service: the same methods, and the same exceptions."""
+    """A :class:`Study` in a service, with the same methods and the same exceptions."""
 
     def __init__(self, line: Line, info: Mapping[str, Any]) -> None:
         super().__init__(info["name"], info["identity"])
@@ -150,7 +150,7 @@ class RemoteStudy(Named, Estimating):
         return f"<RemoteStudy {self.name!r}: {self.policy!r}, at {self._line.url}>"
 
     def __len__(self) -> int:
-        """Number of trials handed out so far."""
+        """Return the number of trials so far."""
         return int(self._get("study")["trials"])
 
     # Decisions
@@ -168,7 +168,7 @@ class RemoteStudy(Named, Estimating):
     def ask(
         self, n: int | None = None, *, segment: str | None = None, unit: str | None = None, token: str | None = None
     ) -> Trial | list[Trial]:
-        """The next trial, or a list of ``n``. See :meth:`Study.ask`; without a token of yours, one is drawn."""
+        """Return the next trial, or a list of ``n``. See :meth:`Study.ask`; without a token, the client draws one."""
         count = 1 if n is None else whole_number("n", n, 1)
         given = {"segment": checked_segment(segment, self.segments), "unit": unit}
         if unit is not None and n is not None:
@@ -186,12 +186,12 @@ class RemoteStudy(Named, Estimating):
         attributes: Attributes | None = None,
         token: str | None = None,
     ) -> None:
-        """The reward of a trial. See :meth:`Study.tell`."""
+        """Record the reward of a trial. See :meth:`Study.tell`."""
         said = annotation(note, attributes)
         self._change("tell", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
-        """The rewards of several trials, all or none. See :meth:`Study.tell_many`."""
+        """Record the rewards of several trials, all or none. See :meth:`Study.tell_many`."""
         ids, rewards = list(ids), list(rewards)
         self._change(
             "tell_many",
@@ -201,11 +201,11 @@ class RemoteStudy(Named, Estimating):
         )
 
     def settle(self) -> list[int]:
-        """Close the windows that are over; the trials that are late. See :meth:`Study.settle`."""
+        """Close the windows that have ended, and return the late trials. See :meth:`Study.settle`."""
         return list(self._post("settle")["ids"])
 
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
-        """The reward of a trial will never come. See :meth:`Study.abandon`."""
+        """Abandon a trial whose reward will never come. See :meth:`Study.abandon`."""
         self._change("abandon", token, id=trial_id(id))
 
     def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
@@ -213,11 +213,11 @@ class RemoteStudy(Named, Estimating):
         self._change("reopen", token, id=trial_id(id))
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
-        """Take the reward of a trial back. See :meth:`Study.void`."""
+        """Take back the reward of a trial. See :meth:`Study.void`."""
         self._change("void", token, id=trial_id(id), reason=checked_name("reason", reason))
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
-        """Another reward in place of the one that was told. See :meth:`Study.correct`."""
+        """Replace a reward by another one. See :meth:`Study.correct`."""
         said = {} if reason is None else {"reason": checked_name("reason", reason)}
         self._change("correct", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
 
@@ -229,11 +229,11 @@ class RemoteStudy(Named, Estimating):
         attributes: Attributes | None = None,
         token: str | None = None,
     ) -> None:
-        """Remember something of a trial. See :meth:`Study.annotate`."""
+        """Add a note and attributes to a trial. See :meth:`Study.annotate`."""
         self._change("annotate", token, id=trial_id(id), **annotation(note, attributes))
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
-        """Trials of the past. See :meth:`Study.add_trials`."""
+        """Add past trials. See :meth:`Study.add_trials`."""
         rows = [row._asdict() for row in read_past(frame)]
         for row in rows:
             row["time"] = None if row["time"] is None else datetime.fromtimestamp(row["time"], UTC).isoformat()
@@ -242,43 +242,43 @@ class RemoteStudy(Named, Estimating):
     # Arms
 
     def add_arm(self, name: str, *, token: str | None = None) -> None:
-        """One more arm, or a retired one back. See :meth:`Study.add_arm`."""
+        """Add an arm, or bring back a retired one. See :meth:`Study.add_arm`."""
         self._change("add_arm", token, arm=checked_name("name", name))
 
     def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Never hand this arm out again. See :meth:`Study.retire_arm`."""
+        """Stop assigning this arm. See :meth:`Study.retire_arm`."""
         self._change("retire_arm", token, arm=name)
 
     def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
-        """Change how often each arm is tried at least. See :meth:`Study.set_floor`."""
+        """Change the minimal probability of each arm. See :meth:`Study.set_floor`."""
         given = floor if isinstance(floor, Mapping) else None
         self._change("set_floor", token, floor=checked_floor(floor, [] if given is None else list(given)))
 
     @property
     def floor(self) -> float | dict[str, float]:
-        """How often each arm is tried at least; 0 if there is no floor. See :attr:`Study.floor`."""
+        """The minimal probability of each arm; 0 if there is no floor. See :attr:`Study.floor`."""
         floor: float | dict[str, float] = self._get("study").get("floor", 0.0)
         return floor
 
     @property
     def arms(self) -> list[str]:
-        """Names of the arms that may be handed out."""
+        """Names of the active arms."""
         return list(self._get("study")["arms"])
 
     # The study itself
 
     @property
     def window(self) -> float | None:
-        """Seconds after which a missing reward is late; None if there is no such time."""
+        """Seconds after which a missing reward is late; None if there is no window."""
         return self._window
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
-        """The reward that a missing answer means after the window. See :attr:`Study.late`."""
+        """The reward that counts if none has come within the window. See :attr:`Study.late`."""
         return self._late
 
     def rename(self, name: str, *, token: str | None = None) -> None:
-        """Give the study another name. See :meth:`Study.rename`."""
+        """Rename the study. See :meth:`Study.rename`."""
         checked_name("name", name)
         body, which = {"name": name, "token": _token(token)}, self._which()
         self._new_name = name
@@ -301,24 +301,24 @@ class RemoteStudy(Named, Estimating):
 
     @property
     def archived(self) -> bool:
-        """Whether the study was archived."""
+        """Whether the study is archived."""
         return bool(self._get("study")["archived"])
 
     # Looking
 
     @property
     def pending(self) -> list[Trial]:
-        """Trials that were neither told nor abandoned, the oldest first."""
+        """The trials that are pending, oldest first."""
         return _trials(self._get("pending"))
 
     @property
     def best_arm(self) -> str | None:
-        """The best arm so far; None while there is nothing to say. See :attr:`Study.best_arm`."""
+        """The best arm so far; None if no arm can be named yet. See :attr:`Study.best_arm`."""
         best: str | None = self._get("summary")["best_arm"]
         return best
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
-        """For every arm the exact probability that it is in the next round (of the segment)."""
+        """Return the exact probability that each arm is in the next round (of the segment)."""
         return dict(self._get("propensities", **self._in(checked_segment(segment, self.segments)))["propensities"])
 
     def _in(self, segment: str | None) -> dict[str, str]:
@@ -327,7 +327,7 @@ class RemoteStudy(Named, Estimating):
     def summary(
         self, level: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
-        """A row an arm. See :meth:`Study.summary`."""
+        """Return one row per arm. See :meth:`Study.summary`."""
         import pandas as pd
 
         limits: dict[str, Any] = {} if segment is None else self._in(checked_segment(segment, self.segments))
@@ -358,7 +358,7 @@ class RemoteStudy(Named, Estimating):
         return self._bounds
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
-        """Name the winner, or say what is missing. See :meth:`Study.winner`; a key that only reads stores nothing."""
+        """Name the winner, or return what is missing; a read-only key stores nothing. See :meth:`Study.winner`."""
         question = {
             "delta": number_between("delta", delta, 0, 1),
             "margin": float(finite_number("margin", margin)),
@@ -373,7 +373,7 @@ class RemoteStudy(Named, Estimating):
         return Winner(**{**said, "rivals": tuple(Rival(**rival) for rival in rivals)})
 
     def trials_dataframe(self) -> "pd.DataFrame":
-        """A row a trial: arm, propensity, round, status, reward, times. Needs pyarrow."""
+        """Return one row per trial: arm, propensity, round, status, reward, times. This needs pyarrow."""
         import pandas as pd
 
         if importlib.util.find_spec("pyarrow") is None:
@@ -420,7 +420,7 @@ class RemoteStudy(Named, Estimating):
         return {key: math.nan if value is None else value for key, value in said.items()}
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
-        """Let the service decide everything again and compare; ``progress`` is called once, at the end."""
+        """Let the service repeat every decision and compare; ``progress`` is called once, at the end."""
         said = self._get("replay")
         if progress is not None:
             progress(1, 1)
@@ -429,7 +429,7 @@ class RemoteStudy(Named, Estimating):
     # Within
 
     def _which(self) -> dict[str, Any]:
-        """What a request says of its study."""
+        """Return the fields by which a request names its study."""
         return {"study": self.name, "identity": self.identity}
 
     def _get(self, path: str, **query: Any) -> Any:
@@ -439,7 +439,7 @@ class RemoteStudy(Named, Estimating):
         return self._line.post(path, body, **self._which())
 
     def _change(self, path: str, token: str | None, **body: Any) -> Any:
-        """Change something, once: a token is drawn where none is given."""
+        """Change something exactly once: if no token is given, draw one."""
         return self._post(path, token=_token(token), **body)
 
     def _log(self, format: str) -> bytes:
@@ -451,7 +451,7 @@ def _token(given: str | None) -> str:
 
 
 def _chosen(choice: Choice) -> dict[str, Any]:
-    """What an estimate is to be of, as a request carries it."""
+    """Return the choice to estimate, as a request carries it."""
     if isinstance(choice, Policy):
         return {"policy": _written(choice)}
     if isinstance(choice, Mapping):
@@ -460,14 +460,14 @@ def _chosen(choice: Choice) -> dict[str, Any]:
 
 
 def _two_numbers(bounds: tuple[float, float]) -> list[float]:
-    """Bounds of rewards, as a request carries them; the service says whether they fit."""
+    """Return bounds of rewards as a request carries them; the service checks them."""
     if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
         raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
     return [finite_number(f"bounds[{k}]", bound) for k, bound in enumerate(bounds)]
 
 
 def _written(policy: Policy) -> str:
-    """A policy as text; one of the caller's own stays at home."""
+    """Return a policy as text; refuse a custom policy, which the service does not have."""
     if type(policy) is not policy_class(type(policy).__name__):
         raise ArgumentError("policy", "a policy of this library: the service has no other", policy)
     return repr(policy)

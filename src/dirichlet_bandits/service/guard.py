@@ -1,6 +1,6 @@
-"""What every request passes before anything else looks at it: size, origin, host, key.
+"""Check every request before anything else handles it: size, origin, host, key.
 
-A plain ASGI middleware, because it must act before a body is read, and on every answer.
+This is a plain ASGI middleware, because it must act before a body is read, and on every response.
 """
 
 import ipaddress
@@ -29,9 +29,9 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Refuse what must not come in, note what the caller may do in ``request.state.scope``, add safe headers.
+    """Refuse what must not come in, note the caller's rights in ``request.state.scope``, and add safe headers.
 
-    ``keys`` None means an open service: everybody may write, but only under a name of this machine, so that a
+    ``keys=None`` means an open service: every client may write, but only under a name of this machine, so that a
     web page elsewhere cannot reach it through a name of its own (DNS rebinding).
     """
 
@@ -48,7 +48,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if scope["path"].startswith("/static/"):
-                    headers.setdefault("Cache-Control", "no-cache")  # kept, but asked about: there may be a new one
+                    headers.setdefault("Cache-Control", "no-cache")  # cached, but revalidated each time
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -62,12 +62,12 @@ class Guard:
         await self.app(scope, _limited(receive), send_safely)
 
     def _admit(self, scope: Scope, headers: Headers) -> str | None:
-        """What the caller may do; None if nobody is known, which is for the pages to decide."""
+        """Return what the caller may do; None if the caller is unknown, which the pages handle."""
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > LARGEST_BODY:
             raise _too_large()
         if self.keys is None and not is_loopback(_host(headers.get("host", ""))):
-            raise problem(403, "an open service answers to names of this machine only, such as localhost")
+            raise problem(403, "an open service answers only to names of this machine, such as localhost")
         if scope["method"] not in _SAFE and _is_foreign(headers):
             raise problem(403, "the request comes from a page of another site")
         if self.keys is None:
@@ -77,7 +77,7 @@ class Guard:
         if kind.lower() == "bearer":
             found = check_key(secret.strip(), self.keys)
         elif path.startswith("/api/"):
-            found = None  # never by the cookie: a program shows its key
+            found = None  # never by the cookie: a program sends its key
         else:
             found = check_key(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""), self.keys)
         if found is None and path.startswith("/api/") and path != HEALTH:
@@ -86,7 +86,7 @@ class Guard:
 
 
 def _limited(receive: Receive) -> Receive:
-    """The same messages, until there are too many bytes."""
+    """Return a channel that passes the same messages, until there are too many bytes."""
     size = 0
 
     async def limited() -> Message:
@@ -101,7 +101,7 @@ def _limited(receive: Receive) -> Receive:
 
 
 def _is_foreign(headers: Headers) -> bool:
-    """Whether a browser sends this for a page of another site. Programs say neither."""
+    """Whether a browser sends this request for a page of another site. Programs send neither header."""
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2] != headers.get("host"):
         return True
@@ -120,7 +120,7 @@ def _too_large() -> HTTPException:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address can only be this machine.
+    """Whether a name or address can only mean this machine.
 
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "example.org", "10.0.0.1", "")]
     [True, True, True, False, False, False]

@@ -1,7 +1,7 @@
-"""API keys: who may read, who may write. A file keeps names, scopes and hashes, never a key.
+"""API keys and what each of them may do. A file keeps names, scopes and hashes, never a key.
 
-A line a key: ``scope sha256 name``. Keys are 256 random bits, so a plain hash of them cannot be reversed by
-guessing, and an equal time for every comparison is all that checking needs.
+The file has one line per key: ``scope sha256 name``. Keys are 256 random bits, so a plain hash of them cannot be
+reversed by guessing, and checking needs nothing more than comparisons that always take the same time.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _HEADER: Final = "# dirichlet-bandits keys: scope, SHA-256 of the key, name\n"
 
 
 class Key(NamedTuple):
-    """What is known of a key: its name, what it may do, and its hash."""
+    """What is stored about a key: its name, its scope, and its hash."""
 
     name: str
     scope: str
@@ -30,7 +30,7 @@ class Key(NamedTuple):
 
 
 def new_key(name: str, scope: str) -> tuple[str, Key]:
-    """A fresh secret, to be shown once, and what to keep of it.
+    """Create a secret, to be shown once, and the record to keep of it.
 
     >>> secret, key = new_key("field app", "write")
     >>> check_key(secret, [key]), check_key("guess", [key])
@@ -45,7 +45,7 @@ def new_key(name: str, scope: str) -> tuple[str, Key]:
 
 
 def check_key(secret: str, keys: Sequence[Key]) -> str | None:
-    """The scope of a key; None if it is unknown. Takes as long for every wrong key."""
+    """Return the scope of a key; None if it is unknown. Every wrong key takes the same time."""
     given, scope = _hash(secret), None
     for key in keys:
         if hmac.compare_digest(given, key.hash):
@@ -54,7 +54,7 @@ def check_key(secret: str, keys: Sequence[Key]) -> str | None:
 
 
 def read_keys(path: Path) -> list[Key]:
-    """The keys of a file, which must exist and hold at least one."""
+    """Read the keys of a file, which must exist and hold at least one."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def read_keys(path: Path) -> list[Key]:
 
 
 def add_key(path: Path, name: str, scope: str) -> str:
-    """Add a fresh key to a file, made if needed; returns the secret."""
+    """Add a new key to a file, which is created if needed, and return the secret."""
     with changing(path):
         keys = read_keys(path) if path.exists() else []
         if name in (key.name for key in keys):
@@ -84,7 +84,7 @@ def add_key(path: Path, name: str, scope: str) -> str:
 
 
 def remove_key(path: Path, name: str) -> None:
-    """Take a key out of a file."""
+    """Remove a key from a file."""
     with changing(path):
         keys = read_keys(path)
         if name not in (key.name for key in keys):

@@ -1,4 +1,4 @@
-"""The studies that a service has open: one object each for the whole process, shared by its threads."""
+"""The studies that a service has open: one object per study, shared by all threads of the process."""
 
 import copy
 import threading
@@ -16,22 +16,22 @@ from dirichlet_bandits.storage import Storage
 
 
 class OpenStudies:
-    """Studies by name, opened when first needed; a study takes note by itself of what others write."""
+    """Studies by name, opened when first needed; each study follows by itself what other processes write."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self._lock = threading.Lock()
         self._open: dict[str, Study] = {}
-        self.expected: str | None = None  # the identity that the caller means
+        self.expected: str | None = None  # the identity that the caller expects
 
     def expecting(self, identity: str | None) -> "OpenStudies":
-        """The same studies for a caller who means the one with this identity; None if that was not said."""
+        """Return the same studies for a caller who expects this identity, or any identity if it is None."""
         seen = copy.copy(self)
         seen.expected = identity
         return seen
 
     def study(self, name: str) -> Study:
-        """The study of this name."""
+        """Return the study of this name."""
         found = self._open.get(name)
         if found is None:
             found = self._load(name)
@@ -41,15 +41,15 @@ class OpenStudies:
 
     def _load(self, name: str) -> Study:
         if self.storage.settings(name) is None:
-            raise NotFoundError(f"no study {name!r}")  # without the storage's URL: that is nobody's business
+            raise NotFoundError(f"no study {name!r}")  # without the storage's URL, which callers must not see
         try:
             loaded = load_study(name, self.storage)
         except ArgumentError:
-            raise ConflictError(f"the study {name!r} has a policy of somebody's own, which no service has") from None
+            raise ConflictError(f"the study {name!r} has a custom policy, which no service can load") from None
         return self.keep(loaded)
 
     def rename(self, old: str, new: str, token: str | None = None) -> None:
-        """Give a study another name, here and in the storage, unless the call with this token has done so before."""
+        """Rename a study, here and in the storage, unless a call with this token has done so before."""
         if token is not None and self._has_done(new, token):
             return
         study = self.study(old)
@@ -61,16 +61,16 @@ class OpenStudies:
     def _has_done(self, name: str, token: str) -> bool:
         try:
             return has_done(self.study(name), token)
-        except DirichletBanditsError:  # no such study, or not the one that is meant
+        except DirichletBanditsError:  # no such study, or not the expected one
             return False
 
     def forget(self, name: str) -> None:
-        """Let go of a study that is not there any more."""
+        """Let go of a study that does not exist any more."""
         with self._lock:
             self._open.pop(name, None)
 
     def refresh(self, name: str) -> bool:
-        """Let go of a study if it is not the one that is stored any more; whether that was so."""
+        """Let go of a study that is no longer the stored one, and return whether it was replaced."""
         found, stored = self._open.get(name), self.storage.settings(name)
         if found is None or (stored is not None and is_stored_as(found, stored)):
             return False
@@ -78,7 +78,7 @@ class OpenStudies:
         return True
 
     def keep(self, study: Study) -> Study:
-        """Remember a study; the object that was there first, if it is the same study."""
+        """Keep a study open, and return it, or the object that was open first if both are the same study."""
         with self._lock:
             first = self._open.get(study.name)
             if first is None or first.identity != study.identity:

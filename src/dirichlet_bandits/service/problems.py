@@ -1,4 +1,4 @@
-"""How refusals reach the caller: the library's exceptions as HTTP answers, JSON for programs, a page for people."""
+"""Turn the library's exceptions into HTTP responses: JSON for programs, a page for people."""
 
 import html
 import logging
@@ -25,27 +25,27 @@ _KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
 
 
 def problem(status: int, error: str, field: str | None = None, kind: str | None = None) -> HTTPException:
-    """A refusal to raise."""
+    """Return a refusal to raise."""
     detail: Any = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
     return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
 
 
 def status_of(error: Exception) -> int:
-    """The number for an exception."""
+    """Return the HTTP status for an exception."""
     return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
 
 
 def words_of(error: Exception) -> str:
-    """An exception as the caller may read it; where the storage is and what it lacks is for the log alone."""
+    """Return an exception's message for the caller; details of the storage appear only in the log."""
     if status_of(error) < 500:
         return str(error)
     LOG.error("%s: %s", type(error).__name__, error)
     written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
-    return f"the storage cannot be used, {written}; the service's log says why"
+    return f"the storage cannot be used, {written}; see the service's log for the reason"
 
 
 def answer(scope: Scope, refusal: HTTPException) -> Response:
-    """The refusal as the caller can read it."""
+    """Return the refusal as a response that the caller can read."""
     detail: Any = refusal.detail
     if not isinstance(detail, dict):
         detail = problem(refusal.status_code, str(detail)).detail
@@ -62,7 +62,7 @@ def answer(scope: Scope, refusal: HTTPException) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Let the app answer with these."""
+    """Register these handlers with the app."""
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -89,7 +89,7 @@ def install(app: FastAPI) -> None:
 
 
 def _field(location: tuple[int | str, ...]) -> str | None:
-    """The place of a wrong value as people write it.
+    """Return the place of a wrong value as people write it.
 
     >>> _field(("body", "rewards", 3))
     'rewards[3]'

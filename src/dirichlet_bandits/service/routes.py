@@ -1,8 +1,8 @@
-"""Routes of studies: those that were replaced are loaded again, and requests that change a study are answered quickly.
+"""Routes of studies: a study that was replaced is loaded again, and requests that change a study are fast.
 
-FastAPI describes all routes alike. But on every request it resolves dependencies, and it validates the answer in a
-thread of its own, which took longer than to decide and to store. For programs that change a study, a request costs one
-validation of the body, one thread and one answer; the thread is one of a plain executor, at a third of AnyIO's cost.
+FastAPI describes all routes in the same way. But on every request it resolves dependencies and validates the response
+in a thread of its own, which took longer than deciding and storing. A request that changes a study costs one validation
+of the body, one thread and one response; the thread comes from a plain executor, at a third of AnyIO's cost.
 """
 
 import json
@@ -40,14 +40,14 @@ async def may_write(request: Request) -> None:
 
 
 class StudyRoute(APIRoute):
-    """A route that is tried again with the study as it is stored now, if the one that was open has been replaced.
+    """A route that is tried again with the study as it is stored now, if the open study has been replaced.
 
     If it depends on :func:`may_write`, its function may take only a ``body``, the open ``studies``, and the
     ``name`` of one.
     """
 
     def get_route_handler(self) -> Handler:
-        """What FastAPI calls for each request; the first attempt has changed nothing, for the study was not there."""
+        """Return the handler of a request; a first attempt on a study that was replaced has changed nothing."""
         changes = any(depends.dependency is may_write for depends in self.dependencies)
         answer = self._changing_handler() if changes else super().get_route_handler()
 
@@ -86,7 +86,7 @@ class StudyRoute(APIRoute):
 
 
 def _valid(validate: Callable[[Any], Any], given: Any, *place: str) -> Any:
-    """The value, or a refusal that says where it is wrong, as FastAPI's does."""
+    """Return the value, or raise an error that names the wrong place, as FastAPI does."""
     try:
         return validate(given)
     except ValidationError as error:
@@ -95,7 +95,7 @@ def _valid(validate: Callable[[Any], Any], given: Any, *place: str) -> Any:
 
 
 def _loaded(request: Request, content: bytes) -> Any:
-    """What a body holds; one that is not said to be JSON, as a form of another site cannot say, is a mere text."""
+    """Parse a body; one without a JSON content type, which a form of another site cannot send, stays text."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not (kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))):
         return content

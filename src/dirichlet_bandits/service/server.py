@@ -1,7 +1,7 @@
 """The server under the application: uvicorn, with limits for idle connections and for the size of request headers.
 
-uvicorn lets a connection wait for a request, or for the rest of one, for ever. Enough of them, and no file is left to
-open for anybody else. With httptools it also takes headers of any size, which everybody else has to wait for.
+uvicorn lets a connection wait forever for a request, or for the rest of one. Enough such connections use up all file
+descriptors. With httptools, it also accepts headers of any size, and all other clients wait while it parses them.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ LARGEST_HEAD: Final = 64 * 1024
 MOST_HEADERS: Final = 100
 """Header lines of a request, trailers included."""
 
-_PIECE: Final = 16 * 1024  # how much the parser is given at once: the size is checked in between
+_PIECE: Final = 16 * 1024  # how much the parser gets at once; the size is checked in between
 _TOO_LARGE: Final = json.dumps(
     {
         "error": f"the headers must be at most {MOST_HEADERS} lines and {LARGEST_HEAD} bytes",
@@ -39,7 +39,7 @@ _REFUSAL: Final = (
     b"content-length: %d\r\n\r\n%b" % (len(_TOO_LARGE), _TOO_LARGE)
 )
 
-_MOST: Final = 800  # connections of all kinds; more are told 503, and with them a process of 1024 files is not short
+_MOST: Final = 800  # connections of all kinds; more get 503, and a process limited to 1024 files still has enough
 
 _LOGS: Final = {
     **LOGGING_CONFIG,
@@ -48,7 +48,7 @@ _LOGS: Final = {
 
 
 class _Joining:
-    """A transport that sends what is written in one step of the loop at once: the head of an answer with its body."""
+    """A transport that sends everything written in one step of the event loop together: a response's head and body."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
@@ -73,38 +73,38 @@ class _Joining:
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that does not wait for ever, and makes room for others."""
+    """A connection that does not wait forever, and makes room for others."""
 
-    waiting: ClassVar[dict["Connection", None]] = {}  # in the order in which they began to wait; one server a process
+    waiting: ClassVar[dict["Connection", None]] = {}  # in the order in which they began to wait; one server per process
     _overdue: asyncio.TimerHandle | None = None
     _unfinished = 0  # bytes since the last complete head or piece of a body
     _lines = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has come."""
+        """Start the time limit of a new connection."""
         super().connection_made(_Joining(transport, self.loop))  # type: ignore[arg-type]
         self._wait()
         self._expect_request()
 
     def data_received(self, data: bytes) -> None:
-        """Something has come: the rest of it soon."""
+        """Handle received bytes; the rest of the request must follow soon."""
         self._expect_request()
         for first in range(0, len(data), _PIECE):
             if self.transport.is_closing():
                 return
             piece = data[first : first + _PIECE]
-            self._unfinished += len(piece)  # the callbacks below set it back
+            self._unfinished += len(piece)  # the callbacks below reset it
             super().data_received(piece)
             if self._unfinished > LARGEST_HEAD:
                 self._refuse()
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Reset the counts of bytes and lines when a request begins."""
         self._unfinished = self._lines = 0
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One more line."""
+        """Count one more header line."""
         self._lines += 1
         if self._lines > MOST_HEADERS:
             self._refuse()
@@ -112,34 +112,34 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """Reset the byte count once the head is complete."""
         self._unfinished = 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body, whose size the guard limits."""
+        """Pass on a piece of the body, whose size the guard limits."""
         self._unfinished = 0
         super().on_body(body)
 
     def send_400_response(self, msg: str) -> None:
-        """Tell what is wrong with a request, unless that was told."""
+        """Report what is wrong with a request, unless that has been reported."""
         if not self.transport.is_closing():
             super().send_400_response(msg)
 
     def on_message_complete(self) -> None:
-        """The request is whole: now it is our turn, unless it was refused before its end."""
+        """Stop the time limit of a complete request, unless it was refused before its end."""
         super().on_message_complete()
         if not self.cycle.response_complete:
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Their turn, unless they have sent the next request already."""
+        """Wait for the next request, unless the client has already sent it."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """They have gone."""
+        """Stop the time limit of a closed connection."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -167,7 +167,7 @@ class Connection(HttpToolsProtocol):
 
 
 def run(app: Any, host: str, port: int) -> None:
-    """Serve until a signal says stop."""
+    """Serve until a signal stops the server."""
     uvicorn.run(
         app,
         host=host,

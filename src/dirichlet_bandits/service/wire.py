@@ -1,4 +1,4 @@
-"""A client's end of the line: requests that are tried again when the line breaks, refusals as exceptions."""
+"""The client's connection: requests are repeated when it breaks, and refusals become exceptions."""
 
 import importlib.util
 import json
@@ -22,11 +22,11 @@ _SLOWEST: Final = 150.0  # a service waits two minutes for its storage
 _CONNECTING: Final = 10.0
 _SLOWEST_BYTE: Final = 1e-4  # seconds; urllib3 sends a body within the time for connecting
 _MOST_CONNECTIONS: Final = 100  # more threads wait for each other
-_AWAY: Final = (502, 503, 504)  # what a proxy says while the service behind it is away
+_AWAY: Final = (502, 503, 504)  # what a proxy returns while the service behind it is down
 
 
 class RefusedArgumentError(errors.ArgumentError):
-    """An argument that the service refused, in its words."""
+    """An argument that the service refused, with the message of the service."""
 
     def __init__(self, name: str, message: str) -> None:
         Exception.__init__(self, name, message)
@@ -60,7 +60,7 @@ class Line:
         scheme, auth, _, _, path, _, _ = self._address
         self._root = path or ""
         if scheme == "http" and self._manager.proxy is not None:
-            self._root = f"http://{self._address.netloc}{self._root}"  # a proxy is told all of it
+            self._root = f"http://{self._address.netloc}{self._root}"  # a proxy needs the whole address
         self._headers = {"Accept-Encoding": "gzip, deflate", "Content-Type": "application/json"}
         if auth is not None:
             self._headers |= make_headers(basic_auth=unquote(auth))
@@ -69,8 +69,8 @@ class Line:
         fresh_locks_in_children(self)
 
     def _renew_lock(self) -> None:
-        """Begin without connections; those that a forked child inherits are its parent's."""
-        self._inherited = getattr(self, "_pool", None)  # not even closed here
+        """Start without connections; those that a forked child inherits belong to its parent."""
+        self._inherited = getattr(self, "_pool", None)  # not closed here, because they are the parent's
         self._manager.clear()
         self._pool = self._manager.connection_from_url(self._address.url)
         self._pool.ConnectionCls = _joining(self._pool.ConnectionCls)
@@ -80,17 +80,17 @@ class Line:
         self._pool.close()
 
     def get(self, path: str, **query: Any) -> Any:
-        """The JSON at a path."""
+        """Return the JSON at a path."""
         return self._json(self.send("GET", path, query))
 
     def post(self, path: str, body: dict[str, Any], *, again: dict[str, Any] | None = None, **query: Any) -> Any:
-        """The JSON that answers a body; ``again`` is the body after an answer was lost, if it must be another one."""
+        """Post a body and return the JSON response; ``again`` is the body after a lost response, if it differs."""
         return self._json(self.send("POST", path, query, body, body if again is None else again))
 
     def send(
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
     ) -> "urllib3.BaseHTTPResponse":
-        """The answer, tried again while the service is away; a refusal is raised as the library's own exception."""
+        """Send a request, again while the service is unreachable; raise a refusal as the library's own exception."""
         from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProtocolError, ProxyError, SSLError
         from urllib3.exceptions import TimeoutError as OverdueError
 
@@ -100,7 +100,7 @@ class Line:
             cause: Exception | None = None
             try:
                 answer = self._request(method, path, query, body)
-                # In its own words a service says 503 after it has waited for its storage: that is an answer.
+                # A service itself returns 503 only after it has waited for its storage, so that is final.
                 if answer.status not in _AWAY or _problem(answer) is not None:
                     break
                 words = f"cannot be reached: a proxy answered {answer.status}"
@@ -157,7 +157,7 @@ class Line:
 
 
 def _manager(address: "urllib3.util.Url") -> "urllib3.PoolManager":
-    """What makes connections to a service, through the proxy that the environment names for it, if there is one."""
+    """Return what makes connections to a service, through the proxy that the environment names, if any."""
     import urllib3
 
     scheme, host = str(address.scheme), str(address.host)
@@ -179,7 +179,7 @@ def _manager(address: "urllib3.util.Url") -> "urllib3.PoolManager":
 
 
 def _joining(kind: Any) -> Any:
-    """A kind of connection of urllib3's, but with the head of a request sent together with its body.
+    """Return a urllib3 connection class that sends the head of a request together with its body.
 
     A head by itself would wake the service for nothing.
     """
@@ -202,7 +202,7 @@ def _joining(kind: Any) -> Any:
 
 
 class _Problem(NamedTuple):
-    """A refusal in a service's own words."""
+    """A refusal in the service's own words."""
 
     error: str
     field: str
@@ -210,7 +210,7 @@ class _Problem(NamedTuple):
 
 
 def _problem(answer: "urllib3.BaseHTTPResponse") -> _Problem | None:
-    """What the service says; None if it is not the service that speaks."""
+    """Return the refusal in a response; None if the response does not come from the service."""
     try:
         said = json.loads(answer.data)
         return _Problem(str(said["error"]), str(said["field"]), str(said["kind"]))

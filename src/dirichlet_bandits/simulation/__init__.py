@@ -1,4 +1,4 @@
-"""Replications of policies on bandits: planned, executed on threads or any executor, collected."""
+"""Simulate policies on bandits: plan the replications, run them on threads or any executor, collect the results."""
 
 from dirichlet_bandits.simulation.executors import dask_executor
 from dirichlet_bandits.simulation.python_loop import PythonPolicy

@@ -1,4 +1,4 @@
-"""What units hand back, put together: arrays in memory, or a store that the units write to by themselves."""
+"""Collect what units return: arrays in memory, or a store that the units write to themselves."""
 
 import time
 from contextlib import suppress
@@ -27,7 +27,7 @@ _PATIENCE_SECONDS = (0, 1, 5, 30, 60)  # network file systems remember for up to
 
 
 class Collector:
-    """The result of a plan while it grows. A store is made ready at once; one of another simulation is refused."""
+    """The growing result of a plan. Its store is prepared at once, and one of another simulation is refused."""
 
     def __init__(self, plan: Plan, store: Store | None) -> None:
         self.labels = _labelled(plan)
@@ -44,19 +44,19 @@ class Collector:
             }
 
     def keep(self, unit: Unit, chunk: Chunk) -> None:
-        """Take what a unit hands back; where there is a store, no unit does."""
+        """Keep the chunk that a unit returns; with a store, units return nothing."""
         for name, values in chunk._asdict().items():
             self.arrays[name][unit.row, unit.first : unit.last] = values
 
     def result(self, finished: bool) -> Result:
-        """Everything collected; from a store all of it if the simulation was ``finished``."""
+        """Return everything collected; a store must be complete if the simulation was ``finished``."""
         if self.store is None:
             return Result.from_arrays(self.labels, **self.arrays)
         return Result(_gathered(self.store) if finished else self.store.load())
 
 
 def _labelled(plan: Plan) -> Labels:
-    """Everything about the result that is known before it is simulated."""
+    """Return everything about the result that is known before it is simulated."""
     bandit = plan.bandit
     return labels(
         policies={name: repr(policy) for name, policy in plan.policies.items()},
@@ -77,14 +77,14 @@ def _labelled(plan: Plan) -> Labels:
 
 
 def _described_arms(bandit: Bandit | World) -> dict[str, str]:
-    """Each arm by name, with its law where it has one."""
+    """Return a description of each arm by name: its distribution, or the world that it belongs to."""
     if isinstance(bandit, World):
         return dict.fromkeys(bandit.names, repr(bandit))
     return dict(zip(bandit.names, map(repr, bandit.arms), strict=True))
 
 
 def _lower_bound(plan: Plan) -> float | None:
-    """The constant of the lower bound, for a plain bandit whose best arm has the largest mean."""
+    """Return the constant of the lower bound for a plain bandit whose best arm has the largest mean, else None."""
     bandit = plan.bandit
     if isinstance(bandit, World) or Assumption.MEAN not in bandit.guarantees or not plan.feedback.immediate:
         return None
@@ -92,11 +92,11 @@ def _lower_bound(plan: Plan) -> float | None:
 
 
 def _gathered(store: Store) -> "xr.Dataset":
-    """The whole store; what other machines wrote may take a while to be seen through a network file system."""
+    """Read the whole store, with patience: a network file system may take a while to show what others wrote."""
     for pause in _PATIENCE_SECONDS:
         time.sleep(pause)
-        with suppress(FormatError):  # seen half
+        with suppress(FormatError):  # only partly visible
             data = store.load()
             if not np.isnan(data["reward"]).any():
                 return data
-    raise FormatError(f"{store.name!r} lacks chunks that workers have written: do all see the same place?")
+    raise FormatError(f"{store.name!r} lacks chunks that workers have written: does every worker see the same place?")

@@ -1,7 +1,7 @@
-"""Compile policies side by side before they are needed.
+"""Compile policies in parallel before they are needed.
 
 Numba compiles one function at a time in a process, but several processes share its cache. The processes are plain
-Python interpreters that are sent jobs one by one; unlike those of ``multiprocessing`` they never run the user's script.
+Python interpreters that receive jobs one by one. Unlike those of ``multiprocessing``, they never run the user's script.
 """
 
 import os
@@ -42,9 +42,9 @@ def compile_ahead(
 
 
 def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -> None:
-    """Compile the policies of a plan that are not in the cache, if it takes several processes to do so quickly.
+    """Compile the policies of a plan that are not in the cache, in several processes if there are several.
 
-    A single policy is compiled when it is first used, and so is one that another process could not import.
+    A single policy is compiled when it is first used, and so is a policy that another process could not import.
     """
     processes = min(workers or cores(), cores())
     in_world = plan.world is not None
@@ -65,7 +65,7 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
 
 
 def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> bool:
-    """Whether the simulation of a policy of this type is in the cache; then this process has loaded it."""
+    """Whether the simulation of a policy of this type is in the cache; if so, it is loaded into this process."""
     try:
         with only_cached():
             compile_simulation(bandit, policy, fast, in_world)
@@ -76,7 +76,7 @@ def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_wo
 
 
 def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
-    """Run the shortest simulation there is with a policy of this type, so that it is compiled or loaded."""
+    """Run the shortest possible simulation with a policy of this type, so that it is compiled or loaded."""
     settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
     plan = make_plan(bandit, policy, answers={**AT_ONCE, "delay": int(in_world)}, **settings)
     Collector(plan, None)
@@ -86,7 +86,7 @@ def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True
 def in_processes(
     jobs: Collection[Callable[[], object]], *, workers: int | None, progress: bool | None, what: str = "policies"
 ) -> None:
-    """Do all jobs, several at a time in processes of their own; Ctrl-C ends them at once."""
+    """Do all jobs, several at a time in separate processes; Ctrl-C ends them at once."""
     number = min(workers or cores(), _MOST, len(jobs))
     children = [_Child() for _ in range(number)]
     idle: SimpleQueue[_Child] = SimpleQueue()
@@ -132,18 +132,18 @@ class _Child:
             channels.stdin.flush()
             error = pickle.load(channels.stdout)
         except (OSError, EOFError) as lost:
-            raise LostWorkerError(f"a process that compiles has ended (status {self._process.wait()})") from lost
+            raise LostWorkerError(f"a compiling process ended unexpectedly (status {self._process.wait()})") from lost
         if error is not None:
             raise error
 
     def stop(self) -> None:
-        """End the process, whatever it does: a file in the cache is whole or absent."""
+        """End the process at any time: a file in the cache is either complete or absent."""
         self._process.kill()
         self._process.communicate()
 
 
 def do_jobs() -> None:
-    """Do the jobs that arrive on the standard input, until it ends: the main function of a child."""
+    """Do the jobs that arrive on standard input until it ends: the main function of a child process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a job prints must not mix with the answers
     with bars({}, False, ""):  # the terminal belongs to the parent's bar

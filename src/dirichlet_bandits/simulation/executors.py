@@ -1,4 +1,4 @@
-"""Where units run: threads of this process, or any ``concurrent.futures`` executor, a Dask cluster for one."""
+"""Run units on threads of this process or on any ``concurrent.futures`` executor, such as a Dask cluster."""
 
 import os
 import pickle
@@ -34,7 +34,7 @@ _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
 def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars) -> bool:
-    """Run the units and keep what they hand back; False if Ctrl-C cut it short."""
+    """Run the units and keep what they return; return False if Ctrl-C cut it short."""
     waiting: dict[Future[Chunk | None], Unit] = {}
     losses: Counter[int] = Counter()
 
@@ -79,14 +79,14 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
         _abandon(waiting)
         if isinstance(error, BrokenExecutor) or _is_loss(error):
             stored = units[0].store is not None
-            advice = "finished chunks are in the store: run again to go on" if stored else "a store would keep them"
+            advice = "run again to continue from the store" if stored else "a store would keep finished chunks"
             raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
     return True
 
 
 def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:
-    """Wait for units that stop; not for what is being compiled, which nothing can stop, and which goes on alone."""
+    """Wait for units to stop, but not for a compilation, which cannot be stopped and continues by itself."""
     left = wait(waiting, timeout=_GRACE_SECONDS).not_done
     while left and not compiling():
         left = wait(left, timeout=_POLL_SECONDS).not_done
@@ -104,40 +104,40 @@ def _threads(number: int) -> Iterator[Executor]:
 
 
 def _is_loss(error: BaseException) -> bool:
-    """Whether another try may help: a place or a worker that could not be reached, a worker that died."""
+    """Whether another try may help: a store or a worker could not be reached, or a worker died."""
     return isinstance(error, OSError | CancelledError) or type(error).__name__ == "KilledWorker"  # the latter is Dask's
 
 
 def _abandon(waiting: dict[Future[Chunk | None], Unit]) -> None:
-    """Ask all units that are under way to stop, and let go of those that have not begun."""
+    """Ask all running units to stop, and cancel those that have not started."""
     for future, unit in waiting.items():
         unit.cancel()
         future.cancel()
 
 
 class Workers:
-    """Who runs the units: threads of this process, or an executor that the user brings."""
+    """What runs the units: threads of this process, or an executor given by the user."""
 
     def __init__(self, executor: Executor | None, workers: int | None) -> None:
         if executor is not None and not isinstance(executor, Executor):
             raise ArgumentError("executor", "a concurrent.futures.Executor", executor)
         if executor is not None and workers is not None:
-            raise ArgumentError("workers", "left out where an executor brings its own", workers)
+            raise ArgumentError("workers", "omitted with an executor, which has its own workers", workers)
         self.executor = executor
         self.threads: int | None = None
-        """How many threads; None where an executor runs the units."""
+        """The number of threads; None if an executor runs the units."""
         if executor is None:
             self.threads = cores() if workers is None else whole_number("workers", workers, at_least=1)
 
     def pool(self) -> AbstractContextManager[Executor]:
-        """Where to submit units; the user's executor stays open."""
+        """Return the pool to submit units to; the user's executor stays open."""
         return _threads(self.threads or 1) if self.executor is None else nullcontext(self.executor)
 
     def check_picklable(self, plan: Plan) -> None:
-        """Name the policy or the law that cannot be sent to the executor's workers."""
+        """Raise an error that names the policy or distribution that cannot be sent to the executor's workers."""
         if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
             return
-        # Dask and loky bring cloudpickle and send by it what pickle cannot; a plain pool does not.
+        # Dask and loky use cloudpickle for what pickle cannot send; a plain pool does not.
         richer = None if isinstance(self.executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
         dumps = pickle.dumps if richer is None else richer.dumps
         parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in plan.policies.items()}
@@ -153,13 +153,13 @@ class Workers:
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """The workers of the Dask cluster whose scheduler listens at this address (extra ``dask``).
+    """Return an executor on the Dask cluster whose scheduler listens at this address (extra ``dask``).
 
     In Python, ``client.get_executor()`` of a Dask client does the same.
     """

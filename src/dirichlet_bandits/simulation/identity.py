@@ -1,4 +1,4 @@
-"""What makes two simulations the same, number by number: a store takes chunks of one simulation only."""
+"""The identity of a simulation: everything its numbers depend on. A store takes chunks of one simulation only."""
 
 import dataclasses
 import functools
@@ -24,7 +24,7 @@ _OTHERWISE = {"arms", "names", "objective", "means", "values", "_called"}  # fie
 
 
 def identity(plan: Plan) -> str:
-    """JSON of every field of the plan and of the sources: the message of a refusal names what differs."""
+    """Return JSON of every field of the plan and of the sources, so that an error can name what differs."""
     parts: dict[str, Any] = {}
     for field in dataclasses.fields(plan):
         parts |= _parts(getattr(plan, field.name), field.metadata.get("called", field.name))
@@ -35,7 +35,7 @@ def identity(plan: Plan) -> str:
 
 @functools.singledispatch
 def _parts(value: object, name: str) -> dict[str, Any]:
-    """A field as plain data, under the names that a refusal shows; a kind of field that is new here is no field yet."""
+    """Return a field as plain data, under the names that an error shows; each type of field needs a rule."""
     raise TypeError(f"identity: no rule for {name!r}, a {type(value).__name__}")
 
 
@@ -61,7 +61,7 @@ def _policies(value: Mapping, name: str) -> dict[str, Any]:  # type: ignore[type
 
 @_parts.register
 def _bandit(value: Bandit, name: str) -> dict[str, Any]:
-    """Arms and objective; of a subclass, or a bandit with further fields, its class and a digest of these fields."""
+    """Return arms and objective; for a subclass or further fields, also the class and a digest of these fields."""
     parts: dict[str, Any] = {
         "arms": {arm: law_identity(law) for arm, law in zip(value.names, value.arms, strict=True)},
         "objective": [value.objective.name, digest(value.values.tobytes())],
@@ -83,7 +83,7 @@ def _feedback(value: Feedback, name: str) -> dict[str, Any]:
 
 
 def _more_fields(bandit: Bandit) -> dict[str, Any]:
-    """All fields that arms and objective do not determine; not those that are computed when first used."""
+    """Return all fields that arms and objective do not determine, except those computed when first used."""
     return {
         key: value
         for key, value in sorted(vars(bandit).items())
@@ -92,7 +92,7 @@ def _more_fields(bandit: Bandit) -> dict[str, Any]:
 
 
 def _policy(name: str, policy: AnyPolicy) -> list[str]:
-    """A policy as text: what it says of itself, and a digest of its code and state."""
+    """Return a policy as text: its repr, and a digest of its code and state."""
     if isinstance(policy, Policy):
         return [repr(policy), verbs.stamp(policy.params)]
     kind = type(policy)
@@ -105,8 +105,8 @@ def _policy(name: str, policy: AnyPolicy) -> list[str]:
 
 
 def _pickled(name: str, value: object, state: Callable[[], object]) -> bytes:
-    """The state of an object as bytes: the repr of most classes is an address in memory."""
+    """Return the state of an object as bytes, because the repr of most classes contains an address in memory."""
     try:
         return pickle.dumps(state())
     except Exception as error:
-        raise ArgumentError(name, f"picklable, to be known again in a store ({error})", value) from error
+        raise ArgumentError(name, f"picklable, so that a store can recognize it ({error})", value) from error

@@ -1,4 +1,4 @@
-"""The plan of a simulation: everything that decides its numbers, checked before anything runs."""
+"""The plan of a simulation: everything that determines its numbers, checked before anything runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ AnyPolicy = Policy | PythonPolicy
 
 @dataclass(frozen=True)
 class Plan:
-    """Equal plans give equal numbers, whatever runs them: a store knows a simulation by all of these fields.
+    """The plan of a simulation. Equal plans give equal numbers, so a store identifies a simulation by its fields.
 
-    ``called`` is how the message of a refusal calls a field. A plan can be pickled if its laws and policies can.
+    ``called`` is the name of a field in error messages. A plan can be pickled if its distributions and policies can.
     """
 
     seed: np.random.SeedSequence
@@ -47,12 +47,12 @@ class Plan:
 
     @property
     def stationary(self) -> Bandit:
-        """The bandit, where no world is played."""
+        """The bandit; only for plans without a world."""
         assert isinstance(self.bandit, Bandit)
         return self.bandit
 
     def takes_shortcut(self, policy: Policy) -> bool:
-        """Whether the policy plays by its shortcut: it may, and this world is as the shortcut assumes."""
+        """Whether the policy uses its shortcut: shortcuts are allowed, and this world meets its assumptions."""
         return (
             self.fast
             and isinstance(self.bandit, Bandit)
@@ -84,7 +84,7 @@ def make_plan(
         starts = bandit.starts(horizon)[1:]
         times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
     if feedback.depends_on_rewards and isinstance(bandit, Drifting):
-        raise ArgumentError("delay", "a number or a law where means drift", answers["delay"])
+        raise ArgumentError("delay", "a number or a distribution if the means drift", answers["delay"])
     if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
         bandit = bandit.bandits[0]
     for name, policy in named.items():
@@ -95,7 +95,7 @@ def make_plan(
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
-    """The policies by name; those without one are called by their class, and by what tells them apart."""
+    """Return the policies by name; a policy without one is named by its class and by what distinguishes it."""
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:
@@ -116,7 +116,7 @@ def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) 
 
 
 def _times(record: int | ArrayLike, horizon: int) -> Ints:
-    """Pull counts to record at: half of them evenly spread in log scale, half in linear scale, and the horizon."""
+    """Return the pull counts to record at: half spaced evenly on a log scale, half on a linear one, and the horizon."""
     if np.ndim(record) == 0:
         n = whole_number("record", record, at_least=1)
         log = np.geomspace(1, horizon, (n + 1) // 2 + 1)
@@ -129,7 +129,7 @@ def _times(record: int | ArrayLike, horizon: int) -> Ints:
 
 
 def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:
-    """A policy that declares bounds is not run on arms known to leave them."""
+    """Refuse a policy that declares bounds if an arm is known to exceed them."""
     low, high = policy.reward_bounds
     if isinstance(bandit, World):
         bottom, top = bandit.support(horizon)

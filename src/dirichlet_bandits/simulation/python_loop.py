@@ -1,4 +1,4 @@
-"""The same replication for a policy written as a plain Python class."""
+"""Run a replication for a policy written as a plain Python class."""
 
 import copy
 from collections.abc import Iterator
@@ -18,25 +18,25 @@ from dirichlet_bandits.types import Floats, Ints, Words
 
 @runtime_checkable
 class PythonPolicy(Protocol):
-    """A policy of the user's own: two methods; it is copied for each replication.
+    """A user's own policy, with two methods; it is copied for each replication.
 
-    Every arm has been pulled and told once before the first ``select``. An optional ``init(n_arms)`` is called
-    before anything else.
+    Every arm is pulled once, and its reward passed to ``update``, before the first ``select``. An optional
+    ``init(n_arms)`` is called before anything else.
     """
 
     def select(self, rng: np.random.Generator) -> Any:
-        """The arm to pull, or a sequence of them: a round."""
+        """Return the arm to pull, or a sequence of arms (a round)."""
 
     def update(self, arm: int, reward: float) -> None:
-        """Take note of a reward."""
+        """Record a reward."""
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error
-    """Somebody asked to stop."""
+    """A unit was asked to stop."""
 
 
 def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
-    """For each arm the very rewards that the compiled loop would see."""
+    """Return, for each arm, exactly the rewards that the compiled loop would see."""
     table = bandit.table
     foreign = ForeignRewards(bandit, seeds)
 
@@ -63,7 +63,7 @@ def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
 def run_replication(
     prototype: PythonPolicy, bandit: Bandit, setup: Setup, seeds: Words, control: Ints
 ) -> tuple[Floats, Ints, float]:
-    """Regret at the recorded times, pulls and total reward of one replication."""
+    """Run one replication and return the regret at the recorded times, the pulls and the total reward."""
     n_arms = len(bandit)
     rng = generator(seeds[n_arms])
     streams = reward_streams(bandit, seeds)
@@ -90,7 +90,7 @@ def run_replication(
 
 
 def checked_round(chosen: Any, n_arms: int) -> list[int]:
-    """What a user's ``select`` answered, as a list of arms."""
+    """Check what a user's ``select`` returned, and return it as a list of arms."""
     arms = list(chosen) if isinstance(chosen, list | tuple | np.ndarray) and np.ndim(chosen) == 1 else [chosen]
     if not arms:
         raise ArgumentError("select(rng)", "an arm, or a non-empty sequence of arms", chosen)

@@ -1,4 +1,4 @@
-"""The script of a world played by a policy that is a plain Python class."""
+"""Play the script of a world with a policy that is a plain Python class."""
 
 import copy
 from typing import Any
@@ -14,7 +14,7 @@ from dirichlet_bandits.types import Ints, Words
 
 
 class Player:
-    """A policy with the rewards that it has been told, and the arms that it knows."""
+    """A policy with the rewards that were reported to it, and the arms that it knows."""
 
     def __init__(self, prototype: PythonPolicy, n_arms: int) -> None:
         self.prototype = prototype
@@ -25,14 +25,14 @@ class Player:
         self._read = 0
 
     def untried(self) -> list[int]:
-        """The arms that come before the policy is asked; see :mod:`dirichlet_bandits.engine.world_loop`."""
+        """Return the arms to pull before the policy decides; see :mod:`dirichlet_bandits.engine.world_loop`."""
         tries = [a + b for a, b in zip(self.received, self.outstanding, strict=True)]
         if min(tries) > 0 and sum(n > 0 for n in self.received) > 1:
             return []
         return [arm for arm, n in enumerate(tries) if n == min(tries)]
 
     def select(self, rng: np.random.Generator) -> list[int]:
-        """Ask the policy, which has been told all that was reported."""
+        """Pass new rewards to the policy, and return the arms that it selects."""
         known = [arm for arm, n in enumerate(self.received) if n]
         if known != self.known:
             self.known, self._read, self._policy = known, 0, copy.deepcopy(self.prototype)
@@ -45,7 +45,7 @@ class Player:
 
 
 class Game:
-    """One replication of a script: the clock, rewards on their way, and what has been counted and recorded."""
+    """One replication of a script: the clock, the pending rewards, and what has been counted and recorded."""
 
     def __init__(self, script: Script, times: Ints) -> None:
         n_arms, self.horizon = script.rewards.shape
@@ -57,7 +57,7 @@ class Game:
         self._received, self._batch_due = 0, True
 
     def report(self, player: Player) -> None:
-        """Tell the player the rewards that are due, if a batch has begun since the last decision."""
+        """Give the player the rewards that are due, if a batch has begun since the last decision."""
         if not self._batch_due:
             return
         for time in range(self._received + 1, self.clock + 1):
@@ -69,7 +69,7 @@ class Game:
         self._received, self._batch_due = self.clock, False
 
     def pull(self, arm: int) -> None:
-        """Take the arm's next reward from the script, send it on its way, count it and record the regret."""
+        """Take the arm's next reward from the script, schedule its arrival, count it and record the regret."""
         script, clock = self.script, self.clock
         if clock in self._starts:
             self._first, self._used = clock, [0] * len(self._used)
@@ -97,7 +97,7 @@ def play_python_script(
     control: Ints,
     outcome: Outcome,
 ) -> int:
-    """Play one replication of a world, write its row, and return what became of it."""
+    """Play one replication of a world, write its row, and return its status."""
     rng, game, player = generator(seed), Game(script, setup.times), Player(prototype, len(script.rewards))
     while game.clock < game.horizon:
         if control[CANCEL]:

@@ -1,4 +1,4 @@
-"""The script of a world for each replication: its rewards, what they cost and when they become known."""
+"""Write the script of a world for each replication: its rewards, their gaps and when they become known."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from dirichlet_bandits.worlds import Feedback, World
 
 
 def n_streams(world: World) -> int:
-    """Number of streams per replication: K for the arms, the policy's, the delays', then what else a world needs."""
+    """Return the number of random streams per replication: the world's, one for the policy and one for delays."""
     return world.n_streams() + 2
 
 
@@ -25,7 +25,7 @@ class ScriptWriter:
         self._batches = np.array([*batches, horizon], np.int64)
 
     def write(self, seeds: Words) -> tuple[Script, np.random.Generator]:
-        """Return the script of one replication, and a generator for what else is random in it."""
+        """Return the script of one replication, and a generator for its remaining random choices."""
         n_arms = len(self.world)
         rewards = self.world.rewards(np.delete(seeds, [n_arms, n_arms + 1], axis=0), self.horizon)
         spare = generator(seeds[n_arms + 1])

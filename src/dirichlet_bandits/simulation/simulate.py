@@ -46,8 +46,8 @@ def simulate(
 ) -> Result:
     """Let each policy play the bandit ``replications`` times for ``horizon`` pulls.
 
-    The j-th reward of an arm in replication r is the same for every policy, and nothing depends on the number of
-    workers: same seed, same numbers. Ctrl-C stops early and returns what is done.
+    The j-th reward of an arm in replication r is the same for every policy. The same seed gives the same numbers,
+    whatever the number of workers. Ctrl-C stops early and returns the finished replications.
 
     Parameters
     ----------
@@ -55,36 +55,36 @@ def simulate(
         The arms, or a world in which they change: a :class:`~dirichlet_bandits.Piecewise` or a
         :class:`~dirichlet_bandits.Drifting`.
     policies
-        Policies by name, or one or several without names: these are called by their class, such as ``RDS``.
+        A dict of policies by name, or one or several policies, which are then named by their class, such as ``RDS``.
     horizon, replications
-        Pulls in a replication, and how many replications.
+        The number of pulls in a replication, and the number of replications.
     seed
-        An int, a SeedSequence, a Generator, or None for a fresh one (stored in the result).
+        An int, a SeedSequence, a Generator, or None for a fresh seed (stored in the result).
     workers
-        Threads; by default one for each core.
+        The number of threads; by default one per core.
     progress
         Show progress bars; by default only on a terminal.
     record
-        About how many pull counts to record the regret at, or the pull counts themselves.
+        The approximate number of pull counts at which to record the regret, or the pull counts themselves.
     fast
-        Let policies use their exact shortcuts; without them the plain loop runs, with the same law.
+        Let policies use their exact shortcuts. False runs the plain loop, whose results have the same distribution.
     store
-        A zarr folder, or any URL that fsspec knows, that keeps finished chunks of replications as they come. Killed
-        and called again with the same arguments, the simulation goes on where it was; without a seed it takes that
-        of the store. Chunks that are truncated or foreign are done again. A store of another simulation is refused.
-        Once complete, :func:`load` reads it. Several processes may work on one store.
+        A zarr folder, or any URL that fsspec supports, that keeps chunks of replications as they finish. If the process
+        is killed and you call ``simulate`` again with the same arguments, the simulation continues where it stopped;
+        without a seed, it uses that of the store. Damaged chunks are redone. A store of another simulation is refused.
+        Once the store is complete, :func:`load` reads it. Several processes may work on one store.
     executor
-        Run on any ``concurrent.futures.Executor`` in place of threads: a process pool, ``client.get_executor()`` of a
-        Dask client... With a store, its workers write there and send back nothing.
+        Any ``concurrent.futures.Executor`` to use instead of threads, such as a process pool or
+        ``client.get_executor()`` of a Dask client. With a store, its workers write there and send nothing back.
     delay
-        How many pulls later than at once a reward becomes known: a number, a law such as ``Geometric(0.1)`` or
-        ``Pareto(1.0)`` or one of SciPy, a function that maps an array of rewards to their delays, or a list with one of
-        these for each arm. Regret counts when the arm is pulled.
+        How many pulls pass before a reward becomes known: a number, a distribution such as ``Geometric(0.1)``,
+        ``Pareto(1.0)`` or one from SciPy, a function that maps an array of rewards to their delays, or a list with one
+        of these per arm. Regret counts when the arm is pulled.
     window, late
         A reward that takes more than ``window`` pulls is lost, or counts as the number ``late`` when the window ends.
     batch
-        Size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``: every decision in a batch uses what was
-        known before the batch.
+        The size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``. Every decision in a batch uses only
+        what was known before the batch.
     on_interrupt
         What Ctrl-C does: ``"return"`` warns and returns the replications that are finished, ``"raise"`` raises
         ``KeyboardInterrupt``. With a store, finished chunks are kept in both cases.

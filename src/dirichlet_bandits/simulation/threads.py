@@ -1,4 +1,4 @@
-"""Threads that Python does not wait for at its end: one may be compiling, which nothing can stop."""
+"""Threads that Python does not wait for when it exits, because a compilation cannot be stopped."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Threads(Executor):
-    """What ``ThreadPoolExecutor`` does for calls without arguments, in daemon threads.
+    """A ``ThreadPoolExecutor`` for calls without arguments that uses daemon threads.
 
     >>> with Threads(2) as pool:
     ...     sorted(future.result() for future in [pool.submit(lambda i=i: i * i) for i in range(4)])
@@ -38,7 +38,7 @@ class Threads(Executor):
             del call, future, function  # an idle thread keeps no result alive
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the threads end when nothing is left to do, or with what they do now; wait for that or not."""
+        """End the threads when all calls are done, or after their current calls; optionally wait for them."""
         while cancel_futures and not self._waiting.empty():
             call = self._waiting.get()
             if call is not None:

@@ -1,4 +1,4 @@
-"""A unit of work: one policy over a range of replications. Its result depends on nothing but the seed."""
+"""A unit of work: one policy over a range of replications. Its result depends only on the plan."""
 
 import random
 import sys
@@ -42,11 +42,11 @@ class Unit:
 
     @property
     def done(self) -> int:
-        """Replications finished so far; may be read while the unit runs in this process."""
+        """The number of replications finished so far; it may be read while the unit runs in this process."""
         return int(self.control[DONE])
 
     def complete(self) -> None:
-        """Take note that the whole unit was done, here or elsewhere."""
+        """Record that the whole unit is done, here or elsewhere."""
         self.control[DONE] = self.last - self.first
 
     def cancel(self) -> None:
@@ -54,7 +54,7 @@ class Unit:
         self.control[CANCEL] = 1
 
     def run(self) -> Chunk | None:
-        """The replications done before a cancellation, the rest blank; None if they are in the store."""
+        """Run the unit and return its replications, blank after a cancellation; None if they are in the store."""
         store = self.store
         self.control[DONE] = 0  # an earlier try may have failed
         if store is not None and self._finished(store):
@@ -68,14 +68,14 @@ class Unit:
         return None
 
     def _finished(self, store: Store) -> bool:
-        """Whether an earlier run, or another process meanwhile, has done this unit."""
+        """Whether an earlier run or another process has already done this unit."""
         try:
             return store.finished(self.row, self.first, self.last)
         except FileNotFoundError as error:
-            raise FormatError(f"{error} as seen by a worker: all must see the same place") from error
+            raise FormatError(f"{error} as seen by a worker: all workers must see the same place") from error
 
     def _play(self) -> Chunk:
-        """Simulate the replications of this unit, by whichever loop fits the policy and the laws."""
+        """Simulate the replications of this unit with the loop that fits the policy and the distributions."""
         plan = self.plan
         policy, n_arms = plan.policies[self.name], len(plan.bandit)
         chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
@@ -94,7 +94,7 @@ class Unit:
         return chunk
 
     def _play_world(self, policy: AnyPolicy, world: World, outcome: Outcome) -> None:
-        """Play replication by replication, each from a script of its own."""
+        """Play each replication from its own script."""
         n_arms = len(world)
         seeds = replication_seeds(self.plan.seed, self.first, self.last, n_streams(world))
         setup, decisions = self._setup(policy, np.zeros(n_arms)), new_stream()
@@ -114,13 +114,13 @@ class Unit:
                 return
 
     def _setup(self, policy: AnyPolicy, gaps: Floats) -> Setup:
-        """What all replications of a policy share in the loop."""
+        """Return what all replications of a policy share in the loop."""
         finite = sys.float_info.max  # an infinite reward is always refused
         low, high = policy.reward_limits if isinstance(policy, Policy) else (-finite, finite)
         return Setup(self.plan.horizon, self.plan.times, gaps, low, high)
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
-        """Run the compiled loop; its status says whether foreign rewards ran out or somebody asked to stop."""
+        """Run the compiled loop and return its status: whether foreign rewards ran out or the unit was canceled."""
         rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy, self.plan.stationary.gaps)
         status = runner(policy.params, self.plan.takes_shortcut(policy))(
             policy.params, setup, compiled(table), seeds, rewards, decisions, self.control, outcome
@@ -161,7 +161,7 @@ class Unit:
 
 
 def units_of(plan: Plan, store: Store | None, threads: int | None) -> list[Unit]:
-    """The units of a plan: the chunks of a store, or else of whatever size shares the work among threads evenly."""
+    """Return the units of a plan: the chunks of its store, or units that share the work evenly among threads."""
     size = chunk_size(plan.replications)
     if store is None and threads is not None:
         size = max(1, min(size, plan.replications // (_UNITS_PER_WORKER * threads)))

@@ -15,12 +15,12 @@ from dirichlet_bandits.testing.players import Unsound, reward_inside
 
 
 def check_shape(policy: Policy) -> list[str]:
-    """``params``, the verbs, the reward bounds and the guarantee."""
+    """Check ``params``, the verbs, the reward bounds and the guarantee."""
     return [*_check_params(policy), *_check_bounds(policy), *_check_guarantee(policy)]
 
 
 def _check_params(policy: Policy) -> list[str]:
-    """``params`` is a NamedTuple of numbers for which verbs are registered."""
+    """Check that ``params`` is a NamedTuple of numbers for which verbs are registered."""
     try:
         params = policy.params
     except NotImplementedError:
@@ -40,7 +40,7 @@ def _check_params(policy: Policy) -> list[str]:
 
 
 def _check_verbs(params: type) -> list[str]:
-    """Some verb decides which arm to pull."""
+    """Check that some verb decides which arm to pull."""
     if verbs.has_own(verbs.select, params) or verbs.has_own(verbs.index, params):
         return []
     if verbs.has_own(verbs.duel, params):
@@ -49,13 +49,13 @@ def _check_verbs(params: type) -> list[str]:
 
 
 def _check_guarantee(policy: Policy) -> list[str]:
-    """``guarantee`` is one of the labels of tables."""
+    """Check that ``guarantee`` is one of the known labels."""
     known = policy.guarantee in GUARANTEES
     return [] if known else [f"guarantee must be {one_of(GUARANTEES)}; it is {policy.guarantee!r}"]
 
 
 def _check_bounds(policy: Policy) -> list[str]:
-    """``reward_bounds`` are two numbers, and ``check_reward`` keeps to them."""
+    """Check that ``reward_bounds`` are two numbers, and that ``check_reward`` enforces them."""
     try:
         low, high = policy.reward_bounds
         if not float(low) < float(high):
@@ -76,12 +76,12 @@ def _check_bounds(policy: Policy) -> list[str]:
 
 
 def player(policy: Policy) -> Callable[[int], "CompiledPlayer"]:
-    """A new play, with a state of its own."""
+    """Return a new play with its own state."""
     return lambda n_arms: CompiledPlayer(policy, n_arms)
 
 
 class CompiledPlayer:
-    """One play through the compiled verbs; looks at the state before and after."""
+    """One play through the compiled verbs, which compares the state before and after each verb."""
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self.policy = policy
@@ -93,7 +93,7 @@ class CompiledPlayer:
         before = _snapshot(self.state)
         answer = _call("select", self.policy.select, self.state, rng)
         if _snapshot(self.state) != before:
-            raise Unsound("select changes the state: it may be asked several times before a reward comes")
+            raise Unsound("select changes the state: it may be called several times before a reward comes")
         return answer
 
     def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
@@ -104,14 +104,14 @@ class CompiledPlayer:
     def _check_pulls(self, verb: str) -> None:
         counted = getattr(self.state, "pulls", None)
         if not isinstance(counted, np.ndarray) or counted.shape != self.pulls.shape:
-            raise Unsound(f"{verb} must return a state with a field pulls, one count an arm")
+            raise Unsound(f"{verb} must return a state with a field pulls, one count per arm")
         forgets = verbs.has_own(verbs.note, type(self.policy.params))
         if not np.array_equal(counted, self.pulls) and not (forgets and np.all(counted <= self.pulls)):
             raise Unsound(f"state.pulls must count the pulls of each arm; it does not after {verb}")
 
 
 def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]:
-    """Checks that make sense for compiled verbs only."""
+    """Run the checks that apply to compiled verbs only."""
     return [
         ("params, verbs and reward bounds fit together", lambda: ()),  # known from the shape
         ("select leaves the state alone, update counts pulls", lambda: ()),  # known from the plays
@@ -121,7 +121,7 @@ def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]
 
 
 def _check_refusal(policy: Policy) -> list[str]:
-    """``update`` refuses a reward that is no number."""
+    """Check that ``update`` refuses a reward that is not a number."""
     try:
         policy.update(policy.init(2), 0, math.nan, np.random.default_rng(0))
     except RewardError:
@@ -132,7 +132,7 @@ def _check_refusal(policy: Policy) -> list[str]:
 
 
 def _check_states(policy: Policy) -> list[str]:
-    """Two states from ``init`` are independent of each other."""
+    """Check that two states from ``init`` are independent of each other."""
     try:
         first, second = policy.init(2), policy.init(2)
         before = _snapshot(second)
@@ -143,14 +143,14 @@ def _check_states(policy: Policy) -> list[str]:
 
 
 def _snapshot(state: Any) -> Any:
-    """The state as something that can be compared later."""
+    """Return a copy of the state that can be compared later."""
     if isinstance(state, tuple):
         return tuple(_snapshot(part) for part in state)
     return state.tobytes() if isinstance(state, np.ndarray) else repr(state)  # nan differs from itself
 
 
 def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a verb; what it raises is a finding."""
+    """Call a verb; report what it raises as a problem."""
     try:
         return door(*arguments)
     except Exception as error:
@@ -158,7 +158,7 @@ def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Kind of an error and what matters of its message: Numba's go on for pages."""
+    """Return the type of an error and the relevant line of its message, because Numba's messages are very long."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith("Failed in nopython mode")]
     return f"{type(error).__name__}: {(telling or lines or [''])[0]}"

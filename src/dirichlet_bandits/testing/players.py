@@ -1,4 +1,4 @@
-"""Playing a policy of either form by hand, one verb at a time."""
+"""Play a policy of either form step by step, one verb at a time."""
 
 import math
 from collections.abc import Callable
@@ -19,10 +19,10 @@ class Player(Protocol):
     """One play of a policy. Its methods raise :class:`Unsound` when the policy does what it must not."""
 
     def select(self, rng: np.random.Generator) -> Any:
-        """The arms of the next round."""
+        """Return the arms of the next round."""
 
     def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
-        """Hand the policy the reward of an arm that was pulled."""
+        """Give the policy the reward of an arm that was pulled."""
 
 
 def play(
@@ -33,9 +33,9 @@ def play(
     seed: int,
     delay: int = 0,
 ) -> list[int]:
-    """Every arm once, then what the policy selects; the arms in the order of their pulls.
+    """Pull every arm once, then what the policy selects, and return the arms in the order of their pulls.
 
-    The first reward of each arm is known at once, any other only ``delay`` pulls later.
+    The first reward of each arm is known at once, any other one only ``delay`` pulls later.
     """
     rng, rewards = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     chosen, arms, waiting = list(range(n_arms)), list[int](), list[tuple[int, float]]()
@@ -53,11 +53,11 @@ def play(
             chosen = checked_round(answer, n_arms)
         except ArgumentError as error:
             expected = "an arm from 0 to n_arms - 1, or a sequence of them that is not empty"
-            raise Unsound(f"select must answer {expected}; it answered {answer!r}") from error
+            raise Unsound(f"select must return {expected}; it returned {answer!r}") from error
 
 
 def reward_inside(policy: Any, reward: float) -> float:
-    """The reward, moved into the interval that a compiled policy declares."""
+    """Return the reward, moved into the interval that a compiled policy declares."""
     low, high = policy.reward_bounds if isinstance(policy, Policy) else (-math.inf, math.inf)
     if high <= 0.0 or low >= 1.0:  # the scenes are written for rewards around [0, 1]
         reward += low if low > -math.inf else high - 1.0

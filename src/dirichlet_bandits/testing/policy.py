@@ -1,4 +1,4 @@
-"""``check_policy``: what is wrong with a policy, said to its author."""
+"""``check_policy``: report what is wrong with a policy."""
 
 import copy
 import random
@@ -24,7 +24,7 @@ Draw = Callable[[np.random.Generator], float]
 
 
 class Report(NamedTuple):
-    """What was checked of a sound policy."""
+    """The checks that a sound policy passed."""
 
     policy: str
     kind: str
@@ -35,7 +35,7 @@ class Report(NamedTuple):
 
 
 def check_policy(policy: Any) -> Report:
-    """Check a policy of either form; raise a :class:`PolicyError` that lists everything that is wrong.
+    """Check a policy of either form; raise a :class:`PolicyError` that lists all problems.
 
     A plain Python policy has ``select(rng)`` and ``update(arm, reward)``; a compiled one is a ``Policy`` with verbs
     registered for the type of its ``params``.
@@ -87,7 +87,7 @@ def check_policy(policy: Any) -> Report:
 
 
 def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
-    """The policy plays through rewards of several kinds without breaking its contract."""
+    """Check that the policy plays with rewards of several kinds without breaking its contract."""
     scenes: dict[str, Draw] = {
         "equal rewards": lambda _: 0.5,
         "zero rewards": lambda _: 0.0,
@@ -107,7 +107,7 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
 
 
 def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
-    """Ties are broken at random."""
+    """Check that ties are broken at random."""
     n_arms = _SIZES[-1]
     try:
         arms = play(player(n_arms), n_arms, _TIED_PULLS, _inside(policy, lambda _: 0.5), seed=1)
@@ -120,7 +120,7 @@ def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
 
 
 def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
-    """Two plays with equal generators; the global ones are seeded differently, then equally, to find the culprit."""
+    """Compare two plays with equal generators, with global generators seeded differently, then equally."""
 
     def decisions(global_seed: int) -> list[int]:
         np.random.seed(global_seed)  # noqa: NPY002 - the very state that a policy must not use
@@ -133,7 +133,7 @@ def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
             return []
         if decisions(0) == decisions(0):
             return ["it uses the global random state: draw from the rng that select is given"]
-        return ["two plays with equal generators differ: plays share memory, or draw from elsewhere than rng"]
+        return ["two plays with equal generators differ: they share memory, or draw from a source other than rng"]
     except Unsound:
         return []  # reported by the scenes
     finally:
@@ -142,7 +142,7 @@ def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
 
 
 def _check_simulation(policy: Any) -> list[str]:
-    """``simulate`` runs the policy."""
+    """Check that ``simulate`` runs the policy."""
     low, high = reward_inside(policy, 0.0), reward_inside(policy, 1.0)
     bandit = Bandit([Uniform(low, high), Uniform(low, (low + high) / 2)])
     try:
@@ -157,12 +157,12 @@ def _check_simulation(policy: Any) -> list[str]:
 
 
 def _inside(policy: Any, draw: Draw) -> Draw:
-    """The same rewards, moved to where the policy expects them."""
+    """Return the same rewards, moved to where the policy expects them."""
     return lambda rng: reward_inside(policy, draw(rng))
 
 
 def _first_of_each(problems: Sequence[str]) -> list[str]:
-    """One problem shows in many scenes: keep the first."""
+    """Keep the first report of each problem, which may show in many scenes."""
     found: dict[str, str] = {}
     for problem in problems:
         found.setdefault(problem.split(" (")[0], problem)

@@ -13,7 +13,7 @@ _METHODS = {"select": "rng", "update": "arm, reward"}
 
 
 def check_shape(policy: Any) -> list[str]:
-    """The two methods, the optional third, their arguments; and the policy can be copied."""
+    """Check the two methods, the optional third and their arguments, and that the policy can be copied."""
     problems = []
     for method, arguments in {**_METHODS, "init": "n_arms"}.items():
         found = getattr(policy, method, None)
@@ -31,12 +31,12 @@ def check_shape(policy: Any) -> list[str]:
 
 
 def player(policy: Any) -> Callable[[int], "PythonPlayer"]:
-    """A new play, with a copy of the policy."""
+    """Return a new play with a copy of the policy."""
     return lambda n_arms: PythonPlayer(policy, n_arms)
 
 
 class PythonPlayer:
-    """One play of a copy of the policy; what it raises is a finding."""
+    """One play of a copy of the policy; what it raises is reported as a problem."""
 
     def __init__(self, policy: Any, n_arms: int) -> None:
         self.policy = copy.deepcopy(policy)
@@ -51,12 +51,12 @@ class PythonPlayer:
 
 
 def more_checks(policy: Any) -> list[tuple[str, Callable[[], Sequence[str]]]]:
-    """Checks that make sense for Python classes only."""
+    """Run the checks that apply to Python classes only."""
     return [("copies share no memory", lambda: _check_copies(policy))]
 
 
 def _check_copies(policy: Any) -> list[str]:
-    """Memory in a class attribute is the same for all copies, and for all replications."""
+    """Check that no class attribute changes, because all copies and replications share it."""
     before = {name: repr(value) for name, value in _class_memory(policy).items()}
     try:
         play(PythonPlayer(policy, 3), 3, 30, lambda rng: rng.random(), seed=3)
@@ -67,7 +67,7 @@ def _check_copies(policy: Any) -> list[str]:
 
 
 def _class_memory(policy: Any) -> dict[str, Any]:
-    """What the policy's classes hold in attributes that can change."""
+    """Return the mutable attributes of the policy's classes."""
     return {
         name: value
         for klass in type(policy).__mro__
@@ -77,7 +77,7 @@ def _class_memory(policy: Any) -> dict[str, Any]:
 
 
 def _accepts(method: Callable[..., Any], n_arguments: int) -> bool:
-    """Whether a method can be called with so many arguments."""
+    """Whether a method can be called with this many arguments."""
     try:
         inspect.signature(method).bind(*range(n_arguments))
     except TypeError:
@@ -86,7 +86,7 @@ def _accepts(method: Callable[..., Any], n_arguments: int) -> bool:
 
 
 def _call(name: str, method: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a method of the policy; what it raises is a finding."""
+    """Call a method of the policy; report what it raises as a problem."""
     try:
         return method(*arguments)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Policies for those who judge an arm by its bad rewards: B-CVTS, M-CVTS, U-UCB and CVaR-UCB."""
+"""Policies that judge an arm by its bad rewards: B-CVTS, M-CVTS, U-UCB and CVaR-UCB."""
 
 from dirichlet_bandits.policies.cvar import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.cvar.probability import posterior_cvar_propensities, resampled_cvar_propensities

@@ -1,6 +1,11 @@
 """A ceiling of the probability that an arm's index reaches a threshold q, and draws of the index given that it does.
 
-With m rewards, n ~ Binomial(m, level) and the values in ascending order, the bound after them, the index is the mean
+An index rarely reaches a threshold far above the arm's rewards, so drawing indices until one does would waste nearly
+all draws. Instead, we draw from a tilted distribution, under which the index reaches the threshold often, and keep each
+draw with a probability that corrects the tilt. The normalizing constant of the tilted distribution is a ceiling of the
+probability. For example, if the ceiling is 0.02 and the true probability is 0.01, half of the tilted draws are kept.
+
+With m rewards, n ~ Binomial(m, level) and the values in ascending order, followed by the bound, the index is the mean
 of the n + 1 smallest values, with exponentials E_i over their sum as weights. With a_i = x_i - q, the index reaches q
 if S = E_1 a_1 + ... + E_{n+1} a_{n+1} >= 0.
 
@@ -48,7 +53,7 @@ CHALLENGER = np.dtype(
 
 @jit
 def value_at(x: Floats, upper: float, i: int) -> float:
-    """Return the i-th value: the bound comes after the rewards."""
+    """Return the i-th value, where the bound comes after the rewards."""
     return x[i] if i < x.size else upper
 
 
@@ -61,13 +66,13 @@ def log_chance(size: int, level: float, n: int) -> float:
 
 @jit
 def odds_of(level: float) -> float:
-    """Return level / (1 - level), finite."""
+    """Return level / (1 - level), made finite."""
     return level / max(1.0 - level, 1e-300)
 
 
 @jit
 def set_numbers(policy: BCVTSParams, size: int, part: Any, challenger: Any) -> None:
-    """Find the n that count with their own bounds, and how probable the others are."""
+    """Set the range of n that have their own bounds, and the probability of all others."""
     level, odds = policy.level, odds_of(policy.level)
     usual = int(level * size - DEVIATIONS * math.sqrt(level * (1.0 - level) * size)) - 2
     first = max(part.low, usual, 0) if level < 1.0 else size
@@ -83,10 +88,10 @@ def set_numbers(policy: BCVTSParams, size: int, part: Any, challenger: Any) -> N
 def terms(
     x: Floats, upper: float, odds: float, first: int, last: int, q: float, lam: float
 ) -> tuple[float, float, float, float]:
-    """Sum the terms of the ceiling for first <= n <= last.
+    """Return the sum of the terms of the ceiling for first <= n <= last.
 
-    Returns the sum in units of the first term, the logarithm of the first one's product, and slope and curvature of
-    the logarithm of the sum.
+    The sum is in units of the first term. Also return the logarithm of the first term's product, and the slope and
+    curvature of the logarithm of the sum.
     """
     product, height, slope, squares = 1.0, 0.0, 0.0, 0.0
     for i in range(first + 1):
@@ -119,7 +124,7 @@ def terms(
 def set_ceiling(
     policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, threshold: float
 ) -> None:
-    """Find the ceiling for a threshold with a few steps towards the best lam, from the lam before."""
+    """Set the ceiling for a threshold with a few steps toward the best lam, starting from the previous lam."""
     challenger = challengers[arm]
     place_rewards(policy, state, samples, arm)
     x, upper, odds = rewards(state, arm), policy.upper, odds_of(policy.level)
@@ -147,7 +152,7 @@ def set_ceiling(
 
 @jit
 def rare_number(policy: BCVTSParams, size: int, challenger: Any, u: float) -> int:
-    """Return an n below the first or above the last one, by inversion from u, which is below their probability."""
+    """Return an n outside the range, by inversion from u, which is below the probability of all such n."""
     odds, n = odds_of(policy.level), challenger.first
     p = math.exp(log_chance(size, policy.level, n))
     while n > 0 and p > 0.0:
@@ -167,7 +172,7 @@ def rare_number(policy: BCVTSParams, size: int, challenger: Any, u: float) -> in
 
 @jit
 def tilted_number(policy: BCVTSParams, x: Floats, challenger: Any, u: float) -> int:
-    """Return an n in proportion to its term, by inversion from u, a share of their sum."""
+    """Return an n drawn in proportion to its term, by inversion from u, a share of their sum."""
     odds, n, term = odds_of(policy.level), challenger.start, 1.0
     u *= challenger.total
     while n < challenger.last:

@@ -1,22 +1,23 @@
-"""B-CVTS without drawing what cannot matter.
+"""B-CVTS without the draws that cannot matter.
 
-The plain loop draws, at every step, an index for every arm, from about level times as many exponentials as the arm has
-rewards. Here
+At every step, the plain loop draws an index for every arm, from about level times as many exponentials as the arm has
+rewards. The shortcut saves most of these draws in two ways:
 
 * the index of an arm is drawn only as far as the comparison requires, mostly from a few variables (``ordering.py``);
-* an arm far below the best one is not drawn at all at most steps.
+* at most steps, an arm far below the best one is not drawn at all.
 
-Why the second has the distribution of the plain loop:
+For example, if an arm's index reaches a threshold below the best arm with probability at most 0.01, the arm is examined
+once in a hundred steps on average. Why the second has the distribution of the plain loop:
 
 1. Let q be a threshold of the arm. At every step, a coin shows heads with probability U, a ceiling of P(index >= q). If
    it does, a draw from the tilted distribution is kept with probability P(index >= q)/U, and then has the distribution
    of the index given that it reaches q (``challenger.py``). So the index reaches q with its own probability, and if it
    does, it is known.
-2. If it does not reach q and another index is at least q, the arm is not pulled. Otherwise the arm's index is drawn
-   given that it is below q: until it is.
-3. Until the arm is pulled, U stays the same, and the coins are independent of each other and of everything else. To
-   draw the number of the first head is to toss the coins in advance.
-4. A threshold is set and given up by the rewards so far and never by the coins ahead. If it is given up, these are
+2. If it does not reach q and another index is at least q, the arm is not pulled. Otherwise, the arm's index is drawn
+   repeatedly until it is below q.
+3. Until the arm is pulled, U stays the same, and the coins are independent of each other and of everything else. So
+   drawing the number of the first head tosses these coins in advance.
+4. A threshold is set and dropped based on the rewards so far, and never on the coins ahead. If it is dropped, these are
    tossed again, which has the same distribution because nothing has depended on them.
 """
 
@@ -47,7 +48,7 @@ _PAUSE, _SHARE = 24, 64  # steps between two surveys: so many, or this share of 
 
 @jit_sum
 def shortfalls(x: Floats, b: float) -> tuple[float, float]:
-    """Return the sum of the distances from b, and of their squares."""
+    """Return the sum of the distances from b, and the sum of their squares."""
     total = squares = 0.0
     for i in range(x.size):
         total += b - x[i]
@@ -57,7 +58,7 @@ def shortfalls(x: Floats, b: float) -> tuple[float, float]:
 
 @jit
 def estimate(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float]:
-    """Return the CVaR of the arm's rewards, and the variance of the index, about."""
+    """Return the CVaR of the arm's rewards, and the approximate variance of the index."""
     place_rewards(policy, state, samples, arm)
     x, part, level = rewards(state, arm), samples.parts[arm], policy.level
     rank = min(max(int(level * x.size), part.low), part.end - 1)
@@ -77,7 +78,7 @@ def set_clock(
     threshold: float,
     rng: np.random.Generator,
 ) -> None:
-    """Give the arm a clock for the threshold, if it reaches that rarely."""
+    """Give the arm a clock for the threshold, if its index reaches the threshold rarely."""
     challenger = challengers[arm]
     set_ceiling(policy, state, samples, challengers, arm, threshold)
     challenger.steps = geometric(challenger.ceiling, rng) if challenger.ceiling < _CEILING_MOST else -1  # step 3
@@ -85,7 +86,7 @@ def set_clock(
 
 @shared
 def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> None:
-    """Set thresholds for arms far below the best one, and give up those that the best one has come near."""
+    """Set thresholds for arms far below the best one, and drop those that the best arm has come near."""
     values, variances = np.empty(challengers.size), np.empty(challengers.size)
     for arm in range(challengers.size):
         values[arm], variances[arm] = estimate(policy, state, samples, arm)
@@ -104,7 +105,7 @@ def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: A
 def tick(
     policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, rng: np.random.Generator
 ) -> None:
-    """Advance the arm's clock by a step, and if it rings, draw the index given that it reaches the threshold."""
+    """Advance the arm's clock by one step; if it rings, draw the index given that it reaches the threshold."""
     challenger, draft = challengers[arm], samples.drafts[arm]
     if challenger.pulls != state.pulls[arm]:
         set_clock(policy, state, samples, challengers, arm, challenger.threshold, rng)
@@ -124,7 +125,7 @@ def tick(
 def draft_below(
     policy: BCVTSParams, state: History, samples: Samples, arm: int, limit: float, rng: np.random.Generator
 ) -> None:
-    """Draw the arm's index given that it is below the limit, as far as bounds for it require."""
+    """Draw bounds for the arm's index given that it is below the limit."""
     draft = samples.drafts[arm]
     while True:
         draft_index(policy, state, samples, arm, rng)
@@ -136,7 +137,7 @@ def draft_below(
 
 @jit
 def contest(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> int:
-    """Return the arm with the largest index, ties at random."""
+    """Return the arm with the largest index, with ties at random."""
     drafts, floor = samples.drafts, -math.inf  # the largest index is at least the floor
     for arm in range(challengers.size):
         if challengers[arm].steps >= 0:
@@ -169,7 +170,7 @@ def contests(
     limit: int,
     rng: np.random.Generator,
 ) -> None:
-    """Play so many steps, if the horizon is as far away and there is room for the rewards."""
+    """Play up to ``limit`` steps, while the horizon is not reached and there is room for rewards."""
     state, run, samples, rng = borrowed(state), borrowed(run), borrowed(samples), borrowed(rng)
     challengers = borrowed(challengers)
     for _ in range(limit):
@@ -179,7 +180,7 @@ def contests(
 
 @shortcut(BCVTSParams)
 def play_bcvts(policy: BCVTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Play to the horizon."""
+    """Play until the run is over."""
     n_arms = state.pulls.size
     samples, challengers = new_samples(n_arms), np.zeros(n_arms, CHALLENGER)
     for arm in range(n_arms):

@@ -1,17 +1,17 @@
-"""An arm's rewards, in order as far as draws of its index need them, and these draws.
+"""An arm's rewards, ordered as far as draws of its index require, and these draws.
 
-The index is the mean of the n + 1 smallest values, n binomial, with random weights (``rule.py``). So an arm's rewards
-lie in three parts:
+The index is the mean of the n + 1 smallest values with random weights, where n is binomial (``rule.py``). So an arm's
+rewards lie in three parts:
 
-* the low ones, which nearly every draw includes, in any order;
+* the low rewards, which nearly every draw includes, in any order;
 * those among which the n + 1 smallest nearly always end, in ascending order;
 * the rest, in any order.
 
-A new reward takes a few moves. The low ones enter a draw together: their reweighted mean and their weight are drawn
-from their distributions (``numerics/resampling.py``). Of the others, a draw first finds the total weight. The index
-then lies between what it would be if each of them were as small as the smallest and what it would be if each were as
-large as the largest. Only if these two bounds do not show which arm has the largest index does each value get its own
-weight: given the total, the shares are those of as many exponentials.
+A new reward takes a few moves. The low rewards enter a draw together: their reweighted mean and their weight are drawn
+from their distributions (``numerics/resampling.py``). For the others, a draw first finds the total weight. The index
+then lies between its values with each of them replaced by the smallest, and by the largest. Only if these two bounds do
+not determine which arm has the largest index does each value get its own weight: given the total, the shares are those
+of as many exponentials.
 """
 
 import math
@@ -54,7 +54,7 @@ DRAFT = np.dtype(
 
 
 class Samples(NamedTuple):
-    """For each arm: the distribution of its low rewards, the parts of its rewards, and its index as far as drawn."""
+    """For each arm: the distribution of its low rewards, the parts of its rewards, and its partly drawn index."""
 
     groups: Groups
     parts: Any
@@ -63,7 +63,7 @@ class Samples(NamedTuple):
 
 @jit
 def new_samples(n_arms: int) -> Samples:
-    """Return samples in which no reward has a place."""
+    """Return samples without rewards."""
     return Samples(make_groups(n_arms, np.empty(0)), np.zeros(n_arms, PARTS), np.zeros(n_arms, DRAFT))
 
 
@@ -77,13 +77,13 @@ def cuts(level: float, size: int) -> tuple[int, int]:
 
 @jit
 def set_parts(part: Any, low: int, end: int, size: int) -> None:
-    """Note where the parts lie."""
+    """Store where the parts lie."""
     part.low, part.end, part.placed, part.renewal = low, end, size, int(_GROWTH * size) + 8
 
 
 @jit
 def sort(x: Floats) -> None:
-    """Sort in place, in ascending order, by Shell's method: NumPy's sort takes long to compile.
+    """Sort in place, in ascending order, by Shell's method, because NumPy's sort takes long to compile.
 
     >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> sort(x)
@@ -105,7 +105,7 @@ def sort(x: Floats) -> None:
 
 @shared
 def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
-    """Cut all rewards of the arm into parts."""
+    """Split all rewards of the arm into parts."""
     low, end = cuts(policy.level, x.size)
     partition(x, end)
     partition(x[:end], low)
@@ -116,7 +116,7 @@ def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
 
 @jit
 def forget_group(groups: Groups, arm: int) -> None:
-    """The low rewards have moved, so nothing is known of the first ones among them."""
+    """Discard the group of the first low rewards, because the low rewards have moved."""
     groups.old[arm], groups.paid[arm] = 0, 0
     for row in range(groups.laws.shape[1]):
         for j in range(groups.laws.shape[2]):
@@ -125,7 +125,7 @@ def forget_group(groups: Groups, arm: int) -> None:
 
 @jit
 def place_reward(x: Floats, part: Any, i: int) -> None:
-    """Move the i-th reward to its part; all rewards before it have their places."""
+    """Move the i-th reward to its part; all rewards before it are in their places."""
     value, low, end = x[i], part.low, part.end
     if end < i and value > x[end - 1]:
         return
@@ -163,7 +163,7 @@ def place_rewards(policy: BCVTSParams, state: History, samples: Samples, arm: in
 
 @jit
 def gather(x: Floats, samples: Samples, arm: int, n: int) -> None:
-    """Put the n smallest rewards first, at most all of them."""
+    """Put the n smallest rewards first, or all of them if there are fewer."""
     part = samples.parts[arm]
     if n < part.low:
         partition(x[: part.low], n)
@@ -183,7 +183,7 @@ def mean_of(x: Floats) -> float:
 
 @jit
 def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> None:
-    """Draw the arm's index as far as bounds for it require."""
+    """Draw bounds for the arm's index."""
     part, draft, groups = samples.parts[arm], samples.drafts[arm], samples.groups
     x, least = rewards(state, arm), state.lows[arm]
     if part.placed != x.size:
@@ -213,7 +213,7 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
 
 @jit
 def finish_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
-    """Complete the draw of the arm's index, if it is not complete, and return the index."""
+    """Return the arm's index, completing its draw if necessary."""
     draft, least = samples.drafts[arm], state.lows[arm]
     if draft.lower < draft.upper:
         mean = mean_excess(rewards(state, arm), draft.low, draft.n, policy.upper, least, 0.0, 0.0, rng)

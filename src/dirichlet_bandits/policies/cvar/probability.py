@@ -1,12 +1,12 @@
-"""Which arm B-CVTS and M-CVTS pull: the law of the CVaR of a reweighted sample is a mixture of crossing probabilities.
+"""Propensities of B-CVTS and M-CVTS: the CVaR of a reweighted sample is a mixture of crossing probabilities.
 
-The index of M-CVTS has the law of that of a sample in which every value comes once more often than it was seen, as
-Dirichlet weights of integer parameters are sums of weights with parameters of 1. An index is equal to the smallest
-value with positive probability, when all weight that counts falls on it; arms may tie there.
+The index of M-CVTS has the distribution of that of a sample in which every value occurs once more often than it was
+observed, because Dirichlet weights with integer parameters are sums of weights with parameter 1. An index equals the
+smallest value with positive probability, when all weight that counts falls on it, so arms may tie there.
 
-Of a large sample, few values matter one by one: those among which the n + 1 smallest may end. Beyond them no value
-takes part, and those before them, which always do, are compressed to a few weighted points. So the cost grows with
-the square root of the number of rewards.
+In a large sample, few values matter individually: those among which the n + 1 smallest may end. Larger values never
+count, and smaller values, which always do, are compressed to a few weighted points. So the cost grows with the square
+root of the number of rewards.
 """
 
 import functools
@@ -25,16 +25,18 @@ from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.types import Floats
 
-_UNDERFLOW: Final = -150.0  # tails below exp(-150) = 1e-65 count as 0: nobody will ever see such a pull
-_FEW: Final = 24  # as few values, or fewer, take part: the index's law is a spline with knots that matter
+_UNDERFLOW: Final = -150.0  # tails below exp(-150) = 1e-65 count as 0: such a pull will never occur
+_FEW: Final = 24  # with at most so many values, the distribution is a spline with knots that matter
 
 _BLOCK: Final = 2 * COMPRESSED_NODES  # fewer values are not compressed
 
 
 def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
-    """The rewards of each arm and the bound, less the largest of the arms' smallest rewards.
+    """Return the propensities of B-CVTS.
 
-    Only indices above that number can be the largest, and arms may differ by little just above it: with another origin,
+    The origin is the largest of the arms' smallest rewards.
+
+    Only indices above that number can be the largest, and arms may differ by little just above it; with another origin,
     the integral would lose those digits.
     """
     every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
@@ -45,7 +47,7 @@ def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
 
 
 def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
-    """Every value once more often than it was seen."""
+    """Return the propensities of M-CVTS, where every value counts once more often than it was observed."""
     support = np.array(policy.support) - policy.support[0]
     return random_index_propensities(
         [reweighted_cvar(np.repeat(support, 1 + counts), float(policy.level)) for counts in state.counts]
@@ -53,10 +55,10 @@ def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
 
 
 def reweighted_cvar(x: Floats, level: float) -> Variable:
-    """The CVaR of ordered values with Dirichlet(1, ..., 1) weights.
+    """Return the distribution of the CVaR of ordered values with Dirichlet(1, ..., 1) weights.
 
-    It is taken for constant where it differs from the smallest value with a probability below the last bit of 1.
-    Otherwise centre and width are those of the part that differs.
+    It is treated as constant if it differs from the smallest value with a probability below the last bit of 1.
+    Otherwise, center and width are those of the part that differs.
     """
     log_chances = _log_binomial(x.size - 1, level)
     seen = int(np.flatnonzero(log_chances >= _UNDERFLOW)[-1]) + 1  # more values than these hardly ever take part
@@ -93,7 +95,7 @@ def _tails(
 
 @entry_point
 def _log_binomial(n: int, level: float) -> Floats:
-    """As :func:`log_binomial`; an entry point."""
+    """Return the result of :func:`log_binomial`; an entry point."""
     return log_binomial(n, level)
 
 
@@ -108,9 +110,9 @@ def _fill(
     log_below: Floats,
     log_above: Floats,
 ) -> None:
-    """Logarithms of P(index <= v) and P(index > v) at each v; an entry point.
+    """Write the logarithms of P(index <= v) and P(index > v) at each v; an entry point.
 
-    Weighted points stand for the values that always take part; ``least`` is the smallest value of all.
+    Weighted points replace the values that always count; ``least`` is the smallest value of all.
     """
     base, offsets, work = np.empty((3, points.size)), np.empty(x.size), np.zeros((4, x.size))
     for i in range(points.size):

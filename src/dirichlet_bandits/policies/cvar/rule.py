@@ -1,6 +1,6 @@
 """Thompson Sampling and upper confidence bounds for the conditional value at risk (CVaR) of the rewards.
 
-The CVaR at a level is the average over the worst rewards, the share ``level`` of all; level 1 is the mean.
+The CVaR at a level is the mean of the worst rewards, a share ``level`` of all; level 1 is the mean.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
@@ -24,28 +24,28 @@ from dirichlet_bandits.validation import finite_array, reward_bound, reward_scal
 
 
 class BCVTSParams(NamedTuple):
-    """The bound, and the level of the CVaR."""
+    """The upper bound of the rewards, and the level of the CVaR."""
 
     upper: float
     level: float
 
 
 class MCVTSParams(NamedTuple):
-    """The values that rewards can have, and the level."""
+    """The values that rewards can have, and the level of the CVaR."""
 
     support: Floats
     level: float
 
 
 class UUCBParams(NamedTuple):
-    """The bound and the level."""
+    """The upper bound of the rewards, and the level of the CVaR."""
 
     upper: float
     level: float
 
 
 class CVaRUCBParams(NamedTuple):
-    """The bound, the level, and the number of pulls in all; 0 for whatever it has come to."""
+    """The upper bound, the level of the CVaR, and the horizon; 0 for the number of pulls so far."""
 
     upper: float
     level: float
@@ -64,10 +64,10 @@ class RiskAverse(Policy):
 
 @dataclass(frozen=True)
 class BCVTS(RiskAverse):
-    """Thompson Sampling for the CVaR of bounded rewards: every arm's rewards and the bound, reweighted at random.
+    """Thompson Sampling for the CVaR of bounded rewards: every arm's rewards and the bound are reweighted at random.
 
-    index = CVaR_level of X_1, ..., X_n, upper with weights w ~ Dirichlet(1, ..., 1), drawn anew for every arm at every
-    step. Level 1 is NPTS.
+    index = CVaR_level of X_1, ..., X_n, upper with weights w ~ Dirichlet(1, ..., 1), drawn again for every arm at every
+    step. With level 1, this is NPTS.
 
     >>> BCVTS(upper=1.0, level=0.2)
     BCVTS(upper=1.0, level=0.2)
@@ -98,9 +98,9 @@ class BCVTS(RiskAverse):
 class MCVTS(RiskAverse):
     """Thompson Sampling for the CVaR of rewards with finitely many known values.
 
-    index = CVaR_level of the values x_1 < ... < x_M with probabilities p ~ Dirichlet(1 + N_1, ..., 1 + N_M), N_j being
-    how often the arm gave x_j. A reward between two of the values counts as the lower one. As with all policies here
-    every arm is pulled once before the first index is drawn.
+    index = CVaR_level of the values x_1 < ... < x_M with probabilities p ~ Dirichlet(1 + N_1, ..., 1 + N_M), where N_j
+    is the number of rewards x_j of the arm. A reward between two of the values counts as the lower one. As with all
+    policies here, every arm is pulled once before the first index is drawn.
 
     >>> MCVTS(support=[0, 0.5, 1], level=0.2)
     MCVTS(support=(0.0, 0.5, 1.0), level=0.2)
@@ -142,7 +142,7 @@ class UUCB(RiskAverse):
 
     upper: float
     level: float
-    assumes: ClassVar[str] = "rewards from 0 to a known bound, judged by their CVaR"
+    assumes: ClassVar[str] = "rewards between 0 and a known bound, judged by their CVaR"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Cassel, Mannor and Zeevi (2018)"
 
@@ -161,10 +161,11 @@ class UUCB(RiskAverse):
 
 @dataclass(frozen=True)
 class CVaRUCB(RiskAverse):
-    """The CVaR of the best law in a confidence band around the rewards: the worst b of all weight moves to the bound.
+    """The CVaR of the best distribution in a confidence band around the rewards.
 
-    index = CVaR_level of the law with distribution function max(F_k(x) - b, 0) below ``upper`` and 1 there,
-    b = sqrt(log(2 T^2) / (2 N_k)), T the horizon if it is given, else the number of pulls so far.
+    index = CVaR_level of the distribution function max(F_k(x) - b, 0) below ``upper`` and 1 there, where
+    b = sqrt(log(2 T^2) / (2 N_k)) and T is the horizon if it is given, else the number of pulls so far. In other words,
+    the worst b of all weight moves to the bound.
 
     >>> CVaRUCB(upper=1.0, level=0.2)
     CVaRUCB(upper=1.0, level=0.2, horizon=None)
@@ -195,32 +196,29 @@ class CVaRUCB(RiskAverse):
 
 
 class Counts(NamedTuple):
-    """A tally, and how often each arm gave each of the values."""
+    """A tally, its pulls and means, and how often each arm returned each of the values."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     counts: Ints
 
 
 @implements(init, BCVTSParams, UUCBParams, CVaRUCBParams)
 def no_rewards(policy: Any, n_arms: int) -> History:
-    """All rewards are remembered, those of an arm in ascending order."""
+    """Return an empty history, in which an arm's rewards are kept in ascending order."""
     return new_history(n_arms)
 
 
 @implements(update, BCVTSParams)
 def keep_in_order(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Put the reward in its place among the smaller and the larger ones."""
+    """Insert the reward in ascending order."""
     return insert(state, arm, reward)
 
 
 @implements(update, UUCBParams)
 def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """The same, and ``means`` holds the CVaRs: those of arms that are not pulled need not be computed again."""
+    """Insert the reward, and store the CVaR in ``means``, so that it is computed only when an arm is pulled."""
     state = insert(state, arm, reward)
     state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
     return state
@@ -228,7 +226,10 @@ def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, 
 
 @implements(update, CVaRUCBParams)
 def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """The same, and ``means`` holds the indices where the horizon is known: they change with the arm's rewards only."""
+    """Insert the reward, and store the index in ``means`` if the horizon is known.
+
+    With a known horizon, the index changes only with the arm's rewards.
+    """
     state = insert(state, arm, reward)
     if policy.horizon > 0:
         state.means[arm] = best_cvar_in_the_band(rewards(state, arm), policy, policy.horizon)
@@ -237,9 +238,9 @@ def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: floa
 
 @implements(init, MCVTSParams)
 def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
-    """Nothing has been seen."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
-    return Counts(pulls, means, sums, carry, lows, highs, np.zeros((n_arms, policy.support.size), np.int64))
+    """Return empty counts."""
+    tally = new_tally(n_arms)
+    return Counts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
 @implements(update, MCVTSParams)
@@ -249,7 +250,7 @@ def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng
     while j > 0 and policy.support[j] > reward:
         j -= 1
     state.counts[arm, j] += 1
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     return state
 
 
@@ -257,10 +258,10 @@ def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng
 def resampled_cvar(
     policy: BCVTSParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The mean of the n + 1 smallest values, n binomial, with weights of their own: exponentials over their sum.
+    """Return the mean of the n + 1 smallest values, n binomial, with exponentials over their sum as weights.
 
-    In law this is the CVaR of all values with Dirichlet weights (``numerics/cvar_crossing.py``), at a cost of about
-    ``level`` times their number. Excesses over the smallest value keep ties exact.
+    This has the distribution of the CVaR of all values with Dirichlet weights (``numerics/cvar_crossing.py``), at a
+    cost of about ``level`` times their number. Excesses over the smallest value keep ties exact.
     """
     x = rewards(state, arm)
     n = binomial(x.size, policy.level, rng)
@@ -271,7 +272,10 @@ def resampled_cvar(
 def mean_excess(
     x: Floats, first: int, n: int, upper: float, least: float, weights: float, excess: float, rng: np.random.Generator
 ) -> float:
-    """Mean excess over ``least`` of the n + 1 smallest values and the bound, the first ones being weighted already."""
+    """Return the weighted mean excess over ``least`` of the n + 1 smallest values; the bound is the last value.
+
+    ``weights`` and ``excess`` are the sums for the first values, which are already weighted.
+    """
     for i in range(first, min(n + 1, x.size)):
         weight = rng.standard_exponential()
         weights += weight
@@ -287,7 +291,10 @@ def mean_excess(
 def posterior_cvar(
     policy: MCVTSParams, state: Counts, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """The probabilities are drawn one after the other, each as a share of what is left, until the level is reached."""
+    """Return a draw of the CVaR from its posterior.
+
+    The probabilities are drawn one after the other, each as a share of the rest, until the level is reached.
+    """
     support, counts = policy.support, state.counts
     others, left, room, excess = float(support.size + state.pulls[arm]), 1.0, policy.level, 0.0
     for j in range(support.size):
@@ -307,7 +314,7 @@ def posterior_cvar(
 def cvar_and_width(
     policy: UUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """CVaR_level(F_k) + upper / level sqrt(log t / N_k)"""
+    """Return the index CVaR_level(F_k) + upper / level sqrt(log t / N_k)."""
     return state.means[arm] + policy.upper / policy.level * math.sqrt(math.log(total) / state.pulls[arm])
 
 
@@ -315,20 +322,20 @@ def cvar_and_width(
 def cvar_in_the_band(
     policy: CVaRUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """Kept where the horizon is known; else of all pulls so far."""
+    """Return the stored index if the horizon is known, else the index for all pulls so far."""
     return state.means[arm] if policy.horizon > 0 else best_cvar_in_the_band(rewards(state, arm), policy, total)
 
 
 @jit
 def best_cvar_in_the_band(x: Floats, policy: CVaRUCBParams, end: int) -> float:
-    """CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k)), T being ``end``."""
+    """Return CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k)), with T = ``end``."""
     b = math.sqrt(math.log(2.0 * end * end) / (2.0 * x.size))
     return policy.upper - shortfall_in_the_band(x, policy.upper, policy.level, b) / policy.level
 
 
 @jit
 def shortfall_in_the_band(x: Floats, upper: float, level: float, b: float) -> float:
-    """Integral up to the bound of the distribution function max(F - b, 0), cut at the level; x in ascending order."""
+    """Return the integral up to the bound of max(F - b, 0), cut at the level; x is in ascending order."""
     n = x.size
     total = 0.0
     for i in range(max(int(n * b), 1), n + 1):  # between the i-th value and the next one F is i/n

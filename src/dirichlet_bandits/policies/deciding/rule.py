@@ -27,7 +27,7 @@ class EpsilonGreedyParams(NamedTuple):
 
 @dataclass(frozen=True)
 class EqualSplit(Policy):
-    """Every arm with probability 1 / K: an A/B test, the baseline for other policies.
+    """Equal split: pull every arm with probability 1 / K, as in an A/B test; the baseline for other policies.
 
     Arms are drawn independently and uniformly at random rather than in turn. Their shares are equal on average only,
     but every decision has the propensity 1 / K, so estimates of other choices can use all trials. Taking the arms in
@@ -50,9 +50,9 @@ class EqualSplit(Policy):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Policy):
-    """The arm with the best mean with probability 1 - epsilon; any arm, uniformly at random, with probability epsilon.
+    """Epsilon-greedy: pull the arm with the best mean with probability 1 - epsilon, else an arm at random.
 
-    Arms with equal means share the first part equally.
+    Arms tied for the best mean share its probability equally.
 
     >>> from dirichlet_bandits import propensities
     >>> propensities(EpsilonGreedy(epsilon=0.1), [[0.3, 0.5], [0.6]])

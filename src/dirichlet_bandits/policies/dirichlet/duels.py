@@ -1,15 +1,16 @@
-"""Duels of BDS, RDS and QDS without a draw for each reward.
+"""Duels of BDS, RDS and QDS without one draw per reward.
 
-A duel is one uniform variable u: the challenger wins if u lies below its probability of winning. To decide that, bounds
-on the probability nearly always suffice. With many rewards, four power sums give them (``numerics/expansion.py``).
-Only if u lies between the bounds is the probability itself computed, from a contour (``numerics/contour.py``).
+A duel is decided by one uniform variable u: the challenger wins if u lies below its probability of winning p. Usually,
+rough bounds on p are enough to decide. With many rewards, four power sums give such bounds (``numerics/expansion.py``).
+Only if u lies between the bounds is p itself computed, from a contour (``numerics/contour.py``). For example, if p lies
+between 0.030 and 0.031, then u = 0.4 loses and u = 0.02 wins, and only one u in a thousand requires p.
 
-The bonus depends on the mean shortfall of the rewards at the leader's mean, which takes a pass over the rewards. The
-power sums bound it as well. How far the bonus may be off adds to the width of the bounds on the probability.
+The bonus depends on the mean shortfall of the rewards from the leader's mean, which takes one pass over the rewards.
+The power sums bound the shortfall as well. The uncertainty of the bonus is added to the width of the bounds on p.
 
-If large rewards are rare, the bounds are wide. Whether they are too wide is decided before u is compared with anything.
-Then the duel is fought by draws. (Letting u decide where it can, and drawing where it cannot, would be another
-distribution.)
+If large rewards are rare, the bounds are wide. We decide whether they are too wide before we compare u with anything.
+If they are, the duel is decided by draws instead. (Letting u decide where it can, and drawing where it cannot, would be
+another distribution.)
 """
 
 import math
@@ -61,7 +62,7 @@ NOTES = np.dtype(
 
 
 class Challengers(NamedTuple):
-    """What is known of each arm as a challenger."""
+    """What is known about each arm as a challenger."""
 
     samples: Any  # records of ``sums.SAMPLE``
     notes: Any  # records of ``NOTES``
@@ -72,7 +73,7 @@ class Challengers(NamedTuple):
 
 @shared
 def new_challengers(n_arms: int) -> Challengers:
-    """Return what is known before the first duel: nothing."""
+    """Return the records of arms before their first duel."""
     notes = np.zeros(n_arms, NOTES)
     for arm in range(n_arms):
         notes[arm].price = 2.0
@@ -82,19 +83,19 @@ def new_challengers(n_arms: int) -> Challengers:
 
 @verb
 def offset_sums(policy: Any, sample: Any, state: History, arm: int, m: float) -> Any:
-    """Power sums of the offsets from m of all values that a duel reweights besides the bonus."""
+    """Return power sums of the offsets from m of all values that a duel reweights, except the bonus."""
 
 
 @implements(offset_sums, BDSParams, RDSParams)
 def sums_of_rewards(policy: Any, sample: Any, state: History, arm: int, m: float) -> Offsets:
-    """Each reward has weight 1."""
+    """Return the power sums of the rewards, each with weight 1."""
     s1, s2, s3, s4 = all_sums(sample, rewards(state, arm), m)
     return Offsets(s1, s2, s3, s4, max(state.highs[arm] - m, m - state.lows[arm]))
 
 
 @implements(offset_sums, QDSParams)
 def sums_with_tail(policy: QDSParams, sample: Any, state: History, arm: int, m: float) -> Offsets:
-    """The mean of the tail has the weight of the tail."""
+    """Return the power sums of the rewards below the tail and of the tail's mean, with the weight of the tail."""
     return tail_sums(sample, rewards(state, arm), state.lows[arm], m, policy.alpha)
 
 
@@ -107,7 +108,7 @@ def exact_bonus(policy: Any, sample: Any, state: History, arm: int, m: float) ->
 
 @jit
 def bonus_bounds(policy: Any, sample: Any, state: History, arm: int, m: float) -> tuple[float, float]:
-    """Bounds on the bonus of an arm at m; its sample includes all rewards."""
+    """Return bounds on the bonus of an arm at m; its sample must include all rewards."""
     n, highest = state.pulls[arm], state.highs[arm]
     least, most = shortfall_bounds(sample, m)
     return bonus(policy, n, highest, least, m), bonus(policy, n, highest, most, m)
@@ -115,10 +116,10 @@ def bonus_bounds(policy: Any, sample: Any, state: History, arm: int, m: float) -
 
 @shared
 def expanded_win(offsets: Offsets, b_low: float, b_high: float, m: float, held: Any) -> tuple[float, float]:
-    """The probability to win with a bonus between two numbers, and a bound on the error.
+    """Return the probability of winning with a bonus between two numbers, and a bound on the error.
 
-    The other values' sum has a log-concave density and the variance S_2, so the density is at most 1/sqrt(S_2). That
-    is how fast the probability can change with the bonus.
+    The sum of the other values has a log-concave density and the variance S_2, so the density is at most 1/sqrt(S_2).
+    This limits how fast the probability can change with the bonus.
     """
     s1, s2, s3, s4, largest = offsets
     a = 0.5 * (b_low + b_high) - m
@@ -128,7 +129,7 @@ def expanded_win(offsets: Offsets, b_low: float, b_high: float, m: float, held: 
 
 @jit
 def merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """The different values, if they are few, with their weights summed; otherwise, the same values and weights.
+    """Return the distinct values with their weights summed if there are few; otherwise, the same values and weights.
 
     >>> merged(np.array([0.0, 1.0, 0.0]), np.empty(0))
     (array([0., 1.]), array([2., 1.]))
@@ -149,7 +150,7 @@ def merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 @shared
 def duel_by_draws(policy: Any, state: History, arm: int, leader: int, rng: np.random.Generator) -> bool:
-    """Whether the arm wins, by one gamma variable for each different value if these are few."""
+    """Whether the arm wins, using one gamma variable per distinct value if there are few of them."""
     state, rng = borrowed(state), borrowed(rng)
     m, x = state.means[leader], rewards(state, arm)
     values, weights = merged(*reweighted(policy, x))
@@ -163,24 +164,24 @@ def duel_by_draws(policy: Any, state: History, arm: int, leader: int, rng: np.ra
 
 @verb
 def follow_cost(policy: Any, n: int) -> Any:
-    """Cost of bringing a contour of n rewards up to date with one more, relative to building it for one more reward."""
+    """Return the cost of adding one reward to a contour of n rewards, relative to rebuilding it for one more reward."""
 
 
 @implements(follow_cost, BDSParams, RDSParams)
 def cost_of_value(policy: Any, n: int) -> int:
-    """One factor for each node."""
+    """Return a constant, because only one factor per node changes."""
     return 4
 
 
 @implements(follow_cost, QDSParams)
 def cost_of_split(policy: QDSParams, n: int) -> int:
-    """To find the tail takes a pass over the rewards."""
+    """Return a cost that grows with n, because finding the tail takes a pass over the rewards."""
     return 10 + n // 8
 
 
 @jit
 def log_win_probability(policy: Any, state: History, challengers: Challengers, arm: int, b: float, m: float) -> float:
-    """log P(index >= m) with the bonus b; from the arm's contour, which is built again if it does not cover that."""
+    """Return log P(index >= m) with the bonus b, from the arm's contour, which is rebuilt if it does not cover m."""
     x, kept, note = rewards(state, arm), challengers.contours[arm], challengers.notes[arm]
     if note.followed > 0 and (x.size - note.followed) * follow_cost(policy, x.size) < x.size:
         follow_all(policy, kept, x, note.followed)
@@ -199,7 +200,7 @@ def log_win_probability(policy: Any, state: History, challengers: Challengers, a
 
 @shared
 def log_ceiling(policy: Any, state: History, challengers: Challengers, arm: int, low: float, high: float) -> float:
-    """log of a bound on the probability that the arm wins against any leader's mean between two numbers."""
+    """Return the logarithm of a bound on the arm's probability of winning, for leader's means in an interval."""
     state, challengers = borrowed(state), borrowed(challengers)
     sample = challengers.samples[arm]
     if state.pulls[arm] >= EXPANSION_LEAST:
@@ -234,7 +235,7 @@ def duel_by_probability(
     ceiling: float,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether an arm whose mean is below the leader's wins; given that its clock rang, if the ceiling is below 1."""
+    """Whether an arm whose mean is below the leader's wins, given that its clock rang if the ceiling is below 1."""
     m, sample, p, error = state.means[leader], challengers.samples[arm], 0.0, math.inf
     if state.pulls[arm] >= EXPANSION_LEAST:
         offsets = offset_sums(policy, sample, state, arm, m)

@@ -1,22 +1,25 @@
 """Dirichlet Sampling by clocks: the distribution of the plain loop, at a cost that hardly depends on settled arms.
 
-While a challenger loses, its rewards do not change. Only the leader's mean m changes, and slowly. So a bound on the
-challenger's probability of winning holds for many rounds, and the round in which the challenger may win next can be
-drawn at once. Until then, the challenger costs nothing. The argument:
+While a challenger loses, its rewards do not change. Only the leader's mean m changes, and it does so slowly. So an
+upper bound on the challenger's probability of winning, the ceiling, holds for many rounds, and the round in which the
+challenger may win next can be drawn at once. Until then, the challenger costs nothing. When that round comes, the
+challenger wins with the probability of a win divided by the ceiling, so over all rounds it wins as often as in the
+plain loop. For example, with a ceiling of 0.001, a challenger is examined once in a thousand rounds on average. The
+argument in detail:
 
-1. For m in [low, high] the probability is at most p(threshold = low, bonus(high)), because it falls in the threshold
+1. For m in [low, high], the probability is at most p(threshold = low, bonus(high)), because it falls in the threshold
    and rises in the bonus, and every bonus rises with m. This bound is the ceiling of a certificate
    (``engine/clocks.py``).
 2. Before each round, a certificate ends if m has left its interval, whether or not its clock is about to ring.
 3. All arms that are due are tried against the same leader before any arm is pulled. An arm whose clock rings wins with
-   probability p(m)/ceiling, an arm without a certificate with probability p(m) (``duels.py``).
+   probability p(m)/ceiling, and an arm without a certificate with probability p(m) (``duels.py``).
 4. If no arm wins, the leader is pulled, and again in the next rounds, until a clock rings or m leaves an interval.
-5. A pull changes the rewards of an arm: its certificate ends.
+5. A pull changes the rewards of an arm, so its certificate ends.
 
-A certificate costs more than a duel, and it ends soon while the leader's mean still moves, or if its arm wins often. So
-an arm gets a certificate only after lost duels of about the same cost. If the certificate ends before it has spared its
-cost, the next one takes twice as many duels; if it has, the next one comes at once. These decisions depend on past
-rounds only, never on the ring of a clock that is discarded.
+A certificate costs more than a duel, and it ends soon while the leader's mean still moves or if its arm wins often. So
+an arm gets a certificate only after lost duels of about the same cost. If the certificate ends before it has saved its
+cost, the next one takes twice as many duels; otherwise, the next one comes at once. These decisions depend only on past
+rounds, never on when a discarded clock would have rung.
 """
 
 import math
@@ -50,7 +53,7 @@ from dirichlet_bandits.policies.rounds import leader_of
 
 
 class Position(NamedTuple):
-    """Where a game stands between two rounds."""
+    """The state of a game between two rounds."""
 
     leader: int
     now: int  # number of the next round
@@ -68,13 +71,13 @@ class Round(NamedTuple):
 
 @jit
 def duel_cost(n: int) -> float:
-    """Cost of a duel of an arm with n rewards and without a certificate."""
+    """Return the cost of a duel of an arm with n rewards and without a certificate."""
     return min(n, EXPANSION_LEAST) + DUEL_OVERHEAD
 
 
 @jit
 def certificate_cost(n: int) -> float:
-    """Cost of a certificate of an arm with n rewards; few rewards take contours that soon have to be built again."""
+    """Return the cost of a certificate for n rewards; with few rewards, contours are soon rebuilt."""
     return CERTIFICATE_COST + CERTIFICATE_SETUP / n
 
 
@@ -88,7 +91,7 @@ def seek_certificate(
     now: int,
     rng: np.random.Generator,
 ) -> None:
-    """Give an arm a certificate from the round ``now`` on, if its clock would ring rarely enough."""
+    """Give an arm a certificate from round ``now`` on, if its clock would ring rarely enough."""
     state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
     clocks, note, n = challengers.clocks, challengers.notes[arm], state.pulls[arm]
     note.credit = 0.0
@@ -115,7 +118,7 @@ def seek_certificate(
 
 @jit
 def end_certificate(challengers: Challengers, arm: int, n: int, now: int) -> None:
-    """Take the certificate of an arm with n rewards away before the round ``now``, and count what it has spared."""
+    """End the certificate of an arm with n rewards before round ``now``, and record what it has saved."""
     note = challengers.notes[arm]
     note.credit = 0.0
     if certified(challengers.clocks, arm):
@@ -135,7 +138,7 @@ def wins(
     now: int,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether an arm that is due in the round ``now`` wins."""
+    """Whether an arm that is due in round ``now`` wins."""
     clocks, note = challengers.clocks, challengers.notes[arm]
     if state.pulls[arm] == state.pulls[leader]:  # does not duel in this round
         if certified(clocks, arm):
@@ -162,7 +165,7 @@ def wins(
 def hold_round(
     policy: Any, state: History, challengers: Challengers, leader: int, now: int, rng: np.random.Generator
 ) -> Round:
-    """Try all arms that are due, and write down the winners."""
+    """Try all arms that are due, and record the winners."""
     clocks, m = challengers.clocks, state.means[leader]
     n_winners, next_ring, low, high = 0, NEVER, -math.inf, math.inf
     for arm in range(state.pulls.size):
@@ -179,7 +182,7 @@ def hold_round(
 
 @jit
 def new_leader(state: History, challengers: Challengers, old: int, now: int, rng: np.random.Generator) -> int:
-    """Find the leader before the round ``now``; if it is another arm, the old one becomes a challenger."""
+    """Return the leader before round ``now``; if it has changed, the old leader becomes a challenger."""
     leader = leader_of(state.pulls, state.means, rng)
     if leader != old:
         void(challengers.clocks, old)
@@ -190,7 +193,7 @@ def new_leader(state: History, challengers: Challengers, old: int, now: int, rng
 
 @shortcut(BDSParams, RDSParams, QDSParams)
 def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Play to the horizon."""
+    """Play until the run is over."""
     challengers, position = new_challengers(state.pulls.size), Position(0, 0, True)
     silence(challengers.clocks, 0)
     while not ended(run.progress):
@@ -203,7 +206,7 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
 def play_rounds(
     policy: Any, state: History, run: Run, challengers: Challengers, position: Position, rng: np.random.Generator
 ) -> tuple[Position, int]:
-    """Play until the run is over or an arm has no more room; return how many arms the last round has pulled, too."""
+    """Play until the run is over or an arm has no more room; also return how many arms the last round pulled."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
     winners = challengers.winners

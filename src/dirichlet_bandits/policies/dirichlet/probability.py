@@ -1,8 +1,8 @@
-"""The probability that a challenger of BDS, RDS or QDS wins: a crossing probability, at once and incrementally.
+"""The probability that a challenger of BDS, RDS or QDS wins: a crossing probability, direct or incremental.
 
-The challenger's contour (``numerics/contour.py``) follows its rewards, estimates its own error and is made anew when
-that is too large. In live studies, where probabilities are recorded, it is believed below CONTOUR_ERROR; in
-simulations, where they only decide, below CLOCK_ERROR.
+The challenger's contour (``numerics/contour.py``) is updated with its rewards. It estimates its own error and is
+rebuilt when the error is too large. In live studies, which record probabilities, the error must stay below
+CONTOUR_ERROR; in simulations, which use them only to decide, below CLOCK_ERROR.
 """
 
 import math
@@ -35,13 +35,13 @@ from dirichlet_bandits.types import Floats, Ints
 
 @jit
 def log_crossing_of(values: Floats, weights: Floats, b: float, m: float) -> float:
-    """log P(reweighted mean of the values and the bonus b, of weight 1, reaches m)."""
+    """Return log P(reweighted mean of the values and the bonus b, of weight 1, reaches m)."""
     return log_crossing(shifted(with_last(values, b), -m), with_last(weights, 1.0) if weights.size > 0 else weights)
 
 
 @implements(win_probability, BDSParams, RDSParams, QDSParams)
 def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> float:
-    """1 if the challenger's mean reaches the leader's, else the crossing probability."""
+    """Return 1 if the challenger's mean reaches the leader's, else the crossing probability."""
     m = state.means[leader]
     if state.means[challenger] >= m:
         return 1.0
@@ -55,18 +55,18 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
 
 @verb
 def follow(policy: Any, kept: Floats, x: Floats, reward: float) -> Any:
-    """Bring the kept contour of an arm with rewards x up to date with one more."""
+    """Add one more reward to the stored contour of an arm with rewards x."""
 
 
 @implements(follow, BDSParams, RDSParams)
 def follow_reward(policy: Any, kept: Floats, x: Floats, reward: float) -> None:
-    """One more value."""
+    """Add one more value."""
     contour.append(kept, reward, 1)
 
 
 @implements(follow, QDSParams)
 def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, reward: float) -> None:
-    """One more value below the tail, which the reward seldom reaches, or one more in it."""
+    """Add one more value below the tail or, more rarely, one more value in the tail."""
     below, tail = split_tail(x, policy.alpha)
     dropped = 1 if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1 else 0
     if dropped > 0:
@@ -83,13 +83,13 @@ def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, reward: float) 
 
 @jit
 def follow_all(policy: Any, kept: Floats, x: Floats, known: int) -> None:
-    """Bring the contour of an arm that knows so many of its rewards x up to date with all of them."""
+    """Add the rewards after the first ``known`` to the contour of an arm with rewards x."""
     for n in range(known, x.size):
         follow(policy, kept, x[:n], x[n])
 
 
 class Followed(NamedTuple):
-    """What is kept of each arm as a challenger: its contour, the rewards in it, and how many of these were appended."""
+    """The contour of each arm as a challenger, the number of rewards in it, and how many were appended."""
 
     contours: Floats
     counts: Ints
@@ -99,13 +99,13 @@ _HELD, _APPENDED = range(2)
 
 
 def new_followed(n_arms: int) -> Followed:
-    """Nothing is kept yet."""
+    """Return empty records of all arms."""
     return Followed(contour.make.py_func(n_arms), np.zeros((n_arms, 2), np.int64))  # type: ignore[attr-defined]
 
 
 @implements(incremental_win_probability, BDSParams, RDSParams, QDSParams)
 def followed_crossing_win(policy: Any, state: History, challenger: int, leader: int, memory: Followed) -> float:
-    """The same from the challenger's contour; equal to about 1e-10."""
+    """Return the probability of winning from the challenger's contour, accurate to about 1e-10."""
     m = state.means[leader]
     x = rewards(state, challenger)
     if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM:

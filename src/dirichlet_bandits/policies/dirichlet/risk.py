@@ -1,16 +1,17 @@
-"""Dirichlet Sampling for CVaR, without a bound on the rewards: ``RDS(level=...)``. Experimental, no theorem covers it.
+"""Dirichlet Sampling for CVaR, without a bound on the rewards: ``RDS(level=...)``. Experimental; no theorem covers it.
 
-A challenger with rewards X_1 <= ... <= X_n faces the leader's CVaR m. It wins at once if its own CVaR reaches m; else
-if its index does, the CVaR of its rewards and of the bonus of RDS,
+A challenger with rewards X_1 <= ... <= X_n faces the leader's CVaR m. It wins at once if its own CVaR reaches m.
+Otherwise, it wins if its index does: the CVaR of its rewards and of the bonus of RDS,
 
     bonus = m + rho_n * mean_i (m - X_i)^+,
 
-with weights w ~ Dirichlet(1, ..., 1). In law that is the mean of the k + 1 smallest of the n + 1 values with weights of
-their own, k ~ Binomial(n, level) (``numerics/cvar_crossing.py``): a duel costs about level * n exponentials, and the
-probability to win is exact. Unlike a bound, the bonus may lie among the rewards: then it counts where it lies.
+with weights w ~ Dirichlet(1, ..., 1). This index has the distribution of the mean of the k + 1 smallest of the n + 1
+values, with independent weights and k ~ Binomial(n, level) (``numerics/cvar_crossing.py``). So a duel costs about level
+* n exponentials, and the probability of winning is exact. Unlike a bound, the bonus may lie among the rewards; it then
+takes its place in their order.
 
-In the state the rewards of an arm are in ascending order, and ``means`` holds the CVaRs: leaders, with their ties, are
-found as always.
+In the state, the rewards of an arm are in ascending order, and ``means`` holds the CVaRs, so leaders and their ties are
+found as usual.
 """
 
 import math
@@ -30,13 +31,13 @@ from dirichlet_bandits.types import Floats
 
 @implements(init, RiskRDSParams)
 def no_rewards(policy: RiskRDSParams, n_arms: int) -> History:
-    """Nothing is known."""
+    """Return a state without rewards."""
     return new_history(n_arms)
 
 
 @implements(update, RiskRDSParams)
 def keep_in_order(policy: RiskRDSParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Put the reward in its place; the arm's CVaR stands for its mean."""
+    """Insert the reward in ascending order, and store the arm's CVaR in place of its mean."""
     state = insert(state, arm, reward)
     state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
     return state
@@ -46,7 +47,7 @@ def keep_in_order(policy: RiskRDSParams, state: History, arm: int, reward: float
 def reweighted_cvar_duel(
     policy: RiskRDSParams, state: History, challenger: int, leader: int, rng: np.random.Generator
 ) -> bool:
-    """The challenger's CVaR, or else its index, reaches the leader's CVaR."""
+    """Whether the challenger's CVaR, or else its index, reaches the leader's CVaR."""
     m = state.means[leader]
     if state.means[challenger] >= m:
         return True
@@ -65,7 +66,7 @@ def reweighted_cvar_duel(
 
 @jit
 def offsets_with_bonus(x: Floats, b: float, m: float) -> Floats:
-    """Ordered rewards with the bonus in its place, less m."""
+    """Return the offsets from m of the ordered rewards, with the bonus in its place."""
     offsets = np.empty(x.size + 1)
     i = x.size
     while i > 0 and x[i - 1] > b:
@@ -79,7 +80,7 @@ def offsets_with_bonus(x: Floats, b: float, m: float) -> Floats:
 
 @implements(win_probability, RiskRDSParams)
 def cvar_crossing_win(policy: RiskRDSParams, state: History, challenger: int, leader: int) -> float:
-    """1 if the challenger's CVaR reaches the leader's, else the probability that its index does."""
+    """Return 1 if the challenger's CVaR reaches the leader's, else the probability that its index does."""
     m = state.means[leader]
     if state.means[challenger] >= m:
         return 1.0
@@ -90,7 +91,7 @@ def cvar_crossing_win(policy: RiskRDSParams, state: History, challenger: int, le
 
 @implements(incremental_win_probability, RiskRDSParams)
 def cvar_crossing_win_anew(policy: RiskRDSParams, state: History, challenger: int, leader: int, memory: Any) -> float:
-    """The same: nothing is kept."""
+    """Return the probability of winning, computed from scratch because nothing is stored."""
     return cvar_crossing_win(policy, state, challenger, leader)
 
 

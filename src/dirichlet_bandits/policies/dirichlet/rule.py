@@ -1,12 +1,12 @@
 """Dirichlet Sampling: BDS, RDS and QDS (Baudry, Saux and Maillard, NeurIPS 2021).
 
-A challenger with rewards ``X_1..X_n`` faces the leader's mean m. It wins at once if its own mean reaches m;
-else if its index does, a random reweighting of its rewards and of an exploration bonus:
+A challenger with rewards ``X_1..X_n`` faces the leader's mean m. It wins at once if its own mean reaches m. Otherwise,
+it wins if its index does, a random reweighting of its rewards and an exploration bonus:
 
     sum_i w_i X_i + w_{n+1} bonus >= m,    w ~ Dirichlet(1, ..., 1)
 
-With unit exponentials E_i in place of the weights this is ``sum_i E_i (X_i - m) + E_{n+1} (bonus - m) >= 0``.
-The three policies differ in their bonus, all built on
+With unit exponentials E_i in place of the weights, this is ``sum_i E_i (X_i - m) + E_{n+1} (bonus - m) >= 0``. The
+three policies differ in their bonus, which is built on
 
     B(X, m, rho) = m + rho * mean_i (m - X_i)^+                                   (eq. 5)
 """
@@ -37,7 +37,7 @@ _SHORT = 6  # values of a tail that are found one by one
 
 
 class BDSParams(NamedTuple):
-    """``upper`` is infinite when the bound is not known but detectable."""
+    """The parameters of BDS; ``upper`` is infinite when the bound is not known but detectable."""
 
     upper: float
     rho: float
@@ -51,14 +51,14 @@ class RDSParams(NamedTuple):
 
 
 class RiskRDSParams(NamedTuple):
-    """The same, and the level of the CVaR by which arms are judged."""
+    """The growth of the sequence rho_n, and the level of the CVaR."""
 
     growth: int
     level: float
 
 
 class QDSParams(NamedTuple):
-    """Leverage and the share of the upper tail that is summarised."""
+    """The leverage, and the share of the upper tail that is summarized by its mean."""
 
     rho: float
     alpha: float
@@ -66,11 +66,11 @@ class QDSParams(NamedTuple):
 
 @dataclass(frozen=True)
 class BDS(Policy):
-    """Bounded Dirichlet Sampling: rewards below a bound that is known, or that samples come near to.
+    """Bounded Dirichlet Sampling, for rewards below a bound that is known or that samples come near.
 
-    Known bound: ``BDS(upper=...)``, bonus = upper. Detectable bound: ``BDS(rho=..., gamma=...)``,
-    bonus = max(max X + gamma, B(X, m, rho)); if a reward falls within gamma of the bound with probability p,
-    theory asks for ``rho >= -1 / log(1 - p)``.
+    If the bound is known, use ``BDS(upper=...)``, with bonus = upper. If the bound is detectable, use ``BDS(rho=...,
+    gamma=...)``, with bonus = max(max X + gamma, B(X, m, rho)). If a reward falls within gamma of the bound with
+    probability p, the theory requires ``rho >= -1 / log(1 - p)``.
 
     >>> BDS(upper=1.0)
     BDS(upper=1.0, rho=None, gamma=None)
@@ -81,7 +81,7 @@ class BDS(Policy):
     upper: float | None = None
     rho: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "rewards below a known bound; or a detectable one: then logarithmic"
+    assumes: ClassVar[str] = "rewards below a known bound; logarithmic with a detectable bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 
@@ -111,25 +111,25 @@ class BDS(Policy):
 
 @dataclass(frozen=True)
 class RDS(Policy):
-    """Robust Dirichlet Sampling: any light-tailed rewards, nothing to tune.
+    """Robust Dirichlet Sampling, for any light-tailed rewards, with nothing to tune.
 
     Bonus = B(X, m, rho_n), where n is the number of rewards of the challenger and rho_n is ``sqrt(log(1+n))``,
     ``log(1+n)`` or ``log(1+n)^2``.
 
-    With a ``level`` arms are judged by their CVaR, without any bound on the rewards: m is the leader's CVaR, and the
-    index the CVaR of the reweighted rewards and bonus (``policies/dirichlet/risk.py``). This is experimental: no
+    With a ``level``, arms are judged by their CVaR, without any bound on the rewards: m is the leader's CVaR, and the
+    index is the CVaR of the reweighted rewards and bonus (``policies/dirichlet/risk.py``). This is experimental, and no
     theorem covers it.
 
     >>> RDS(), RDS(level=0.2)
     (RDS(rho='sqrt-log', level=None), RDS(rho='sqrt-log', level=0.2))
 
-    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4; for the reweighted CVaR Baudry, Gautron, Kaufmann and
-    Maillard, ICML 2021.
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, Theorem 4; for the reweighted CVaR, Baudry, Gautron, Kaufmann
+    and Maillard, ICML 2021.
     """
 
     rho: Literal["sqrt-log", "log", "log2"] = "sqrt-log"
     level: float | None = field(default=None, metadata={"later": True})
-    assumes: ClassVar[str] = "light tails; nothing to tune; with a level, for CVaR, experimental: nothing is proved"
+    assumes: ClassVar[str] = "light tails; nothing to tune; experimental with a level for CVaR, nothing proved"
     guarantee: ClassVar[str] = "almost logarithmic"
     reference: ClassVar[str] = _PAPER
 
@@ -152,11 +152,11 @@ class RDS(Policy):
 
 @dataclass(frozen=True)
 class QDS(Policy):
-    """Quantile Dirichlet Sampling: unbounded rewards under a mild condition on an upper quantile.
+    """Quantile Dirichlet Sampling, for unbounded rewards under a mild condition on an upper quantile.
 
-    The largest rewards, from rank ``q = ceil(n (1 - alpha))`` on, are replaced by their mean C, which gets the
-    Dirichlet weight of the number it stands for; the bonus is B(X, m, rho) of the untouched rewards. Theory asks
-    for ``rho >= (1 + alpha) / alpha^2``; the paper's experiments use 4.
+    The largest rewards, from rank ``q = ceil(n (1 - alpha))`` on, are replaced by their mean C, whose Dirichlet weight
+    is the number of rewards that it replaces. The bonus is B(X, m, rho) of the original rewards. The theory requires
+    ``rho >= (1 + alpha) / alpha^2``; the paper's experiments use 4.
 
     >>> QDS(rho=4, alpha=0.05)
     QDS(rho=4, alpha=0.05)
@@ -166,7 +166,7 @@ class QDS(Policy):
 
     rho: float = 4.0
     alpha: float = 0.05
-    assumes: ClassVar[str] = "bounded below, with a condition on an upper quantile; the proof wants a larger rho"
+    assumes: ClassVar[str] = "bounded below, with a condition on an upper quantile; the proof requires a larger rho"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = _PAPER
 
@@ -182,7 +182,7 @@ class QDS(Policy):
 
 @jit_sum
 def mean_shortfall(x: Floats, m: float) -> float:
-    """mean_i (m - x_i)^+, what the rewards lack to m on average."""
+    """Return mean_i (m - x_i)^+, the mean shortfall of the rewards from m."""
     total = 0.0
     for i in range(x.size):
         total += m - min(x[i], m)
@@ -191,36 +191,36 @@ def mean_shortfall(x: Floats, m: float) -> float:
 
 @verb
 def bonus(policy: Any, n: int, largest: float, shortfall: float, m: float) -> Any:
-    """Exploration bonus of a challenger: from the number of rewards, the largest and the mean shortfall at m."""
+    """Return a challenger's exploration bonus from the number of rewards, the largest, and the mean shortfall at m."""
 
 
 @implements(bonus, BDSParams)
 def bds_bonus(policy: BDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
-    """The known bound, or eq. (6)."""
+    """Return the known bound, or eq. (6)."""
     return policy.upper if policy.upper < math.inf else max(largest + policy.gamma, m + policy.rho * shortfall)
 
 
 @implements(bonus, RDSParams, RiskRDSParams)
 def rds_bonus(policy: Any, n: int, largest: float, shortfall: float, m: float) -> float:
-    """Eq. (5) with a leverage that grows with n."""
+    """Return eq. (5) with a leverage that grows with n."""
     return m + slow_growth(policy.growth, 1.0 + n) * shortfall
 
 
 @implements(bonus, QDSParams)
 def qds_bonus(policy: QDSParams, n: int, largest: float, shortfall: float, m: float) -> float:
-    """Eq. (5)."""
+    """Return eq. (5)."""
     return m + policy.rho * shortfall
 
 
 @jit
 def rank_of_tail(n: int, alpha: float) -> int:
-    """Rank (from 1, ascending) at which the upper tail of QDS begins."""
+    """Return the rank (from 1, ascending) at which the upper tail of QDS begins."""
     return max(math.ceil(n * (1.0 - alpha) - QUANTILE_SLACK), 1)
 
 
 @jit
 def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Rewards below the tail, and the tail, its smallest first."""
+    """Return the rewards below the tail, and the tail with its smallest value first."""
     rank = rank_of_tail(x.size, alpha)
     parted = scaled(x, 1.0)
     if x.size - rank >= _SHORT and rank > 1:
@@ -237,9 +237,10 @@ def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 @jit
 def tail_mean(tail: Floats, dropped: int, more: float) -> float:
-    """Mean of a tail without so many of its first values and with one more (none: NaN).
+    """Return the mean of a tail without its first ``dropped`` values and with one more value (NaN for none).
 
-    The sum is rounded once, so the order of the values leaves no trace: a kept contour can take away what it was given.
+    The sum is rounded once, so the result does not depend on the order of the values: a stored contour can remove
+    exactly what was added.
     """
     total, rest, size = 0.0, 0.0, tail.size - dropped
     for i in range(dropped, tail.size):
@@ -254,7 +255,7 @@ def tail_mean(tail: Floats, dropped: int, more: float) -> float:
 
 @jit
 def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
-    """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for fresh exponentials."""
+    """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for newly drawn exponentials."""
     total = rest
     for value in x:
         total += (value - m) * rng.standard_exponential()
@@ -263,18 +264,18 @@ def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
 
 @verb
 def reweighted(policy: Any, x: Floats) -> Any:
-    """What a duel reweights besides the bonus, for rewards x: values and Dirichlet weights (none: all 1)."""
+    """Return what a duel reweights besides the bonus: values and Dirichlet weights (empty if all are 1)."""
 
 
 @implements(reweighted, BDSParams, RDSParams)
 def all_rewards(policy: Any, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards as they are."""
+    """Return the rewards unchanged."""
     return x, np.empty(0)
 
 
 @implements(reweighted, QDSParams)
 def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
-    """The rewards below the tail, and the tail's mean with the weight of the tail."""
+    """Return the rewards below the tail, and the tail's mean with the weight of the tail."""
     below, tail = split_tail(x, policy.alpha)
     weights = np.empty(below.size + 1)
     set_all(weights, 1.0)
@@ -284,7 +285,7 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
 
 @implements(duel, BDSParams, RDSParams, QDSParams)
 def resampling_duel(policy: Any, state: History, challenger: int, leader: int, rng: np.random.Generator) -> bool:
-    """The challenger's mean, or else its index, reaches the leader's mean."""
+    """Whether the challenger's mean, or else its index, reaches the leader's mean."""
     m = state.means[leader]
     if state.means[challenger] >= m:
         return True

@@ -1,7 +1,7 @@
-"""What duels have to know about an arm's rewards: sums of powers and of shortfalls, updated with each new reward.
+"""What duels use of an arm's rewards: sums of powers and of shortfalls, updated with each new reward.
 
-Each arm has one record, its *sample*. BDS and RDS give all rewards the same weight, and the powers of all rewards are
-summed. For QDS only the powers of the rewards below the upper tail are, and ``tail.py`` updates them.
+Each arm has one record, its *sample*. BDS and RDS give all rewards the same weight, so the powers of all rewards are
+summed. For QDS, only the powers of the rewards below the upper tail are summed, and ``tail.py`` updates them.
 """
 
 import math
@@ -68,7 +68,7 @@ def add_powers(sample: Any, value: float, weight: float) -> None:
 
 @jit
 def start_sums(sample: Any, x: Floats, m: float) -> None:
-    """Forget all values; the next powers are about the mean of x, and the next shortfalls at m."""
+    """Forget all values, and start new powers about the mean of x and new shortfalls at m."""
     sample.known, sample.origin, sample.shortfall, sample.at = 0, sum_of(x) / x.size, 0.0, m
     sample.p1 = sample.p2 = sample.p3 = sample.p4 = 0.0
 
@@ -82,7 +82,7 @@ def add_shortfall(sample: Any, reward: float) -> None:
 
 @jit
 def all_sums(sample: Any, x: Floats, m: float) -> tuple[float, float, float, float]:
-    """S_k, k = 1 ... 4, of the offsets of all rewards x from m."""
+    """Return S_k, k = 1 ... 4, of the offsets of all rewards x from m."""
     if sample.known == 0:
         start_sums(sample, x, m)
     for i in range(sample.known, x.size):
@@ -93,7 +93,7 @@ def all_sums(sample: Any, x: Floats, m: float) -> tuple[float, float, float, flo
 
 @jit
 def take_shortfall(sample: Any, x: Floats, m: float) -> float:
-    """Compute the mean shortfall of x at m, from where later bounds begin."""
+    """Return the mean shortfall of x at m, and store it as the starting point of later bounds."""
     found = mean_shortfall(x, m)
     sample.shortfall, sample.at = found * x.size, m
     return found
@@ -101,7 +101,7 @@ def take_shortfall(sample: Any, x: Floats, m: float) -> float:
 
 @jit
 def shortfall_bounds(sample: Any, m: float) -> tuple[float, float]:
-    """Bounds on the mean shortfall at m: each shortfall has changed by at most as much as m.
+    """Return bounds on the mean shortfall at m; each shortfall has changed by at most as much as m.
 
     >>> sample, x = new_samples(1)[0], np.arange(16.0)
     >>> _ = all_sums(sample, x[:15], 2.0), all_sums(sample, x, 2.1)

@@ -1,8 +1,8 @@
 """The upper tail of an arm of QDS: its mean, and power sums of the rewards below it, updated with each new reward.
 
-After one more reward at most one value crosses the border between the tail and the rest. The values next to the border
-are therefore kept in order, in a window, and a reward costs a step among them. The border moves as slowly as a random
-walk. When it leaves the window, or the window is full, all rewards are parted again, which is rare.
+After one more reward, at most one value crosses the border between the tail and the rest. Therefore, the values next to
+the border are kept in order, in a window, and a reward costs one insertion there. The border moves as slowly as a
+random walk. When it leaves the window, or the window is full, all rewards are split again, which is rare.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from dirichlet_bandits.types import Floats
 
 @jit
 def _insert(window: Any, size: int, value: float) -> None:
-    """Add a value to so many values in ascending order."""
+    """Insert a value into the first ``size`` values, in ascending order."""
     while size > 0 and window[size - 1] > value:
         window[size] = window[size - 1]
         size -= 1
@@ -26,7 +26,7 @@ def _insert(window: Any, size: int, value: float) -> None:
 
 @shared
 def part(sample: Any, x: Floats, m: float, alpha: float) -> None:
-    """Part all rewards x into the tail and the rest, and compute all sums again."""
+    """Split all rewards x into the tail and the rest, and recompute all sums."""
     n, border = x.size, rank_of_tail(x.size, alpha) - 1
     first, end = max(border - WINDOW // 4, 0), min(border + WINDOW // 4, n)
     parted = scaled(x, 1.0)
@@ -49,7 +49,7 @@ def part(sample: Any, x: Floats, m: float, alpha: float) -> None:
 
 @jit
 def _add(sample: Any, reward: float, alpha: float) -> bool:
-    """Add a reward; return whether the least value of the tail is still in a window with room for another value."""
+    """Add a reward; return whether the smallest tail value is still in a window with room for another value."""
     n, window = sample.known, sample.window
     border, new_border = rank_of_tail(n, alpha) - 1, rank_of_tail(n + 1, alpha) - 1
     below = reward < window[border - sample.first]
@@ -76,7 +76,7 @@ def _add(sample: Any, reward: float, alpha: float) -> bool:
 
 @shared
 def tail_sums(sample: Any, x: Floats, lowest: float, m: float, alpha: float) -> Offsets:
-    """Power sums of the offsets from m of the rewards below the tail and of its mean, with the weight of the tail."""
+    """Return power sums of the offsets from m of the rewards below the tail, and of its mean with the tail's weight."""
     n = x.size
     if 4 * (n - sample.known) >= n:
         part(sample, x, m, alpha)

@@ -1,6 +1,6 @@
-"""BDS and RDS for which the first rewards of each arm count less than the others: see ``live/warm.py``.
+"""BDS and RDS in which the first rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
 
-In plain Python, with one pass over all rewards for a decision: live studies use it, simulations do not.
+This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """
 
 import math
@@ -13,28 +13,26 @@ from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.policies.dirichlet.rule import BDS, RDS
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.rounds import average_over_leaders
+from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
 from dirichlet_bandits.types import Floats
 
 
-class WeightedDuels:
-    """BDS or RDS for which past rewards count their weight: its decisions, and how probable they are.
+class WeightedDuels(WeightedRewards):
+    """BDS or RDS in which past rewards have their own weight: its decisions and their propensities.
 
-    The same as the compiled policies where the weight is 1 (a test compares them).
+    With weight 1, it equals the compiled policies (a test compares them).
     """
 
     def __init__(self, policy: Any, past: Sequence[Floats], weight: float) -> None:
+        super().__init__(past, weight)
         self._policy: BDS | RDS = policy
-        self._x = [list(x) for x in past]
-        self._w = [[weight] * x.size for x in past]
         self.pulls, self.means = np.zeros(len(past)), np.zeros(len(past))
         for arm in range(len(past)):
             self._judge(arm)
 
     def learn(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
-        """Take note of rewards that were observed."""
-        for arm, reward in zip(arms, rewards, strict=True):
-            self._x[arm].append(reward)
-            self._w[arm].append(1.0)
+        """Store rewards that were observed."""
+        super().learn(arms, rewards)
         for arm in set(arms):
             self._judge(arm)
 
@@ -56,7 +54,7 @@ class WeightedDuels:
         return max(float(x.max()) + float(policy.gamma or 0.0), m + float(policy.rho or 0.0) * shortfall)
 
     def _chances(self, leader: int) -> Floats:
-        """Each arm's probability of winning against this leader, 0 for those that do not duel."""
+        """Return each arm's probability of winning against this leader, 0 for those that do not duel."""
         m = float(self.means[leader])
         chances = np.zeros(len(self._x))
         for arm in np.flatnonzero(self.pulls < self.pulls[leader]).tolist():
@@ -65,11 +63,11 @@ class WeightedDuels:
         return chances
 
     def propensities(self) -> Floats:
-        """For every arm the probability that it is in the next round."""
+        """Return each arm's probability of being in the next round."""
         return average_over_leaders(self, self._chances)
 
     def select(self, rng: np.random.Generator) -> list[int]:
-        """The arms of the next round."""
+        """Return the arms of the next round."""
         most = np.flatnonzero(self.pulls == self.pulls.max())
         best = most[self.means[most] == self.means[most].max()]
         leader = int(best[int(rng.random() * best.size)])

@@ -26,7 +26,7 @@ from dirichlet_bandits.policies.tangents import below, calm, look, new_tangents
 
 @shortcut(IMEDParams, EmpiricalIMEDParams)
 def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """Pull the arm with the least index until the run is over."""
+    """Pull the arm with the smallest N_k D_k + log N_k until the run is over."""
     n_arms = state.pulls.size
     tangents, expansions = new_tangents(n_arms), make_expansions(n_arms)
     pulls, means = state.pulls, state.means

@@ -23,7 +23,7 @@ def incremental_imed(
 
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
-    """Return the propensities, with ties for the lead, and among a leader and its neighbors, shared equally."""
+    """Return the propensities; ties for the lead, and among a leader and its neighbors, are shared equally."""
     indices = specialised(all_indices, policy.params)(policy.params, state, np.random.default_rng(0))
     best = state.means == state.means.max()
     leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))

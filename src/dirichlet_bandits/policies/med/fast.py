@@ -55,13 +55,13 @@ def fewest_repeated(policy: Any) -> Any:
 
 @implements(fewest_repeated, MEDParams)
 def some_pulls(policy: MEDParams) -> int:
-    """Return a few pulls, because rewards are only counted."""
+    """Return the smallest number for a policy that only counts rewards."""
     return FEWEST_REPEATED
 
 
 @implements(fewest_repeated, EmpiricalMEDParams)
 def any_pulls(policy: EmpiricalMEDParams) -> int:
-    """Return 1, because rewards are stored."""
+    """Return 1 for a policy that stores rewards."""
     return 1
 
 

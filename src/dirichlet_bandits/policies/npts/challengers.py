@@ -1,4 +1,4 @@
-"""What the shortcut of NPTS keeps for each arm, and the density and the distribution function of an index from that."""
+"""What the shortcut of NPTS stores for each arm, and the density and distribution function of an index from it."""
 
 import math
 from typing import Any, NamedTuple
@@ -42,8 +42,11 @@ The index drawn in this step belongs to the normal variable ``z``, and lies betw
 
 
 class Challengers(NamedTuple):
-    """All arms: one record ``ARM`` each, contours, groups of old rewards, and what two bounds of errors hold
-    (``held_error`` in ``numerics/expansion.py`` keeps four numbers in a row)."""
+    """The records of all arms.
+
+    These are one record ``ARM`` per arm, contours, groups of old rewards, and the stored values of two error bounds
+    (``held_error`` in ``numerics/expansion.py`` keeps four numbers per row).
+    """
 
     arms: Any
     contours: Floats
@@ -53,14 +56,14 @@ class Challengers(NamedTuple):
 
 @shared
 def new_challengers(n_arms: int, upper: float) -> Challengers:
-    """Make room for so many arms."""
+    """Return empty records of all arms."""
     held = np.full((n_arms, 2, 4), np.nan)
     return Challengers(np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
 
 
 @jit
 def learn(policy: NPTSParams, state: History, challengers: Challengers, arm: int) -> None:
-    """Bring the power sums and the polynomial of an arm up to date."""
+    """Update the power sums and the polynomial of an arm."""
     known = challengers.arms[arm]
     if known.fitted < state.pulls[arm]:
         learn_sums(known, rewards(state, arm), policy.upper)
@@ -90,12 +93,12 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 
 @shared
 def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
-    """Draw the tangent at v; the arm's contour learns the rewards that it lacks, or is rebuilt."""
+    """Set the tangent at v; the arm's contour takes in the rewards that it lacks, or is rebuilt."""
     kept, known = challengers.contours[arm], challengers.arms[arm]
     if 2 * known.touched >= x.size:
         for value in x[known.touched :]:
             contour.append(kept, value, 1)
-    else:  # a contour estimates its error for the rewards that it knows, whatever the others
+    else:  # a contour estimates its error only for the rewards that it contains
         contour.build(kept, x, np.empty(0), b, v)
     value, slope = log_density_of(challengers, arm, x, b, v)
     known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
@@ -105,7 +108,7 @@ def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: flo
 def refresh_tangent(
     policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
 ) -> None:
-    """Make sure that the arm has a tangent for all its rewards, one that touches no farther from v than that."""
+    """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``."""
     known = challengers.arms[arm]
     if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
         draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
@@ -149,8 +152,10 @@ def rival_above(
 def index_below(
     policy: NPTSParams, state: History, challengers: Challengers, variance: float, arm: int, v: float, u: float
 ) -> bool:
-    """Whether u < P(index < v) for an arm with rewards of about this variance: by bounds, or by the distribution
-    function; where the index hardly ever is, the edge of that region decides."""
+    """Whether u < P(index < v) for an arm with rewards of about this variance.
+
+    Bounds or the distribution function decide; where the index hardly ever lies, the edge of that region decides.
+    """
     x, mean = rewards(state, arm), state.means[arm]
     if x.size >= EXPANSION_LEAST:
         learn_sums(challengers.arms[arm], x, policy.upper)

@@ -1,23 +1,25 @@
 """Steps of NPTS in which the indices of some arms are close.
 
-Where two arms are nearly tied, either may be pulled at every step. The indices of such arms are drawn at every step,
-which is cheap: with many rewards an index is compared by its normal variable (``quantiles.py``), with fewer its old
+When arms are nearly tied, any of them may be pulled at every step, so their indices are drawn at every step. This is
+cheap: with many rewards, an index is compared through its normal variable (``quantiles.py``); with fewer, its old
 rewards are drawn as a group (``numerics/resampling.py``). All other arms are *far*: one clock waits until one of their
-indices may be the largest.
+indices may be the largest. For example, with ten arms of which two are nearly tied, two indices are drawn at most steps
+instead of ten.
 
-Why a step has the law of the plain loop:
+Why a step has the distribution of the plain loop:
 
-1. The near arms' indices are drawn with their laws; let v be the largest of them. If v is not surely above a number
-   ``foot``, the indices of all other arms are drawn too, and the largest is pulled.
-2. Otherwise far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices), else the near
-   arm with the index v. As log-densities are concave, q_k is at most the mass r_k of the arm's tangent above the foot.
+1. The near arms' indices are drawn from their distributions; let v be the largest of them. If v is not surely above a
+   number ``foot``, the indices of all other arms are drawn too, and the largest is pulled.
+2. Otherwise, far arm k is pulled with probability q_k = P(V_k > v and V_k above all other far indices); else the near
+   arm with the index v is pulled. As log-densities are concave, q_k is at most the mass r_k of the arm's tangent above
+   the foot.
 3. A coin shows heads with probability r = sum r_k. If it does, k is chosen with probability r_k/r, and y is drawn from
    the tangent above the foot. Then k is pulled if y > v, with probability density/tangent at y, and if no other far
-   index is above y: in all with probability q_k.
+   index is above y. The probability of all this together is q_k.
 4. The coins are independent of the near arms' indices and of all rewards, and r stays the same until a far arm is
    pulled, so the number of the first head is drawn in advance.
 5. A contest ends after a given number of steps, when a far arm is pulled, or after a step in which v was not above the
-   foot. None of these looks at coins that are still to come.
+   foot. None of these depends on coins that are still to come.
 """
 
 import math
@@ -61,7 +63,7 @@ from dirichlet_bandits.types import Ints
 def draw_index(
     policy: NPTSParams, state: History, challengers: Challengers, arm: int, rng: np.random.Generator
 ) -> None:
-    """Draw an index, measured from the bound: bounds on it, or the index itself."""
+    """Draw an index, measured from the bound: either bounds on it or the index itself."""
     drawn = challengers.arms[arm]
     if drawn.reach > 0.0:
         drawn.z = rng.standard_normal()
@@ -74,7 +76,7 @@ def draw_index(
 
 @shared
 def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> bool:
-    """Whether the index that was drawn for the arm lies below v, measured from the bound."""
+    """Whether the index drawn for the arm lies below v, measured from the bound."""
     drawn = challengers.arms[arm]
     if v <= drawn.low or v >= drawn.high:
         return bool(drawn.low < v)
@@ -84,8 +86,10 @@ def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, ar
 
 @shared
 def index_is_larger(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
-    """Whether the first of two indices whose bounds overlap is larger: by finer bounds, else by a search for a number
-    between them."""
+    """Whether the first of two indices whose bounds overlap is larger.
+
+    Finer bounds decide, or else a search for a number between the indices.
+    """
     one, other = challengers.arms[first], challengers.arms[second]
     for k in (first, second):
         drawn = challengers.arms[k]
@@ -118,7 +122,7 @@ def better(
     arm: int,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
-    """Return the arm with the largest index so far and how many arms have it, after one more arm."""
+    """Return the arm with the largest index so far and how many arms tie for it, after one more arm."""
     if best < 0:
         return arm, 1
     largest, drawn = challengers.arms[best], challengers.arms[arm]
@@ -167,7 +171,7 @@ def far_winner(
     best: int,
     rng: np.random.Generator,
 ) -> int:
-    """The clock rings: return the far arm that is pulled, or else the best of the near arms."""
+    """Return the far arm that is pulled when the clock rings, or else the best of the near arms."""
     arm = ringing_arm(challengers.arms.rate, total, rng)
     known = challengers.arms[arm]
     y = foot + rng.standard_exponential() / known.fall
@@ -189,8 +193,10 @@ def largest_index(
     foot: float,
     rng: np.random.Generator,
 ) -> tuple[int, bool]:
-    """Draw the indices of the near arms, and those of the far arms if none of them is surely above the foot; return the
-    arm with the largest, and whether far arms were drawn."""
+    """Return the arm with the largest index, and whether far arms were drawn.
+
+    The indices of the near arms are drawn, and those of the far arms if none of them is surely above the foot.
+    """
     best, ties, i, drawn = -1, 0, 0, near
     while i < drawn:
         draw_index(policy, state, challengers, order[i], rng)
@@ -211,7 +217,7 @@ def contest(
     leader: int,
     rng: np.random.Generator,
 ) -> None:
-    """Play some steps, while there is room for rewards; by a clock alone if no other arm is near."""
+    """Play some steps while there is room for rewards, by a clock alone if no other arm is near."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
     near, foot = split(policy, state, challengers, order, leader)

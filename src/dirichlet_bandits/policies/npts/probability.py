@@ -1,9 +1,10 @@
-"""Which arm NPTS pulls: the law of a reweighted mean is a crossing probability, and who is the largest an integral.
+"""Propensities of NPTS: a reweighted mean has a crossing probability, and an integral gives the largest index.
 
-Large samples are compressed to a few weighted points. In a growing study the points follow the rewards: a compressed
-sample has the first moments of what it stands for, so two of them side by side may be compressed again, and the
-moments are still those of all their rewards. Blocks of rewards are joined in pairs, pairs of pairs and so on, like the
-digits of a binary counter. Thus a sample depends on the rewards alone, not on when somebody looked at it.
+Large samples are compressed to a few weighted points. In a growing study, the points are updated with the rewards: a
+compressed sample has the first moments of the rewards that it replaces, so two compressed samples may be joined and
+compressed again, and the moments are still those of all their rewards. Blocks of rewards are joined in pairs, pairs of
+pairs and so on, like the digits of a binary counter. Therefore, a sample depends only on the rewards, not on when it
+was used.
 """
 
 from typing import Final, NamedTuple
@@ -23,20 +24,20 @@ _BLOCK: Final = 2 * COMPRESSED_NODES  # as many rewards are their own sample
 
 
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
-    """The index exceeds v with the crossing probability of the rewards and the bound at v."""
+    """Return the propensities: an index exceeds v with the crossing probability of the rewards and the bound at v."""
     every, upper = moved_rewards(state, policy.upper)
     return random_index_propensities([resampled_index(*compress(x, np.empty(0)), upper) for x in every])
 
 
 def moved_rewards(state: History, upper: float) -> tuple[list[Floats], float]:
-    """The rewards of all arms and the bound, less the very first reward: far from 0 digits would be lost."""
+    """Return the rewards of all arms and the bound, minus the very first reward, to keep digits far from 0."""
     every = [rewards.py_func(state, arm) for arm in range(state.pulls.size)]  # type: ignore[attr-defined]
     origin = every[0][0]
     return [x - origin for x in every], float(upper - origin)
 
 
 class Block(NamedTuple):
-    """Points and weights that stand for so many rewards in a row."""
+    """Points and weights that replace a number of consecutive rewards."""
 
     size: int
     points: Floats
@@ -44,21 +45,21 @@ class Block(NamedTuple):
 
 
 class IncrementalSamples:
-    """The same in a growing study, from samples that follow the rewards."""
+    """Propensities in a growing study, from samples that are updated with the rewards."""
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         (self._upper,) = policy.params
         self._blocks: list[list[Block]] = [[] for _ in range(n_arms)]
 
     def propensities(self, state: History) -> Floats:
-        """As the plain ones, from the samples."""
+        """Return the propensities from the samples."""
         every, upper = moved_rewards(state, self._upper)
         samples = [follow(blocks, x) for blocks, x in zip(self._blocks, every, strict=True)]
         return random_index_propensities([resampled_index(points, weights, upper) for _, points, weights in samples])
 
 
 def follow(blocks: list[Block], x: Floats) -> Block:
-    """Bring an arm's blocks, large ones first, up to its rewards x; all of them as one.
+    """Update an arm's blocks, large ones first, with its rewards x; return all blocks as one.
 
     >>> blocks, x = [], np.arange(200.0)
     >>> sample = follow(blocks, x)
@@ -79,7 +80,7 @@ def follow(blocks: list[Block], x: Floats) -> Block:
 
 
 def joined(blocks: list[Block]) -> Block:
-    """One sample for the rewards of several blocks."""
+    """Return one sample for the rewards of several blocks."""
     points = np.concatenate([block.points for block in blocks])
     weights = np.concatenate([block.weights for block in blocks])
     return Block(sum(block.size for block in blocks), *compress(points, weights))

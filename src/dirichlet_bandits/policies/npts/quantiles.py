@@ -1,12 +1,14 @@
 """An index of NPTS as a function of a normal variable, with a bound on the error.
 
-With many rewards the index is nearly normal, and we can tell which of two indices is larger without drawing a weight
-for every reward. If z is a standard normal variable, V = F^(-1)(Phi(z)) has the distribution F. Cornish and Fisher's
-polynomial in z, from the first four moments of the rewards, is close to V. The argument for how close it is:
+With many rewards, the index is nearly normal, so we can usually decide which of two indices is larger without drawing a
+weight for every reward. If z is a standard normal variable, V = F^(-1)(Phi(z)) has the distribution F. Cornish and
+Fisher's polynomial in z, from the first four moments of the rewards, is close to V. If we know how close, two normal
+variables give an interval for each of two indices; for example, an index in [0.51, 0.52] is below one in [0.55, 0.56],
+whatever the weights are. The argument for how close the polynomial is:
 
 1. ``numerics/expansion.py`` gives F(v) from four power sums, with an error of at most e.
-2. At the polynomial of z this expansion differs from Phi(z) by less than e: the difference is an explicit function of z
-   and three numbers, and a test finds at most e/2 wherever it looks.
+2. At the polynomial of z, this expansion differs from Phi(z) by less than e: the difference is an explicit function of
+   z and three numbers, and a test finds at most e/2 wherever it looks.
 3. So F at the polynomial of z + t is at least Phi(z + t) - 2 e, which is at least Phi(z) if
 
        t = 1.45 * 2 e sqrt(2 pi) exp(z^2/2) <= 0.1.
@@ -33,7 +35,7 @@ _MARGIN: Final = 1.45 * 2.0 * math.sqrt(2.0 * math.pi)
 
 @jit
 def learn_sums(arm: Any, x: Floats, upper: float) -> None:
-    """Add the rewards that are new to the power sums of an arm; the bound counts as one of the values."""
+    """Add the new rewards to the power sums of an arm; the bound counts as one of the values."""
     if arm.known == 0:
         arm.origin = sum_of(x) / x.size
         a = upper - arm.origin
@@ -94,7 +96,7 @@ def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
 
 @jit
 def polynomial_error(held: Floats, each: float, skew: float, kurtosis: float, largest: float) -> float:
-    """Bound the error of the expansion at every number that the polynomial can be, for 1/each values."""
+    """Return a bound on the error of the expansion at all values that the polynomial can take, for 1/each values."""
     short = math.sqrt(each)
     t = 4.4 * short  # such a number is at most 4.4 deviations from the mean
     h3 = (skew + t * (3.0 + t * t)) * short * (1.0 / 3.0)
@@ -105,8 +107,10 @@ def polynomial_error(held: Floats, each: float, skew: float, kurtosis: float, la
 
 @jit
 def index_bounds(arm: Any, z: float, lowest: float, finely: bool) -> tuple[float, float]:
-    """Return two numbers between which the index lies for this z, wide ones or as fine as possible; all are measured
-    from the bound, including the lowest reward."""
+    """Return two numbers between which the index lies for this z, either wide or as fine as possible.
+
+    All numbers are measured from the bound, including the lowest reward.
+    """
     reach = arm.reach
     near = min(max(z, -reach), reach)
     v = arm.a0 + near * (arm.a1 + near * (arm.a2 + near * arm.a3))

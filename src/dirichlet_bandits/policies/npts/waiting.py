@@ -1,4 +1,4 @@
-"""Waiting for the challengers of a clear leader, which is pulled again and again until the one clock rings."""
+"""Waiting for the challengers of a clear leader, which is pulled repeatedly until one clock rings."""
 
 import math
 from typing import Any, NamedTuple
@@ -28,10 +28,12 @@ _WIDER, _MORE = 1.05, 1.25  # by what factors the variance and the number of the
 
 
 class Certificate(NamedTuple):
-    """The leader's index is below the foot with probability at most ``rate``, while the leader has at least as many
-    rewards as now, none below ``low``, of at least this mean and at most this variance.
+    """A bound ``rate`` on the probability that the leader's index is below the foot.
 
-    With more than ``most`` rewards, or a mean above ``high``, this is still true, but a new foot is better.
+    It holds while the leader has at least as many rewards as now, none below ``low``, with at least this mean and at
+    most this variance.
+
+    With more than ``most`` rewards, or a mean above ``high``, the bound still holds, but a new foot is better.
     """
 
     rate: float
@@ -53,12 +55,13 @@ def squares_of(known: Any, n: int, mean: float, upper: float) -> float:
 def certify(n: int, mean: float, squares: float, low: float, upper: float, foot: float) -> Certificate:
     """Bound the probability that the index of a leader with these rewards is below the foot, with some room.
 
-    Bernstein's inequality: for n rewards, none below l, of mean m and variance s, whatever the bound that NPTS adds,
+    Bernstein's inequality states that for n rewards, none below l, with mean m and variance s, whatever bound NPTS
+    adds,
 
         P(index < m - z) <= exp(-n z^2 / (2 (s + (m - l) z))),
 
-    which for a given m - z is less if n or m are larger or s is smaller. It is Chernoff's product of 1/(1 - lam a_i),
-    a_i = m - z - x_i, with -log(1 - y) <= y + y^2/(2 (1 - Y)) for y <= Y and the best lam.
+    which, for a given m - z, is smaller if n or m is larger or s is smaller. It is Chernoff's product of
+    1/(1 - lam a_i), a_i = m - z - x_i, with -log(1 - y) <= y + y^2/(2 (1 - Y)) for y <= Y and the best lam.
     """
     variance = max(_WIDER * squares / n, (upper - low) ** 2 / (n * n))
     deviation = math.sqrt(variance / n)
@@ -70,7 +73,7 @@ def certify(n: int, mean: float, squares: float, low: float, upper: float, foot:
 
 @jit
 def holds(certificate: Certificate, n: int, mean: float, low: float, squares: float) -> bool:
-    """Whether the certificate is good for a leader as it is now."""
+    """Whether the certificate is valid for the leader's present rewards."""
     return (
         certificate.mean <= mean <= certificate.high
         and n <= certificate.most
@@ -81,8 +84,10 @@ def holds(certificate: Certificate, n: int, mean: float, low: float, squares: fl
 
 @jit
 def pulls_below(certificate: Certificate, block: Floats, n: int, squares: float, centre: float) -> tuple[int, float]:
-    """Return how many of the next rewards the leader may earn before their number, variance or a new low ends the
-    certificate, and the sum of squares after them."""
+    """Return the number of rewards up to the one that ends the certificate, and the sum of squares after it.
+
+    The number of rewards, their variance or a new low may end the certificate.
+    """
     for i in range(block.size):
         squares += (block[i] - centre) ** 2
         if n + i >= certificate.most or squares > certificate.variance * (n + i + 1) or block[i] < certificate.low:
@@ -114,7 +119,7 @@ def winner(
     foot: float,
     rng: np.random.Generator,
 ) -> int:
-    """The clock rings: return the arm that is pulled (step 1). The leader's index is its quantile at u."""
+    """Return the arm that is pulled when the clock rings (step 1); the leader's index is its quantile at u."""
     rate = challengers.arms[leader].rate
     variance = challengers.arms[leader].deviation ** 2 * state.pulls[leader]
     arm = ringing_arm(challengers.arms.rate, sum_of(challengers.arms.rate), rng)
@@ -148,7 +153,7 @@ def wait_by_clock(
 ) -> bool:
     """Pull the leader until another arm is pulled, the certificate ends, or there is no room for rewards.
 
-    Returns False if the clock would ring too often to wait.
+    Return False if the clock would ring too often to wait.
     """
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, means, lows = state.pulls, state.means, state.lows

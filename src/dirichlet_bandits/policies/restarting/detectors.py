@@ -63,7 +63,7 @@ class MeanShiftParams(NamedTuple):
 
 @dataclass(frozen=True)
 class GLR(Detector):
-    """An alarm when some split of an arm's rewards since its restart separates two means too well to be chance.
+    """A change detector: some split of an arm's rewards since its restart separates two means too well to be chance.
 
     The statistic is sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}), with the Bernoulli divergence; it
     serves all rewards in [0, 1]. It is computed after every ``every``-th reward of an arm and compared with a
@@ -93,7 +93,7 @@ class GLR(Detector):
 
 @dataclass(frozen=True)
 class CUSUM(Detector):
-    """An alarm when an arm's rewards have drifted away from the mean u of its first rewards.
+    """A change detector: an arm's rewards have drifted away from the mean u of its first rewards.
 
     After the first ``first`` rewards, g+ = max(0, g+ + x - u - drift) and g- = max(0, g- + u - x - drift) are updated
     with every reward x, and the larger one raises an alarm when it reaches ``threshold``. With ``every`` above 1, this
@@ -124,7 +124,7 @@ class CUSUM(Detector):
 
 @dataclass(frozen=True)
 class MeanShift(Detector):
-    """An alarm when the sums of the older and the newer half of an arm's last ``window`` rewards differ too much.
+    """A change detector: the sums of the two halves of an arm's last ``window`` rewards differ too much.
 
     >>> MeanShift(window=200, threshold=45.0)
     MeanShift(window=200, threshold=45.0)

@@ -111,7 +111,7 @@ def draw_by_probability(policy: EXP3SParams, state: Weights, rng: np.random.Gene
 
 @implements(update, EXP3SParams)
 def reweigh(policy: EXP3SParams, state: Weights, arm: int, reward: float, rng: np.random.Generator) -> Weights:
-    """Raise the arm's weight by its reward over its probability, share, and normalize the weights."""
+    """Raise the arm's weight by its reward over its probability, share among all arms, and normalize the weights."""
     state.pulls[arm] += 1
     if state.pulls[arm] == 1:
         return state

@@ -96,7 +96,7 @@ class GLRKLUCB(_Published):
 
 @dataclass(frozen=True)
 class MUCB(_Published):
-    """UCB1 that restarts all arms after an alarm: when the halves of a window of an arm's rewards differ.
+    """UCB1 that restarts all arms when the two halves of a window of an arm's rewards differ.
 
     The index is mu_k + sqrt(2 log(t - tau) / N_k). An arm's last ``window`` rewards raise an alarm if the sums of their
     halves differ by more than ``threshold``, by default b = sqrt(w log(2 K T^2) / 2). A decision explores with
@@ -162,7 +162,7 @@ def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> floa
 
 @dataclass(frozen=True)
 class CUSUMUCB(_Published):
-    """UCB that restarts single arms after an alarm: when an arm's rewards drift away from the mean of its first ones.
+    """UCB that restarts a single arm when its rewards drift away from the mean of its first rewards.
 
     The index is mu_k + sqrt(xi log(N_1 + ... + N_K) / N_k), from each arm's rewards since its last restart. The
     detector is :class:`CUSUM` with ``first``, ``drift`` and ``threshold``, by default log(T / G) for G changes. A

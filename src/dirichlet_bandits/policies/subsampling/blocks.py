@@ -1,4 +1,4 @@
-"""Blocks of consecutive rewards: their means from running sums, and which one a challenger meets."""
+"""Blocks of consecutive rewards: their means from running sums, and which block a challenger meets."""
 
 import math
 from enum import IntEnum
@@ -12,7 +12,7 @@ from dirichlet_bandits.types import Floats
 
 
 class Block(IntEnum):
-    """Which of the leader's blocks the challenger meets: a random one, the last, one of a sequence, or all of them."""
+    """Which of the leader's blocks the challenger meets: a random one, the last, one from a sequence, or all."""
 
     RANDOM = 0
     LAST = 1
@@ -22,7 +22,7 @@ class Block(IntEnum):
 
 @jit
 def block_start(block: int, u: float, n_leader: int, n: int) -> int:
-    """Where the block of n rewards starts, from a number u in [0, 1): a uniform variable, or the sequence's number.
+    """Return the start of the block of n rewards; u in [0, 1) is uniform or from the sequence.
 
     >>> block_start(Block.SEQUENCE, 0.5, 8, 3)
     3
@@ -34,7 +34,7 @@ def block_start(block: int, u: float, n_leader: int, n: int) -> int:
 
 @jit
 def van_der_corput(r: int) -> float:
-    """The r-th number of van der Corput's sequence: the binary digits of r, mirrored at the point.
+    """Return the r-th number of van der Corput's sequence: the binary digits of r, mirrored at the point.
 
     >>> van_der_corput(1), van_der_corput(2), van_der_corput(3), van_der_corput(6)
     (0.5, 0.25, 0.75, 0.375)
@@ -52,16 +52,16 @@ def van_der_corput(r: int) -> float:
 
 @jit
 def mean_from(origin: float, distance: float, n: int) -> float:
-    """Mean of n rewards from the sum of their distances from one of them."""
+    """Return the mean of n rewards from the sum of their distances from one of them."""
     # So written whole numbers and their halves give the mean that adding them up would give: ties stay ties.
     return (n * origin + distance) / n if distance != 0.0 else origin
 
 
 @jit
 def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
-    """What is stored for the reward after the n-th: the first reward itself, then sums of distances from it.
+    """Return what is stored after the n-th reward: the first reward itself, then sums of distances from it.
 
-    Rewards far from 0, and close to each other, would drown in sums of their own.
+    Plain sums would lose the digits of rewards that are far from 0 and close to each other.
     """
     if n < 2:
         return reward if n == 0 else reward - pool[first]
@@ -70,7 +70,7 @@ def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
 
 @jit
 def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
-    """Mean of n consecutive rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
+    """Return the mean of n rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
     end = start + n - 1
     distance = (pool[first + end] if end > 0 else 0.0) - (pool[first + start - 1] if start > 1 else 0.0)
     return mean_from(pool[first], distance, n)
@@ -78,5 +78,5 @@ def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
 
 @jit
 def remember_running_sum(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """``update``: store the running sum that this reward ends."""
+    """Store the running sum that ends with this reward. This is ``update`` of these policies."""
     return append(state, arm, reward, running_sum(state.pool, state.start[arm], state.pulls[arm], reward))

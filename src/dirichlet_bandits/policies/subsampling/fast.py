@@ -1,9 +1,10 @@
-"""The shortcut of RB-SDA, LB-SDA, LDS-SDA and SSMC: nothing but the duels, which make the decisions of the plain loop.
+"""The shortcut of RB-SDA, LB-SDA, LDS-SDA and SSMC, which makes the same decisions as the plain loop.
 
-A duel with a given block costs the same however long the histories are: the mean of a block follows from two running
-sums. SSMC compares a challenger with all blocks. But blocks that a challenger did not reach it will not reach later, as
-long as the leader stays the same and the challenger is not pulled. So only blocks that end with new rewards of the
-leader are compared.
+The mean of a block follows from two running sums, so a duel with a given block costs the same however long the
+histories are. For example, the mean of rewards 4 to 6 is (S_6 - S_3) / 3, where S_i is the sum of the first i rewards.
+SSMC compares a challenger with all blocks of the leader. But the challenger can never reach a block that it did not
+reach before, as long as the leader stays the same and the challenger is not pulled. So only blocks that end with new
+rewards of the leader are compared.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ from dirichlet_bandits.types import Ints
 
 @shortcut(BlockParams)
 def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Play to the horizon."""
+    """Play until the run is over."""
     seen, arms = np.zeros(run.pulls.size, np.int64), np.zeros(run.pulls.size, np.int64)
     r, leader = round_number(run.pulls), -1
     while not ended(run.progress):
@@ -43,7 +44,7 @@ def play_blocks(policy: BlockParams, state: History, run: Run, rng: np.random.Ge
 def choose_arms(
     policy: BlockParams, state: History, leader: int, r: int, seen: Ints, arms: Ints, rng: np.random.Generator
 ) -> int:
-    """Write down the arms that round r pulls, and return their number.
+    """Write the arms that round r pulls, and return their number.
 
     ``seen`` is, for each challenger, the number of the leader's rewards whose blocks it does not reach.
     """

@@ -1,8 +1,10 @@
 """The shortcut of WR-SDA and BESA: duels without a copy of the rewards.
 
-All rewards of an arm come from one distribution, so their order carries no information. Rewards drawn without
-replacement have the same distribution in whatever order the rewards are stored, so a duel may leave them where its
-draws moved them. The plain loop, whose decisions must not change the state, draws from a copy.
+A duel draws some of the leader's rewards without replacement, by moving them to the front of the array. All rewards of
+an arm come from one distribution, so their order carries no information. Rewards drawn without replacement have the
+same distribution in whatever order the rewards are stored, so a duel may leave them where its draws moved them. For
+example, a draw of 2 rewards from (a, b, c, d) may leave (c, a, b, d), from which the next duel draws as well as from
+the original. The plain loop, whose decisions must not change the state, draws from a copy.
 """
 
 import numpy as np
@@ -21,7 +23,7 @@ from dirichlet_bandits.types import Ints, Words
 
 @shortcut(SubsetParams)
 def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Play to the horizon."""
+    """Play until the run is over."""
     arms, words, r = np.zeros(run.pulls.size, np.int64), further_words(rng), round_number(run.pulls)
     while not ended(run.progress):
         n_pulled = choose_arms(policy, state, r, arms, words, rng)
@@ -38,7 +40,7 @@ def play_subsets(policy: SubsetParams, state: History, run: Run, rng: np.random.
 def choose_arms(
     policy: SubsetParams, state: History, r: int, arms: Ints, words: Words, rng: np.random.Generator
 ) -> int:
-    """Write down the arms that round r pulls, and return their number."""
+    """Write the arms that round r pulls, and return their number."""
     if policy.knockout:
         tournament(policy.tie, state, state.pool, arms, words, rng)
         return 1

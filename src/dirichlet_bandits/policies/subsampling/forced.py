@@ -13,11 +13,12 @@ FORCED: Final = {"sqrt-log": int(Growth.SQRT_LOG), "cbrt-log": int(Growth.CBRT_L
 
 @jit
 def round_number(pulls: Ints) -> int:
-    """The number r of the next round if every round after the first, which pulls all arms, had pulled one arm.
+    """Return the number r of the next round, as if every round after the first had pulled one arm.
 
-    So it is with two arms. With K arms and several winners in some rounds the true number lies between r/K and r, and
-    functions that grow as slowly as f do not notice. In a live study rewards come in any order and rounds have no end,
-    but the number of rewards is always known: decisions depend on the rewards alone.
+    The first round pulls all arms. With two arms, r is exact. With K arms and several winners in some rounds, the true
+    number lies between r/K and r, which makes little difference to functions that grow as slowly as f. In a live study,
+    rewards come in any order and rounds have no end, but the number of rewards is always known, so decisions depend
+    only on the rewards.
 
     >>> import numpy as np
     >>> round_number(np.array([5, 2]))
@@ -31,11 +32,11 @@ def round_number(pulls: Ints) -> int:
 
 @jit
 def exploration_level(forced: int, r: int) -> float:
-    """Challengers with fewer rewards win round r without a duel; no arm has fewer than 0."""
+    """Return the number of rewards below which a challenger wins round r without a duel; 0 if not forced."""
     return 0.0 if forced == NOT_FORCED else slow_growth(forced, float(r))
 
 
 @jit
 def wins_untried(forced: int, pulls: Ints, challenger: int) -> bool:
-    """Whether forced exploration spares the challenger its duel."""
+    """Whether the challenger wins by forced exploration, without a duel."""
     return pulls[challenger] < exploration_level(forced, round_number(pulls))

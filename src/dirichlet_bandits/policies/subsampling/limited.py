@@ -1,11 +1,11 @@
-"""LB-SDA with limited memory: an arm keeps its last rewards only, about (log r)^2 of them."""
+"""LB-SDA with limited memory: each arm keeps only its last rewards, about (log r)^2 of them."""
 
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability
@@ -26,18 +26,15 @@ class LimitedParams(NamedTuple):
 
 
 class LastRewards(NamedTuple):
-    """A tally, and running sums of the last rewards of each arm.
+    """A tally, its pulls and means, and running sums of the last rewards of each arm.
 
-    ``sums_of[k, begin[k] : begin[k] + kept[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward:
-    the mean of its last n rewards follows from the last of them and the one n places before.
+    ``sums_of[k, begin[k] : begin[k] + kept[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward.
+    The mean of its last n rewards follows from the last of them and the one n places before.
     """
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     sums_of: Floats
     origin: Floats
     begin: Ints
@@ -46,34 +43,33 @@ class LastRewards(NamedTuple):
 
 @implements(init, LimitedParams)
 def keep_nothing_yet(policy: LimitedParams, n_arms: int) -> LastRewards:
-    """No rewards yet."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    """Return a state without rewards."""
+    tally = new_tally(n_arms)
     begin, kept = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return LastRewards(
-        pulls, means, sums, carry, lows, highs, np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms), begin, kept
-    )
+    sums_of, origin = np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms)
+    return LastRewards(tally.pulls, tally.means, tally, sums_of, origin, begin, kept)
 
 
 @jit
 def with_room(state: LastRewards, arm: int) -> LastRewards:
-    """Make room for one more sum of the arm: copy what is kept to the front of new rows, four times as long."""
+    """Make room for one more sum of the arm by copying what is kept to the front of rows four times as long."""
     first, n, room = state.begin[arm], state.kept[arm], state.sums_of.shape[1]
     if first + n + 1 < room:
         return state
-    pulls, means, sums, carry, lows, highs, old, origin, begin, kept = state
+    pulls, means, tally, old, origin, begin, kept = state
     new = np.zeros((pulls.size, max(room, 4 * n)))
     for k in range(pulls.size):
         for i in range(kept[k] + 1):
             new[k, i] = old[k, begin[k] + i] - old[k, begin[k]]
         begin[k] = 0
-    return LastRewards(pulls, means, sums, carry, lows, highs, new, origin, begin, kept)
+    return LastRewards(pulls, means, tally, new, origin, begin, kept)
 
 
 @implements(update, LimitedParams)
 def keep_the_last(
     policy: LimitedParams, state: LastRewards, arm: int, reward: float, rng: np.random.Generator
 ) -> LastRewards:
-    """One more reward; an arm that keeps enough of them for this round drops its oldest."""
+    """Add a reward; an arm that keeps enough rewards for this round drops its oldest."""
     r = max(round_number(state.pulls), 1)
     if state.pulls[arm] == 0:
         state.origin[arm] = reward
@@ -84,13 +80,13 @@ def keep_the_last(
     last = state.begin[arm] + state.kept[arm]
     state.sums_of[arm, last + 1] = state.sums_of[arm, last] + (reward - state.origin[arm])
     state.kept[arm] += 1
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     return state
 
 
 @jit
 def mean_of_last(state: LastRewards, arm: int, n: int) -> float:
-    """Mean of the arm's last n rewards, of all that it ever had if nothing was dropped."""
+    """Return the mean of the arm's last n rewards, or of all rewards if none was dropped."""
     if n == state.pulls[arm]:
         return state.means[arm]
     last = state.begin[arm] + state.kept[arm]
@@ -99,9 +95,9 @@ def mean_of_last(state: LastRewards, arm: int, n: int) -> float:
 
 @jit
 def reaches_the_last(policy: LimitedParams, state: LastRewards, challenger: int, leader: int, unused: Any) -> bool:
-    """Whether the mean of what the challenger has kept reaches that of as many of the leader's last rewards.
+    """Whether the mean of the challenger's kept rewards reaches that of as many of the leader's last rewards.
 
-    Nothing is random: this is the duel, and its probability.
+    Nothing is random, so this is both the duel and its probability.
     """
     if wins_untried(policy.forced, state.pulls, challenger):
         return True

@@ -1,6 +1,6 @@
 """The probability that a challenger wins its duel with a block of the leader's rewards.
 
-With a random block it is the share of the leader's blocks that the challenger reaches; otherwise it is 0 or 1.
+With a random block, it is the share of the leader's blocks that the challenger reaches; otherwise, it is 0 or 1.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ UNCOUNTABLE = (
 
 
 class Counts(NamedTuple):
-    """For each challenger, how many of its leader's blocks it reaches, and which of them were counted.
+    """How many of its leader's blocks each challenger reaches, and which of them were counted.
 
     ``own`` and ``seen`` are the numbers of the challenger's and of the leader's rewards at the last count.
     """
@@ -35,13 +35,13 @@ class Counts(NamedTuple):
 
 
 def new_counts(n_arms: int) -> Counts:
-    """Nothing is counted yet."""
+    """Return empty counts."""
     return Counts(*np.full((4, n_arms), -1))
 
 
 @implements(incremental_win_probability, BlockParams)
 def block_win(policy: BlockParams, state: History, challenger: int, leader: int, counts: Counts) -> float:
-    """The probability; if all blocks matter, only those that end with new rewards of the leader are counted."""
+    """Return the probability; if all blocks matter, count only those that end with new rewards of the leader."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return 1.0
     running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
@@ -62,7 +62,7 @@ def block_win(policy: BlockParams, state: History, challenger: int, leader: int,
 
 @implements(win_probability, BlockParams, LimitedParams)
 def win_at_once(policy: Any, state: Any, challenger: int, leader: int) -> float:
-    """The same probability, with all blocks counted."""
+    """Return the same probability, counting all blocks."""
     counts = np.full((4, state.pulls.size), -1)
     return incremental_win_probability(
         policy, state, challenger, leader, Counts(counts[0], counts[1], counts[2], counts[3])

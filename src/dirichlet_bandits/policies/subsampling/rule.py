@@ -41,8 +41,10 @@ class BlockParams(NamedTuple):
 
 
 class SubsetParams(NamedTuple):
-    """The function of forced exploration, the probability that the arm with fewer rewards wins a tie, and whether the
-    arms meet in a knock-out tournament."""
+    """The parameters of duels on subsets: forced exploration, ties, and whether there is a tournament.
+
+    ``tie`` is the probability that the arm with fewer rewards wins a tie.
+    """
 
     forced: int
     tie: float
@@ -51,9 +53,9 @@ class SubsetParams(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsamplingPolicy(Policy):
-    """Duels on sub-samples; with ``forced`` a challenger that has fewer than f(r) rewards in round r wins anyway.
+    """Duels on sub-samples; with ``forced``, a challenger with fewer than f(r) rewards in round r always wins.
 
-    f(r) is sqrt(log r) or the cubic root of log r. See :func:`round_number` for r.
+    f(r) is sqrt(log r) or the cube root of log r. See :func:`round_number` for r.
     """
 
     forced: ForcedName | None = field(default=None, metadata={"later": True})
@@ -75,11 +77,11 @@ class SubsamplingPolicy(Policy):
 class RBSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against a random block of the leader's rewards.
 
-    The challenger with n rewards wins iff its mean is at least that of n consecutive rewards of the leader,
-    the block's start being uniform over all starts that leave it inside the history.
+    The challenger with n rewards wins if its mean is at least that of n consecutive rewards of the leader. The start of
+    the block is uniform over all starts for which the block fits in the history.
 
-    ``forced="sqrt-log"`` lets a challenger with fewer than sqrt(log r) rewards in round r win without a duel: with it
-    the policy is optimal for every one-parameter exponential family. ``"cbrt-log"``: the cubic root of log r.
+    With ``forced="sqrt-log"``, a challenger with fewer than sqrt(log r) rewards in round r wins without a duel, and the
+    policy is optimal for every one-parameter exponential family. ``"cbrt-log"`` uses the cube root of log r.
 
     >>> RBSDA()
     RBSDA(forced=None)
@@ -87,7 +89,7 @@ class RBSDA(SubsamplingPolicy):
     Reference: Baudry, Kaufmann and Maillard, NeurIPS 2020.
     """
 
-    assumes: ClassVar[str] = f"{_FAMILY}: Bernoulli, Gaussian or Poisson; any other with forced"
+    assumes: ClassVar[str] = f"{_FAMILY}: Bernoulli, Gaussian or Poisson, or any other with forced"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
     _block: ClassVar[Block] = Block.RANDOM
@@ -97,11 +99,11 @@ class RBSDA(SubsamplingPolicy):
 class LBSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against the leader's last rewards.
 
-    The challenger with n rewards wins iff its mean is at least that of the last n rewards of the leader. Nothing is
-    random but ties for the lead. ``forced`` as in :class:`RBSDA`; the authors take ``"cbrt-log"``.
+    The challenger with n rewards wins if its mean is at least that of the last n rewards of the leader. Nothing is
+    random except ties for the lead. ``forced`` is the same as in :class:`RBSDA`; the authors use ``"cbrt-log"``.
 
-    ``memory="log2"`` limits the memory: an arm keeps its last max(10, (log r)^2) rewards, r being the round of its last
-    pull, and duels are on what is kept. Counts and the leader stay as they are.
+    ``memory="log2"`` limits the memory: an arm keeps its last max(10, (log r)^2) rewards, where r is the round of its
+    last pull, and duels use only the rewards that are kept. Counts and the leader do not change.
 
     >>> LBSDA(forced="cbrt-log", memory="log2")
     LBSDA(forced='cbrt-log', memory='log2')
@@ -129,9 +131,9 @@ class LBSDA(SubsamplingPolicy):
 class LDSSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against a block that moves through the leader's rewards.
 
-    The challenger with n rewards meets the leader's rewards s + 1, ..., s + n, s = ceil(u_r (N - n)), N being the
-    leader's number of rewards and u_r the r-th number of van der Corput's sequence, which fills [0, 1] evenly:
-    :class:`RBSDA` without chance. ``forced`` as there.
+    The challenger with n rewards meets the leader's rewards s + 1, ..., s + n with s = ceil(u_r (N - n)), where N is
+    the leader's number of rewards and u_r the r-th number of van der Corput's sequence, which fills [0, 1] evenly. This
+    is a deterministic version of :class:`RBSDA`, with the same ``forced``.
 
     >>> LDSSDA()
     LDSSDA(forced=None)
@@ -148,8 +150,8 @@ class LDSSDA(SubsamplingPolicy):
 class SSMC(SubsamplingPolicy):
     """Sub-sample mean comparison: the challenger's mean against all blocks of the leader's rewards.
 
-    The challenger with n rewards wins iff its mean is at least that of some n consecutive rewards of the leader.
-    ``forced`` as in :class:`RBSDA`; here the theory needs it.
+    The challenger with n rewards wins if its mean is at least that of some n consecutive rewards of the leader.
+    ``forced`` is the same as in :class:`RBSDA`; the theory of this policy requires it.
 
     >>> SSMC()
     SSMC(forced='sqrt-log')
@@ -168,10 +170,10 @@ class SSMC(SubsamplingPolicy):
 class WRSDA(SubsamplingPolicy):
     """Duels of equal sample sizes: the challenger's mean against rewards of the leader drawn without replacement.
 
-    The challenger with n rewards wins iff its mean is at least that of n of the leader's rewards, all choices of n
-    being equally probable. ``forced`` as in :class:`RBSDA`. ``ties="random"``: equal means are decided by a coin, as in
-    the authors' program. The exact probability of a win would take a count of all choices, so live studies, which
-    record propensities, do not take this policy.
+    The challenger with n rewards wins if its mean is at least that of n of the leader's rewards, where all choices of n
+    rewards are equally probable. ``forced`` is the same as in :class:`RBSDA`. With ``ties="random"``, a coin decides
+    between equal means, as in the authors' program. The exact probability of a win would take a count of all choices,
+    so live studies, which record propensities, refuse this policy.
 
     >>> WRSDA()
     WRSDA(forced=None, ties='challenger')
@@ -180,7 +182,7 @@ class WRSDA(SubsamplingPolicy):
     """
 
     ties: Literal["challenger", "random"] = "challenger"
-    assumes: ClassVar[str] = f"{_FAMILY}; for simulations: no exact propensities"
+    assumes: ClassVar[str] = f"{_FAMILY}; simulations only, no exact propensities"
     reference: ClassVar[str] = "Baudry, Kaufmann and Maillard (2020)"
 
     def __post_init__(self) -> None:
@@ -194,15 +196,15 @@ class WRSDA(SubsamplingPolicy):
 
 @dataclass(frozen=True)
 class BESA(Policy):
-    """A knock-out tournament: each duel compares means of equally many rewards, drawn without replacement.
+    """A knockout tournament in which each duel compares means of equally many rewards, drawn without replacement.
 
-    Two arms with m <= n rewards: all m rewards of the one, m of the other drawn without replacement; the larger mean
-    wins, a tie goes to the arm with fewer rewards, then to any. With more arms the winners of pairs meet again, in an
-    order drawn for each pull; an odd one out passes. The winner of all is pulled. ``ties="random"`` gives every tie to
-    any of the two.
+    If two arms have m <= n rewards, a duel compares all m rewards of the first with m of the second, drawn without
+    replacement. The larger mean wins; a tie goes to the arm with fewer rewards, then to either arm. With more arms, the
+    winners of pairs meet again, in an order drawn for each pull; an odd arm out advances. The overall winner is pulled.
+    With ``ties="random"``, a coin decides every tie.
 
-    With more than two arms, or skewed rewards, the regret may be linear: a warning example. Live studies do not take
-    this policy: see :class:`WRSDA`.
+    With more than two arms, or with skewed rewards, the regret may be linear, so use this policy only for comparison.
+    Live studies refuse it for the same reason as :class:`WRSDA`.
 
     >>> BESA()
     BESA(ties='fewer')
@@ -211,7 +213,7 @@ class BESA(Policy):
     """
 
     ties: Literal["fewer", "random"] = "fewer"
-    assumes: ClassVar[str] = "proved for two arms with balanced laws only; for simulations: no exact propensities"
+    assumes: ClassVar[str] = "proved for two arms with balanced distributions; simulations only, no exact propensities"
     reference: ClassVar[str] = "Baransi, Maillard and Mannor (2014)"
 
     def __post_init__(self) -> None:
@@ -224,7 +226,7 @@ class BESA(Policy):
 
 @implements(init, BlockParams)
 def remember_running_sums(policy: BlockParams, n_arms: int) -> History:
-    """A history of running sums: the mean of any block follows from two of them."""
+    """Return an empty history of running sums, two of which give the mean of any block."""
     return new_history(n_arms)
 
 
@@ -234,7 +236,7 @@ keeps_rewards(SubsetParams)
 
 @jit
 def reaches_a_block(pool: Any, first: int, mean: float, n: int, seen: int, n_leader: int) -> bool:
-    """Whether the mean reaches that of a block of n rewards that ends after the leader's first ``seen``."""
+    """Whether the mean reaches that of a block of n rewards that ends after the leader's first ``seen`` rewards."""
     for end in range(max(seen, n - 1), n_leader):  # noqa: SIM110 - compiled code has no generators
         if mean >= block_mean(pool, first, end - n + 1, n):
             return True
@@ -269,7 +271,7 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
 
 @implements(select, SubsetParams)
 def select_by_subsets(policy: SubsetParams, state: History, rng: np.random.Generator) -> Ints:
-    """The winner of the tournament, or all that win a duel with the leader."""
+    """Return the winner of the tournament, or all arms that win a duel with the leader."""
     if not policy.knockout:
         return duel_round(policy, state, rng)
     arms = np.empty(state.pulls.size, np.int64)

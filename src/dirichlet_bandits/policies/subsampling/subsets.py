@@ -1,7 +1,7 @@
 """Duels with rewards drawn without replacement: WR-SDA and BESA.
 
-A duel takes as many draws as the challenger has rewards. They come from a stream of their own (``further_words``), two
-out of each word, mixed where they are used: calling the generator for each draw would take four times as long.
+A duel takes as many draws as the challenger has rewards. They come from a separate stream (``further_words``), two per
+word, mixed where they are used; calling the generator for each draw would take four times as long.
 """
 
 import math
@@ -20,7 +20,7 @@ _HALF: Final = np.uint64(32)
 _LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
 _ROUNDING: Final = 1e-9
-"""Of the rewards' range: sums of fewer than a million rewards are exact to this."""
+"""Relative to the range of the rewards: sums of fewer than a million rewards are exact to this."""
 _LAST_BITS: Final = 2.0**-51
 
 
@@ -35,13 +35,13 @@ class Sample(NamedTuple):
 
 @jit
 def sample_of(state: History, arm: int, rewards: Floats) -> Sample:
-    """The sample of an arm; ``rewards`` are its rewards, or a copy of them: draws change their order."""
+    """Return the sample of an arm; ``rewards`` are its rewards or a copy, because draws change their order."""
     return Sample(rewards, state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
 
 
 @jit
 def below(half: np.uint64, size: np.uint64) -> np.uint64:
-    """A number below ``size`` from 32 random bits, all equally probable; ``size`` for the few that would spoil that.
+    """Return a uniform number below ``size`` from 32 random bits, or ``size`` for the few bits that would bias it.
 
     >>> [int(below(np.uint64(bits), np.uint64(10))) for bits in (2**32 - 1, 3 * 2**30, 0)]
     [9, 7, 10]
@@ -57,7 +57,7 @@ def below(half: np.uint64, size: np.uint64) -> np.uint64:
 def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words) -> float:
     """Draw n rewards without replacement, move them to the front, and return the sum of their distances from ``low``.
 
-    Fisher and Yates' shuffle, stopped after n steps, or soon after the sum exceeds ``bar``.
+    This is Fisher and Yates' shuffle, stopped after n steps, or soon after the sum exceeds ``bar``.
     """
     a, b, c, counter = words[0], words[1], words[2], words[3]
     # A signed index might count from the end, and compiled code would check that each time.
@@ -79,16 +79,16 @@ def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words)
 
 @jit
 def bar_of(n: int, mean: float, low: float, high: float) -> float:
-    """n (mean - low), beyond what rounding does to the sum, and to the mean where the rewards are far from 0."""
+    """Return n (mean - low) with a margin for the rounding of the sum, and of the mean where rewards are far from 0."""
     return n * (mean - low + _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
 
 
 @jit
 def lead_over_subset(n: int, mean: float, sample: Sample, words: Words) -> float:
-    """A mean, less that of n rewards drawn from the sample; -inf as soon as the difference is sure to be negative.
+    """Return a mean minus that of n rewards drawn from the sample; -inf once the difference is surely negative.
 
-    If the distances of the rewards drawn from the minimum exceed n (mean - low) in all, the others cannot make up for
-    it. To draw more than half of the rewards, draw those that are left out.
+    If the drawn rewards' distances from the minimum exceed n (mean - low) in total, the other rewards cannot
+    compensate. To draw more than half of the rewards, draw those that are left out.
     """
     rewards, total, low, high = sample
     size = rewards.size
@@ -104,15 +104,15 @@ def lead_over_subset(n: int, mean: float, sample: Sample, words: Words) -> float
 
 @jit
 def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
-    """Whether a duel is won, ``tie`` being the probability to win one without a lead."""
+    """Whether a duel with this lead is won, where ``tie`` is the probability of winning with a lead of 0."""
     return lead > 0.0 or (lead == 0.0 and (tie == 1.0 or rng.random() < tie))
 
 
 @jit
 def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> None:
-    """Hold BESA's knock-out tournament in a random order of all arms; the winner is ``arms[0]``.
+    """Hold BESA's knockout tournament in a random order of all arms; the winner is ``arms[0]``.
 
-    ``pool`` is the state's, or a copy: rewards change their places.
+    ``pool`` is that of the state or a copy, because the rewards change their places.
     """
     pulls, means = state.pulls, state.means
     left = arms.size

@@ -36,7 +36,9 @@ class KLUCBSwitchParams(NamedTuple):
 
 @dataclass(frozen=True)
 class KLUCBPlusPlus(FamilyPolicy):
-    """KL-UCB for a known horizon T: sup{q : N_k d(mu_k, q) <= g(N_k)}, with K arms and
+    """KL-UCB for a known horizon T, with the index sup{q : N_k d(mu_k, q) <= g(N_k)}.
+
+    With K arms,
 
         g(n) = phi(T / (K n)),    phi(x) = log+(x (1 + log+(x)^2)).
 

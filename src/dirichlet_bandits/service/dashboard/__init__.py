@@ -1,4 +1,4 @@
-"""The pages for people: studies as cards, a study with its pictures and forms, its trials, the API described."""
+"""Pages for people: cards of studies, a study with its charts and forms, its trials, and the API reference."""
 
 from dirichlet_bandits.service.dashboard import access, forms, home, reference, series, study, trials
 

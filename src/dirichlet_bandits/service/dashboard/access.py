@@ -1,4 +1,4 @@
-"""Who may see the pages, and in which colours: log in, log out, light or dark."""
+"""Control access to the pages, and their colors: log in, log out, light or dark."""
 
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ Text = Annotated[str, Form()]
 
 
 class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
-    """Nobody is logged in."""
+    """The error of a request for a page without a valid key."""
 
 
 async def _reading(request: Request) -> OpenStudies:
@@ -48,22 +48,22 @@ Changing = Annotated[OpenStudies, Depends(_changing)]
 
 
 async def to_login(request: Request, error: Exception) -> Response:
-    """Where those go whom nobody knows."""
+    """Redirect a visitor who is not logged in to the login page."""
     return RedirectResponse("/login", 303)
 
 
 @routes.get("/login")
 async def login_page(request: Request) -> Response:
-    """The form for a key."""
+    """Show the form for a key."""
     return page(request, "login.html", error=None)
 
 
 @routes.post("/login")
 async def login(request: Request, key: Text) -> Response:
-    """Keep a good key in a cookie that no script and no other site can use."""
+    """Keep a valid key in a cookie that no script and no other site can use."""
     keys, answer = request.app.state.keys, RedirectResponse("/", 303)
     if keys is None:
-        return answer  # whatever it is, none is needed
+        return answer  # an open service needs no key
     if check_key(key.strip(), keys) is None:
         return page(request, "login.html", 401, error="This key is not known.")
     secure = request.url.scheme == "https"
@@ -73,7 +73,7 @@ async def login(request: Request, key: Text) -> Response:
 
 @routes.post("/logout")
 async def logout() -> Response:
-    """Forget the key."""
+    """Delete the key."""
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
@@ -81,12 +81,12 @@ async def logout() -> Response:
 
 @routes.post("/theme")
 async def choose_theme(request: Request, theme: Text) -> Response:
-    """Light, dark, or as the system has it; kept in a cookie, so that it needs no script. Back to the page before."""
+    """Choose light, dark or the system's colors, keep the choice in a cookie, and return to the page before."""
     if theme not in THEMES:
         raise ArgumentError("theme", one_of(THEMES), theme)
     before = urlsplit(request.headers.get("referer", ""))
     query = f"?{before.query}" if before.query else ""
-    # Of the address before only the path is taken, and one slash at its beginning: it cannot lead to another host.
+    # Only the path of the previous address is used, with one slash in front, so it cannot lead to another host.
     answer = RedirectResponse("/" + before.path.lstrip("/\\") + query, 303)
     answer.set_cookie(THEME, theme, max_age=_YEAR, samesite="strict", secure=request.url.scheme == "https")
     return answer

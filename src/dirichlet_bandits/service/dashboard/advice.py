@@ -1,4 +1,4 @@
-"""What is known about a study, and what to do next, in one or two sentences each."""
+"""Describe what is known about a study, and what to do next, in one or two sentences each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None)
 
 
 def to_do(pending: Sequence[Trial], what: str) -> str:
-    """Return what a person who can write should do next."""
+    """Return what a user with write access should do next."""
     if not pending:
         return "Ask for the next trial."
     more = len(pending) - 1

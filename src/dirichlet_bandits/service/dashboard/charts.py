@@ -1,9 +1,9 @@
-"""Pictures of a study as inline SVG: histograms, intervals and small shares; ``static/charts.js`` draws all else.
+"""Charts of a study as inline SVG: histograms, intervals and small shares; ``static/charts.js`` draws all others.
 
 They need no script and load nothing; every text is escaped, and every color comes from the style sheet.
 
-They are 360 units wide, so that a phone shows letters at their full size. Shapes have titles: pointed at, they say
-their numbers.
+They are 360 units wide, so that a phone shows letters at their full size. Each shape has a title, which shows its
+numbers when you point at it.
 """
 
 import math
@@ -21,34 +21,34 @@ from dirichlet_bandits.types import Floats
 
 WIDTH: Final = 360
 _BINS: Final = 24
-_GREY: Final = 8  # the colour of all other arms
+_GREY: Final = 8  # the color of all other arms
 
 
 class Scale:
-    """From values to places."""
+    """A linear map from values to positions."""
 
     def __init__(self, low: float, high: float, first: float, last: float) -> None:
         self.low, self.high, self.first, self.last = low, high, first, last
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
+        """Return the position of a value."""
         return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
 
 
 def swatch(k: int) -> Markup:
-    """A square in the k-th arm's colour."""
+    """Return a square in the color of arm ``k``."""
     square = f'<rect class="fill c{k}" width="12" height="12" rx="2"/>'
     return Markup(f'<svg class="swatch" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{square}</svg>')
 
 
 def sparkline(found: Series) -> Markup:
-    """The share of each arm over time, stacked, without axes: for a card."""
+    """Draw the share of each arm over time, stacked and without axes, for a card."""
     x, y = Scale(0, max([*found.at[-1:], 1]), 0, WIDTH), Scale(0.0, 1.0, 48, 0)
     return _svg(48, "Share of each arm over time", _areas(found, x, y), "spark")
 
 
 def interval_scale(summary: pd.DataFrame, trials: pd.DataFrame) -> Scale | None:
-    """One axis for the intervals of all arms: as far as they reach, but not far beyond the rewards."""
+    """Return one axis for the intervals of all arms, which does not extend far beyond the rewards."""
     rewards = trials.loc[trials["status"] == TOLD, "reward"].to_numpy(float)
     if not rewards.size:
         return None
@@ -60,7 +60,7 @@ def interval_scale(summary: pd.DataFrame, trials: pd.DataFrame) -> Scale | None:
 
 
 def interval(x: Scale | None, mean: float, low: float, high: float, k: int) -> Markup:
-    """Mean and interval of an arm in a cell of a table; an end that is out of the axis has no stroke across it."""
+    """Draw an arm's mean and interval for a table cell; an end outside of the axis has no cross stroke."""
     if x is None or not math.isfinite(mean):
         return Markup("")
     ends = [(end, min(max(end, x.low), x.high)) for end in (low, high) if math.isfinite(end)]
@@ -75,7 +75,7 @@ def interval(x: Scale | None, mean: float, low: float, high: float, k: int) -> M
 
 
 def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = None, costs: bool = False) -> Markup:
-    """How the rewards of each arm are spread, all on one axis; with a level the worst so many are shaded."""
+    """Draw the rewards of each arm on one axis; with a level, that share of the worst rewards is shaded."""
     told = trials[(trials["status"] == TOLD) & trials["arm"].isin(arms)]
     if told.empty:
         return Markup("")
@@ -89,13 +89,13 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
         in_tail = values[: math.ceil(level * values.size)] if level is not None else values[:0]
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
-        parts += _label(step * k + 13, arm, f"{values.size} told")
-    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g} % are shaded"
+        parts += _label(step * k + 13, arm, f"rewards: {values.size}")
+    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g}% are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 
 
 def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -> list[str]:
-    """The bars of one arm; what belongs to the lower tail is drawn over them, darker."""
+    """Draw the bars of one arm; the part in the lower tail is drawn over them, darker."""
     counts, edges = np.histogram(values, bins=_BINS, range=(x.low, x.high))
     below, _ = np.histogram(in_tail, bins=_BINS, range=(x.low, x.high))
     most = max(int(counts.max()), 1)
@@ -112,7 +112,7 @@ def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -
 
 
 def _areas(found: Series, x: Scale, y: Scale) -> list[str]:
-    """One area an arm, each upon those before it."""
+    """Draw one area per arm, each stacked on those before it."""
     if not found.at:
         return []
     places = [x(0), *(x(at) for at in found.at)]
@@ -123,7 +123,7 @@ def _areas(found: Series, x: Scale, y: Scale) -> list[str]:
         edge = [*zip(places, above.tolist(), strict=True), *reversed([*zip(places, below.tolist(), strict=True)])]
         points = " ".join(f"{left:.1f},{y(up):.1f}" for left, up in edge)
         named, colour = (found.arms[k], k) if k < len(found.arms) else (OTHERS, _GREY)
-        said = f"<title>{escape(named)}: {100 * share[-1]:.1f} % of the last {found.window} trials</title>"
+        said = f"<title>{escape(named)}: {100 * share[-1]:.1f}% of the last {found.window} trials</title>"
         parts.append(f'<polygon class="fill c{colour}" points="{points}">{said}</polygon>')
         below = above
     return parts
@@ -139,7 +139,7 @@ def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
 
 
 def _label(y: float, name: str, value: str) -> list[str]:
-    """The name of an arm, cut to the room that the value leaves."""
+    """Return the name of an arm, cut to the room that the value leaves."""
     room = (WIDTH - 40) // 7 - len(value)
     cut = name if len(name) <= room else name[: max(room - 1, 3)] + "…"
     return [_text(12, y, cut), _text(WIDTH - 12, y, value, "end")]
@@ -154,7 +154,7 @@ def _axis_x(low: float, high: float, y: float, x: Scale) -> str:
 
 
 def _padded(low: float, high: float) -> tuple[float, float]:
-    """A range that is wide enough to be drawn."""
+    """Return a range that is wide enough to draw."""
     if high - low > 1e-9 * max(abs(low), abs(high), 1e-200):
         return float(low), float(high)
     room = max(abs(low) * 0.05, 0.5)
@@ -162,7 +162,7 @@ def _padded(low: float, high: float) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Some round numbers in a range.
+    """Return a few round numbers in a range.
 
     >>> _ticks(0.0, 103.0)
     [0.0, 50.0, 100.0]

@@ -1,4 +1,4 @@
-"""Examples of the API, for a shell and for Python: a route each, in an order in which they can be run."""
+"""Examples of the API for a shell and for Python: one per route, in an order in which they can be run."""
 
 from typing import Final
 

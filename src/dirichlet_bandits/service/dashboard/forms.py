@@ -1,4 +1,4 @@
-"""What the forms of the pages do: ask, tell, void, correct, note, change the arms; each leads back to a page."""
+"""Handle the forms of the pages: ask, tell, void, correct, note, change the arms; each leads back to a page."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -21,7 +21,7 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 @routes.post("/ask")
 def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = "1") -> Response:
-    """Hand out trials; the token makes a form that is sent twice one ask."""
+    """Assign trials; because of the token, a form that is sent twice is one ask."""
     study = studies.study(name)
 
     def act() -> Response:
@@ -35,7 +35,7 @@ def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = 
 
 @routes.post("/tell")
 def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward: Text = "") -> Response:
-    """The reward of a trial."""
+    """Record the reward of a trial."""
     study = studies.study(name)
 
     def act() -> Response:
@@ -47,7 +47,7 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
 
 @routes.post("/abandon")
 def abandon(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
-    """A trial whose reward will never come."""
+    """Abandon a trial whose reward will never come."""
     study = studies.study(name)
     return _revised(request, study, id, study.abandon)
 
@@ -61,7 +61,7 @@ def reopen(request: Request, studies: Changing, name: Text, id: Text = "") -> Re
 
 @routes.post("/void")
 def void(request: Request, studies: Changing, name: Text, id: Text, reason: Text = "") -> Response:
-    """Take a reward back."""
+    """Take back a reward."""
     study = studies.study(name)
     return _revised(request, study, id, lambda trial: study.void(trial, reason.strip()), reason=reason)
 
@@ -70,7 +70,7 @@ def void(request: Request, studies: Changing, name: Text, id: Text, reason: Text
 def correct(
     request: Request, studies: Changing, name: Text, id: Text, reward: Text = "", reason: Text = ""
 ) -> Response:
-    """Another reward in place of the one that was told."""
+    """Replace a reward by another one."""
     study = studies.study(name)
 
     def act(trial: int) -> None:
@@ -81,7 +81,7 @@ def correct(
 
 @routes.post("/annotate")
 def annotate(request: Request, studies: Changing, name: Text, id: Text, note: Text = "") -> Response:
-    """A note to a trial."""
+    """Add a note to a trial."""
     study = studies.study(name)
     return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
 
@@ -99,12 +99,12 @@ def arms(request: Request, studies: Changing, name: Text, arm: Text, action: Tex
 
 
 def back_to(name: str, **query: int) -> Response:
-    """To the page of a study."""
+    """Redirect to the page of a study."""
     return RedirectResponse("/study?" + urlencode({"name": name, **query}), 303)
 
 
 def _acted(request: Request, study: Study, act: Callable[[], Response], **typed: str) -> Response:
-    """Do it and go back to the page; if it is refused, show the page with the reason and with what was typed."""
+    """Act and return to the page; if the call is refused, show the page with the reason and the input."""
     try:
         return act()
     except DirichletBanditsError as error:
@@ -112,7 +112,7 @@ def _acted(request: Request, study: Study, act: Callable[[], Response], **typed:
 
 
 def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
-    """The same for one trial, on its own page."""
+    """Act on one trial and return to its page; if the call is refused, show the reason and the input."""
     trial = whole_number("id", id)
     try:
         act(trial)

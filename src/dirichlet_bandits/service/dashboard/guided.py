@@ -1,4 +1,4 @@
-"""From answers about the rewards to a policy and the code that creates the study."""
+"""Turn answers about the rewards into a policy and the code that creates the study."""
 
 import re
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ LEVEL: Final = 0.2
 
 
 class Answers(NamedTuple):
-    """What a person answers about the rewards; limits are texts as typed."""
+    """The answers about the rewards; limits are texts as typed."""
 
     measure: str = "any"
     direction: str = "maximize"

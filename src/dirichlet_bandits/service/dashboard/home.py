@@ -35,7 +35,7 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 def studies_page(
     request: Request, studies: Reading, q: str = "", first: Annotated[int, Query(ge=0, lt=2**31)] = 0
 ) -> Response:
-    """The studies whose name contains ``q``, the newest first, a page of them, and a form for a new one."""
+    """Show a page of the studies whose name contains ``q``, newest first, and a form for a new one."""
     return _home(request, studies, _NOTHING, q=q, first=first)
 
 
@@ -53,7 +53,7 @@ def create(
     control: Text = "",
     policy: Text = "",
 ) -> Response:
-    """Create a study; without a policy, one is derived from the answers about the rewards."""
+    """Create a study; without a policy, one is chosen from the answers about the rewards."""
     try:
         names = guided.arm_names(arms)
         chosen = guided.choose(guided.Answers(measure, direction, matters, lower, upper))
@@ -100,7 +100,7 @@ def _home(
 
 
 def _card(studies: OpenStudies, name: str) -> dict[str, Any]:
-    """What a card says; of a study that cannot be shown, why: the others can."""
+    """Return the content of a card; for a study that cannot be shown, the reason."""
     try:
         try:
             return {"name": name, "broken": None, **_facts(studies.study(name))}
@@ -111,7 +111,7 @@ def _card(studies: OpenStudies, name: str) -> dict[str, Any]:
         return {"name": name, "broken": words_of(error)}
     except Exception:
         LOG.exception("the study %r cannot be shown", name)
-        return {"name": name, "broken": "it cannot be shown; the service's log says why"}
+        return {"name": name, "broken": "it cannot be shown; see the service's log for the reason"}
 
 
 def _facts(study: Study) -> dict[str, Any]:

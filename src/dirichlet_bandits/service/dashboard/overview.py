@@ -1,4 +1,4 @@
-"""What the page of a study shows of it: arms from the best down, the next step, pictures."""
+"""Collect what the page of a study shows: arms from the best down, the next step, and charts."""
 
 import math
 from typing import Any, Final
@@ -10,6 +10,7 @@ from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.live.readings import drift_words
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
@@ -20,7 +21,7 @@ _SEED_DIGITS: Final = 8
 
 
 def overview(study: Study) -> dict[str, Any]:
-    """Everything that changes on the page of a study."""
+    """Return everything that changes on the page of a study."""
     summary, log, pending = study.summary(), study.trials_dataframe(), study.pending
     chances = dict.fromkeys(summary.index, math.nan) if study.segments else study.propensities()
     best, control, costs = summary.attrs["best_arm"], study.control, study.direction == MINIMIZE
@@ -52,12 +53,12 @@ def overview(study: Study) -> dict[str, Any]:
         "level": level,
         "log": log,
         "trials": len(log),
-        "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
         "code": guided.code(
             study.name, arms, guided.Chosen(repr(study.policy), study.bounds), study.direction, study.control
         ),
+        "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "verdict": verdict(rows, summary.attrs, found_winner),
         "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],
@@ -72,7 +73,7 @@ def overview(study: Study) -> dict[str, Any]:
 
 
 def short_seed(seed: int) -> str:
-    """A seed as a person can compare it.
+    """Return a seed in a form that people can compare.
 
     >>> short_seed(42), short_seed(301464646622280655677346925882554694042)
     ('42', '30146464…')
@@ -82,13 +83,13 @@ def short_seed(seed: int) -> str:
 
 
 def last_activity(log: pd.DataFrame) -> Any:
-    """When something was last asked or told; None before the first trial."""
+    """Return the time of the last ask or tell; None before the first trial."""
     latest = log[["asked_at", "ended_at"]].max().max()
     return None if pd.isna(latest) else latest.to_pydatetime(warn=False)
 
 
 def _from_the_best(summary: pd.DataFrame, costs: bool) -> pd.DataFrame:
-    """Active arms before retired ones, then by what the study judges them by; those without a reward last."""
+    """Sort active arms before retired ones, then by the study's objective; arms without a reward come last."""
     judged = summary["value" if "value" in summary else "mean"]
     good = (-judged if costs else judged).fillna(-math.inf)
     keys = pd.DataFrame({"retired": ~summary["active"], "good": good})

@@ -1,4 +1,4 @@
-"""The description of the API, readable without a network, with examples to copy."""
+"""The API reference, readable without a network, with examples to copy."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ routes = APIRouter(include_in_schema=False)
 
 @routes.get("/docs")
 async def docs(request: Request) -> Response:
-    """Every route with its fields, answers and examples."""
+    """Show every route with its fields, responses and examples."""
     description = request.app.openapi()
     schemas = description["components"]["schemas"]
     examples: dict[str, Any] = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}

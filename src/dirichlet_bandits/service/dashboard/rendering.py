@@ -1,4 +1,4 @@
-"""Templates to pages: everything escaped, numbers and times as people read them."""
+"""Render templates to pages: everything is escaped, and numbers and times are written for people."""
 
 import math
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    """A page, with what all of them show."""
+    """Render a page, with the elements that all pages share."""
     scope, state = request.state.scope, request.app.state
     theme = request.cookies.get(THEME)
     if "study" in values:
@@ -44,7 +44,7 @@ def short(value: float | None) -> str:
 
 
 def exact(value: float) -> str:
-    """A reward as it is stored, every digit of it.
+    """Return a reward as it is stored, with all digits.
 
     >>> exact(3120.0), exact(0.1)
     ('3120', '0.1')
@@ -68,7 +68,7 @@ def percent(share: float) -> str:
 
 
 def ago(then: datetime, now: datetime | None = None) -> str:
-    """How long ago, in the largest unit that fits.
+    """Return how long ago something was, in the largest unit that fits.
 
     >>> ago(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 3, 5, tzinfo=UTC))
     '2 days ago'

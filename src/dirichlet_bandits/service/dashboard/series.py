@@ -1,4 +1,4 @@
-"""What happened over time, as numbers: for the script that draws them, and for a table where no script runs."""
+"""Compute a study's history as numbers, for the script that draws it and for a table where no script runs."""
 
 from typing import Any, Final, NamedTuple
 
@@ -24,11 +24,11 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 class Series(NamedTuple):
-    """A study at some of its trials, the last one among them.
+    """The state of a study at some of its trials, including the last one.
 
-    ``at`` counts trials, ``times`` says when the last of them was handed out, in seconds since 1970. ``share`` has a
-    row an arm: its share of the last ``window`` trials. ``means`` and ``total`` are of the rewards of all trials
-    until then, as they are known now.
+    ``at`` counts trials, and ``times`` is when the last of them was assigned, in seconds since 1970. ``share`` has one
+    row per arm: its share of the last ``window`` trials. ``means`` and ``total`` summarize the rewards of all trials
+    up to then, as they are known now.
     """
 
     arms: list[str]
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
 
 
 def drawn_arms(summary: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
-    """The arms to draw, in their own order: the best, the control, and those with the most trials."""
+    """Return the arms to draw, in their own order: the best, the control, and those with the most trials."""
     arms = [str(arm) for arm in summary.index]
     always = (summary.attrs["best_arm"], summary.attrs["control"])
     counts = trials["arm"].value_counts()
@@ -61,7 +61,7 @@ def drawn_arms(summary: pd.DataFrame, trials: pd.DataFrame) -> list[str]:
 
 
 def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _POINTS) -> Series:
-    """The series of the arms that are drawn, and of the others together."""
+    """Return the series of the arms that are drawn, and of the others together."""
     n = len(trials)
     window = max(_SMALLEST_WINDOW, n // 10)
     at = np.unique(np.linspace(1, n, points).astype(int)) if n else np.zeros(0, int)
@@ -73,7 +73,7 @@ def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _PO
     rows = [which == k for k in range(len(arms))] + [rest] * (others > 0)
     share = np.array([_window_share(row, at, window) for row in rows]).reshape(len(rows), at.size)
     means = np.array([_running_mean(rewards, told & row)[at - 1] for row in rows[: len(arms)]])
-    # Clocks may go back; a picture's axis does not.
+    # Clocks may go back; the axis of a chart must not.
     times = np.maximum.accumulate(trials["asked_at"].astype("int64").to_numpy() / _per_second(trials))
     return Series(
         arms=arms,
@@ -88,7 +88,7 @@ def series(arms: list[str], n_arms: int, trials: pd.DataFrame, points: int = _PO
 
 
 def moments(found: Series) -> list[Moment]:
-    """The rows of a table over time: a few trials at equal distances, the last one among them."""
+    """Return the rows of a table over time: a few trials at equal distances, including the last one."""
     n = len(found.at)
     return [
         Moment(found.at[k], found.share[:, k].tolist(), found.means[:, k].tolist(), found.total[k])
@@ -98,7 +98,7 @@ def moments(found: Series) -> list[Moment]:
 
 @routes.get("/study/series")
 def series_of(studies: Reading, name: str) -> Response:
-    """The series of a study for the script that draws them."""
+    """Return the series of a study for the script that draws it."""
     study = studies.study(name)
     summary, trials = study.summary(), study.trials_dataframe()
     found = series(drawn_arms(summary, trials), len(summary), trials)
@@ -106,7 +106,7 @@ def series_of(studies: Reading, name: str) -> Response:
 
 
 def _numbers(found: Series) -> dict[str, Any]:
-    """JSON has no NaN: an arm without a reward has no mean yet."""
+    """Return numbers with None in place of NaN, which JSON does not have."""
     means = [[None if value != value else _six(value) for value in row] for row in found.means.tolist()]
     rest = {
         "at": found.at,
@@ -118,7 +118,7 @@ def _numbers(found: Series) -> dict[str, Any]:
 
 
 def _six(value: float) -> float:
-    """Six digits: more than a picture can show, and half the bytes."""
+    """Round to six digits, which is more than a chart can show and halves the bytes."""
     return float(f"{value:.6g}")
 
 
@@ -134,5 +134,5 @@ def _running_mean(rewards: Floats, counted: Any) -> Floats:
 
 
 def _per_second(trials: pd.DataFrame) -> float:
-    """Steps of the clock of a column a second: pandas counts in several units."""
+    """Return how many steps of a time column make one second, because pandas uses several units."""
     return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[trials["asked_at"].dt.unit]

@@ -1,4 +1,4 @@
-"""The page of one study: what to do next, its arms, its pictures, forms to ask and to tell by hand."""
+"""The page of one study: what to do next, its arms, its charts, and forms to ask and to tell by hand."""
 
 import secrets
 from typing import Annotated, Any, Literal
@@ -26,24 +26,24 @@ def study_page(
     asked: Annotated[int | None, Query(ge=0)] = None,
     done: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """One study. ``trial`` goes into the form; ``asked`` is the first trial of an ask, ``done`` one just written to."""
+    """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial."""
     return show_study(request, studies.study(name), trial=trial, asked=asked, done=done)
 
 
 @routes.get("/study/live")
 def live_part(request: Request, studies: Reading, name: str) -> Response:
-    """The parts of the page that change."""
+    """Return the parts of the page that change."""
     return page(request, "live.html", **overview(studies.study(name)))
 
 
 @routes.get("/study/log")
 def log(studies: Reading, name: str, format: Literal["csv", "parquet"]) -> Response:
-    """The log as a file."""
+    """Return the log as a file."""
     return export_file(studies.study(name), format)
 
 
 def show_study(request: Request, study: Study, status: int = 200, **said: Any) -> Response:
-    """The page, with what has just been done or refused."""
+    """Render the page with what has just been done or refused."""
     seen = overview(study)
     asked, done, trial = said.get("asked"), said.get("done"), said.get("trial")
     fresh = [] if asked is None else [waiting for waiting in study.pending if waiting.id >= asked][:LISTED]

@@ -29,7 +29,7 @@ def trials_page(
     status: str = "",
     first: Annotated[int, Query(ge=0, lt=2**31)] = 0,
 ) -> Response:
-    """The trials of an arm, with a status, or all; the newest first, a page of them."""
+    """Show a page of the trials, newest first, filtered by arm and status."""
     study = studies.study(name)
     log = study.trials_dataframe()
     arms = [str(known) for known in study.summary().index]
@@ -54,15 +54,15 @@ def trials_page(
 def trial_page(
     request: Request, studies: Reading, name: str, id: Annotated[int, Query(ge=0, lt=2**63)], done: bool = False
 ) -> Response:
-    """One trial: what is known of it, and what can be done with it; ``done`` if that has just been written."""
+    """Show one trial and what can be done with it; ``done`` if it has just been changed."""
     return show_trial(request, studies.study(name), id, done=done)
 
 
 def show_trial(request: Request, study: Study, id: int, status: int = 200, **said: Any) -> Response:
-    """The page of a trial, with what has been done or refused."""
+    """Render the page of a trial with what has been done or refused."""
     log = study.trials_dataframe()
     if id >= len(log):
-        raise NotFoundError(f"no trial {id} in the study {study.name!r}: {len(log)} were handed out")
+        raise NotFoundError(f"no trial {id} in the study {study.name!r} (trials so far: {len(log)})")
     typed = {"error": None, "reward": "", "reason": "", "note": "", "done": False} | said
     row = _row(id, log.iloc[id].to_dict())
     history = json.loads(row["history"]) if isinstance(row["history"], str) else []

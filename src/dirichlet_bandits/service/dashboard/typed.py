@@ -1,4 +1,4 @@
-"""Numbers as people type them into forms."""
+"""Read numbers as people type them into forms."""
 
 import re
 

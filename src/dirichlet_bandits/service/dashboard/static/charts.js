@@ -1,5 +1,5 @@
-// Draws a study over time with uPlot: values where one points, zoom, trials or dates. Without it the tables of the page
-// stay in their place.
+// Draws a study over time with uPlot: values under the pointer, zoom, trials or dates. Without this script, the page
+// shows tables instead.
 "use strict";
 
 const HEIGHT = 260;
@@ -16,10 +16,10 @@ const tick = (value) => (value != null && Math.abs(value) >= 1e4 && Math.abs(val
 const percent = (value) => (100 * value).toFixed(1) + "%";
 const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 const dates = () => charts.querySelector("[name=axis]:checked").value === "dates";
-const at = (row, i) => row[i ?? row.length - 1]; // the last value while nobody points
+const at = (row, i) => row[i ?? row.length - 1]; // the last value unless the reader points at one
 const places = () => (dates() ? data.times : data.at);
 
-// The colour that the style sheet gives to a class, or that a property has: a canvas knows no style sheet.
+// Return the color of a class or property from the style sheet, because a canvas does not use the style sheet.
 function colour(name) {
   const probe = document.createElement("i");
   probe.className = name;
@@ -121,7 +121,7 @@ window.drawCharts = async function () {
   if (focus) zoom(focus.min, focus.max);
 };
 
-// The values at a place, in words: for those who do not see where they point.
+// Return the values at a position in words, for readers who cannot see the pointer.
 function say(plot, i) {
   const values = plot.series.map((series, k) => series.label + " " + series.value(plot, plot.data[k][i], k, i));
   read.textContent = values.join(", ");

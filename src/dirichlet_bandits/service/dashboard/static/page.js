@@ -1,4 +1,4 @@
-// Small conveniences on every page. Without them the pages work: colors change with a reload, and times are in UTC.
+// Small conveniences on every page. The pages work without them: colors change with a reload, and times are in UTC.
 "use strict";
 
 const themes = document.querySelector(".theme");

@@ -1,9 +1,9 @@
-// Keeps a study's page up to date; without it the page works, and shows what was when it was loaded.
+// Keeps a study's page up to date. Without this script, the page shows the study as it was when the page was loaded.
 "use strict";
 
 const state = document.getElementById("state");
 const PAUSE = 3000;
-// What the service last sent of each part; the page itself differs from it, for times are shown as local times.
+// What the service last sent for each part; the page itself differs, because it shows local times.
 const sent = new Map([...document.querySelectorAll("[id^=live-]")].map((part) => [part.id, part.innerHTML.trim()]));
 
 async function refresh() {
@@ -18,7 +18,7 @@ async function refresh() {
   }
 }
 
-// Puts every part that has changed into its place; whether there was one.
+// Replaces every part that has changed; returns whether there was one.
 function show(text) {
   const fresh = document.createElement("template");
   fresh.innerHTML = text; // made and escaped by the service
