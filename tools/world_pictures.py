@@ -103,27 +103,6 @@ def three_coins() -> dict[str, Any]:
     }
 
 
-def draw_forgetting() -> None:
-    """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
-    horizon = COINS_HORIZON
-    figure = Figure(figsize=(7.0, 3.8), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    compared = forgetting(horizon)
-    sizes: Any = {"horizon": horizon, "replications": RUNS, "seed": SEED, "record": 1, "progress": False}
-    for axes, (title, world) in zip(panels, three_coins().items(), strict=True):
-        result = db.simulate(world, compared, **sizes)
-        for i, name in enumerate(compared):
-            low, median, high = np.quantile(result.final_regret(name), [0.05, 0.5, 0.95])
-            axes.plot([low, high], [i, i], color="0.4", linewidth=1.5)
-            axes.plot(median, i, "o", color="C0")
-            print(f"  {title}: {name:18s} {low:6.0f} {median:6.0f} {high:6.0f}")
-        tidy(axes, f"regret after {horizon:,} pulls", "")
-        axes.set(xlim=(0, None), title=title)
-    panels[0].set_yticks(range(len(compared)), list(compared))
-    panels[0].invert_yaxis()
-    figure.savefig(FOLDER / "worlds_forgetting.png", dpi=100)
-
-
 def detectors() -> dict[str, db.Policy]:
     """kl-UCB, restarted by each detector at the same rate of exploration, and policies as their papers have them."""
     inner = db.KLUCB("bernoulli")
@@ -144,9 +123,9 @@ def detectors() -> dict[str, db.Policy]:
     }
 
 
-def draw_quantiles(name: str, compared: dict[str, db.Policy]) -> None:
+def draw_quantiles(name: str, compared: dict[str, db.Policy], height: float) -> dict[str, dict[str, list[float]]]:
     """Regret when nothing changes and when an arm changes every 1,000 pulls: median, and from 5% to 95% of the runs."""
-    figure = Figure(figsize=(7.0, 1.4 + 0.24 * len(compared)), layout="constrained")
+    figure = Figure(figsize=(7.0, height), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     sizes: Any = {"horizon": COINS_HORIZON, "replications": RUNS, "seed": SEED, "record": 1, "progress": False}
     found: dict[str, dict[str, list[float]]] = {}
@@ -156,14 +135,26 @@ def draw_quantiles(name: str, compared: dict[str, db.Policy]) -> None:
             low, median, high = np.quantile(result.final_regret(policy), [0.05, 0.5, 0.95])
             axes.plot([low, high], [i, i], color="0.4", linewidth=1.5)
             axes.plot(median, i, "o", color="C0")
+            print(f"  {title}: {policy:18s} {low:6.0f} {median:6.0f} {high:6.0f}")
             found.setdefault(policy, {})[title] = [round(float(x), 1) for x in (low, median, high)]
         tidy(axes, f"regret after {COINS_HORIZON:,} pulls", "")
         axes.set(xlim=(0, None), title=title)
     panels[0].set_yticks(range(len(compared)), list(compared))
     panels[0].invert_yaxis()
     figure.savefig(FOLDER / f"worlds_{name}.png", dpi=100)
+    return found
+
+
+def draw_forgetting() -> None:
+    """Draw what policies that forget cost and gain."""
+    draw_quantiles("forgetting", forgetting(COINS_HORIZON), height=3.8)
+
+
+def draw_detectors() -> None:
+    """Draw what each detector costs and gains, and write the numbers into the page."""
+    found = draw_quantiles("detectors", detectors(), height=4.04)
     known = json.loads(NUMBERS.read_text(encoding="utf-8")) if NUMBERS.exists() else {}
-    NUMBERS.write_text(json.dumps({**known, name: found}, indent=1) + "\n", encoding="utf-8")
+    NUMBERS.write_text(json.dumps({**known, "detectors": found}, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -184,7 +175,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "delay": lambda: draw("delay", "pulls until a reward is known, plus one"),
     "batch": lambda: draw("batch", "pulls per batch"),
     "forgetting": draw_forgetting,
-    "detectors": lambda: draw_quantiles("detectors", detectors()),
+    "detectors": draw_detectors,
 }
 
 if __name__ == "__main__":

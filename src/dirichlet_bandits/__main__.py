@@ -1,4 +1,4 @@
-"""``python -m dirichlet_bandits``: the command line without its launcher."""
+"""Run the command line with ``python -m dirichlet_bandits``, without the installed launcher."""
 
 from dirichlet_bandits.cli import run
 

@@ -2,12 +2,12 @@
 
 DirichletBanditsError
 ├── ArgumentError (ValueError)       an argument has a value that makes no sense
-├── RewardError (ValueError)         a reward is not what the policy was told to expect
+├── RewardError (ValueError)         a reward does not match what the policy expects
 ├── FormatError (ValueError)         a file or folder is corrupt, or not ours
-├── PolicyError (TypeError)          a user's policy does not keep its contract
+├── PolicyError (TypeError)          a user's policy does not fulfill its contract
 ├── LostWorkerError (RuntimeError)   workers of an executor died or cannot be reached
-├── NotFoundError (LookupError)      a study, an arm or a trial of this name or number is not there
-├── ConflictError                    what is asked contradicts what is stored
+├── NotFoundError (LookupError)      no study, arm or trial has this name or number
+├── ConflictError                    the request contradicts what is stored
 │   └── ReplacedError                a study was deleted, and another one has its name
 ├── StorageError (OSError)           a storage or a service cannot be reached, or stayed busy
 ├── AccessError (PermissionError)    a service refuses the key
@@ -19,11 +19,11 @@ from collections.abc import Iterable, Sequence
 
 
 class DirichletBanditsError(Exception):
-    """Everything this library raises on purpose."""
+    """Base class of every exception that this library raises on purpose."""
 
 
 class ArgumentError(DirichletBanditsError, ValueError):
-    """An argument has a value that makes no sense; the message names it, what was expected and what came.
+    """An argument has a value that makes no sense; the message gives its name, what was expected and what came.
 
     >>> raise ArgumentError("horizon", "a positive integer", -3)
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ class ArgumentError(DirichletBanditsError, ValueError):
 
 
 class RewardError(DirichletBanditsError, ValueError):
-    """A reward is not what the policy was told to expect."""
+    """A reward does not match what the policy expects."""
 
 
 class FormatError(DirichletBanditsError, ValueError):
@@ -48,7 +48,7 @@ class FormatError(DirichletBanditsError, ValueError):
 
 
 class PolicyError(DirichletBanditsError, TypeError):
-    """A policy does not keep its contract; ``problems`` lists everything that is wrong with it.
+    """A policy does not fulfill its contract; ``problems`` lists everything that is wrong with it.
 
     >>> raise PolicyError("Mine()", ["has no update"])
     Traceback (most recent call last):
@@ -66,19 +66,19 @@ class PolicyError(DirichletBanditsError, TypeError):
 
 
 class LostWorkerError(DirichletBanditsError, RuntimeError):
-    """Workers of an executor died or cannot be reached; the message says what is kept."""
+    """Workers of an executor died or cannot be reached; the message states what is kept."""
 
 
 class NotFoundError(DirichletBanditsError, LookupError):
-    """A study, an arm or a trial of this name or number is not there."""
+    """No study, arm or trial has this name or number."""
 
 
 class ConflictError(DirichletBanditsError):
-    """What is asked contradicts what is stored: another reward for a trial, a study or an arm that exists."""
+    """The request contradicts what is stored: another reward for a trial, or a study or an arm that already exists."""
 
 
 class ReplacedError(ConflictError):
-    """The study was deleted or renamed, and another study has its name: load it again."""
+    """The study was deleted or renamed, and another study now has its name; load it again."""
 
     def __init__(self, message: str, study: str | None = None) -> None:
         super().__init__(message)
@@ -88,7 +88,7 @@ class ReplacedError(ConflictError):
 class StorageError(DirichletBanditsError, OSError):
     """A storage or a service cannot be reached, or stayed busy.
 
-    Nothing was written unless the message says it may have been.
+    Nothing was written unless the message states that it may have been.
     """
 
 
@@ -97,16 +97,16 @@ class AccessError(DirichletBanditsError, PermissionError):
 
 
 class MissingExtraError(DirichletBanditsError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message names the extra that provides it."""
 
 
 def one_of(choices: Iterable[str]) -> str:
-    """Phrase for an :class:`ArgumentError`: ``one of 'a', 'b'``."""
+    """Return a phrase for an :class:`ArgumentError`: ``one of 'a', 'b'``."""
     return "one of " + ", ".join(f"'{choice}'" for choice in choices)
 
 
 def name_of(what: str, choices: Iterable[str], got: object) -> str:
-    """Return a phrase for an :class:`ArgumentError` about an unknown name, with the names that are most like it.
+    """Return a phrase for an :class:`ArgumentError` about an unknown name, with the most similar known names.
 
     >>> name_of("a policy", ["RDS", "NPTS", "UCB1"], "npt")
     "the name of a policy; did you mean 'NPTS'?"

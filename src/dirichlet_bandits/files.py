@@ -1,4 +1,4 @@
-"""Files and folders that others may read, and write, while they are written: whole or not there."""
+"""Write files and folders so that other processes see either the old version or the complete new one."""
 
 import ctypes
 import errno
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final
 
 _FORMULA: Final = re.compile(r"(^|[\t\r\n])(?=[\t\r\n]|\s*[=+\-@＝＋－＠'])")  # noqa: RUF001
-_HERE: Final = -100  # AT_FDCWD: paths as they are written
+_HERE: Final = -100  # AT_FDCWD: relative paths start at the current folder
 _EXCHANGE: Final = 2  # RENAME_EXCHANGE
 
 
 def plain_text(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: a quote before it, which also goes before a quote.
+    """Return the text with a leading quote if a spreadsheet would take it for a formula, or if it begins with a quote.
 
-    The same goes for what follows a tab or an end of line, where a spreadsheet may begin another cell, and for the wide
+    The same applies after a tab or an end of line, where a spreadsheet may begin another cell, and to the full-width
     signs of Chinese and Japanese keyboards.
 
     >>> [plain_text(text) for text in ("=1+1", "-5 days", "'n", "26 Feb", "\\t=1+1", "＝1+1", "a=1\\n@b")]
@@ -32,7 +32,7 @@ def plain_text(text: str) -> str:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
-    """A path of one's own to write to; at the end what is there takes the target's place, at once.
+    """Yield a private path to write to; at the end, the file written there replaces the target atomically.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def whole_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """The same for a folder: the target stays as it is until the new one is complete."""
+    """Yield a private path for a folder; the target stays as it is until the new folder is complete."""
     draft = beside(target, "part")
     try:
         yield draft
@@ -62,13 +62,13 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
-    """Read a file and write it anew with nobody else doing so in between; who dies lets go (not on Windows)."""
+    """Lock a file while you read and rewrite it; the lock is released if the process dies (no lock on Windows)."""
     if sys.platform == "win32":
         yield
         return
     import fcntl
 
-    folder = os.open(path.parent, os.O_RDONLY)  # the file itself is another one after each change
+    folder = os.open(path.parent, os.O_RDONLY)  # the file itself is replaced by each change
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
@@ -77,18 +77,18 @@ def changing(path: Path) -> Iterator[None]:
 
 
 def beside(target: Path, kind: str) -> Path:
-    """A hidden name next to the target that nobody else has."""
+    """Return a hidden, unique name next to the target."""
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}.{kind}")
 
 
 def set_aside(target: Path) -> list[Path]:
-    """What a :func:`whole_folder` that was killed had moved away from the target, if it could not do without."""
+    """Return the folders that a killed :func:`whole_folder` had moved aside."""
     return sorted(target.parent.glob(f".{glob.escape(target.name)}.*.old"))
 
 
 def _put(draft: Path, target: Path) -> None:
     aside = []
-    while True:  # a third time only if somebody else was faster
+    while True:  # a third attempt only if another process was faster
         try:
             draft.rename(target)
             break
@@ -97,7 +97,7 @@ def _put(draft: Path, target: Path) -> None:
                 raise
         if exchange(draft, target):
             break
-        aside.append(beside(target, "old"))  # whoever is killed now leaves both, under hidden names
+        aside.append(beside(target, "old"))  # a process killed now leaves both, under hidden names
         with suppress(FileNotFoundError):
             target.rename(aside[-1])
     for old in aside:
@@ -105,7 +105,7 @@ def _put(draft: Path, target: Path) -> None:
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Let two folders change places at once; False where the system cannot (other than Linux, some network disks)."""
+    """Swap two folders atomically; return False where the system cannot (outside Linux, and on some network disks)."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):

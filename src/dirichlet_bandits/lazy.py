@@ -1,6 +1,6 @@
-"""Public names that are imported when they are first used: ``import dirichlet_bandits`` and ``--help`` need none.
+"""Import public names when they are first used: ``import dirichlet_bandits`` and ``--help`` need none.
 
-The stub beside a package's ``__init__.py`` is the one list of its public names. Editors and type checkers read it, and
+The stub beside a package's ``__init__.py`` is the only list of its public names. Editors and type checkers read it, and
 so does the package itself.
 """
 
@@ -14,10 +14,10 @@ from typing import Any
 
 
 def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package, by its stub: ``from home import name as name``, a line a name.
+    """Return the ``__getattr__`` and ``__dir__`` of a package, which import the names listed in its stub.
 
-    ``from home import *`` stands for the names in the ``__all__`` of another package of ours. Modules of the package
-    can be had as attributes too, public or not.
+    The stub has one line ``from home import name as name`` per name; ``from home import *`` means the names in the
+    ``__all__`` of another of our packages. Modules of the package are available as attributes too, public or not.
     """
     module = sys.modules[package]
     stub = Path(str(module.__file__)).with_suffix(".pyi")

@@ -1,11 +1,11 @@
-"""The only maker of generators.
+"""Create every random generator of the package.
 
-One root seed. Replication ``r`` has one stream for each arm and one for the policy, derived from
-``(seed, r)`` alone: results do not depend on the number of workers, the chunking, or the policies compared.
+There is one root seed. Replication ``r`` has one stream for each arm and one for the policy, derived from
+``(seed, r)`` alone, so results do not depend on the number of workers, the chunking, or the policies compared.
 
 A stream is NumPy's SFC64, the fastest of its bit generators, whose whole state is five words: four that are
-mixed, and one for the half of a word that a draw of 32 bits leaves for the next one. Compiled code keeps one row
-of words for each stream and lends a single ``Generator`` to whichever stream draws next; so one compiled loop
+mixed, and one for the half of a word that a 32-bit draw leaves for the next one. Compiled code keeps one row
+of words per stream and lends a single ``Generator`` to whichever stream draws next, so one compiled loop
 serves any number of arms, with NumPy's own distributions.
 """
 
@@ -30,14 +30,14 @@ _WARM_UP = 12  # draws that NumPy discards after seeding SFC64
 
 
 class Stream(NamedTuple):
-    """A generator and a window on the words of its state: whoever writes all of them draws from there."""
+    """A generator and a view of the words of its state; write all of them to draw from another state."""
 
     rng: np.random.Generator
     words: Words
 
 
 def root_sequence(seed: Seed) -> np.random.SeedSequence:
-    """The root of all streams, from what users call a seed: an int, a SeedSequence, a Generator or None.
+    """Return the root of all streams for a user's seed: an int, a SeedSequence, a Generator or None.
 
     >>> root_sequence(7).entropy
     7
@@ -54,17 +54,17 @@ def root_sequence(seed: Seed) -> np.random.SeedSequence:
 
 
 def stream_seeds(root: np.random.SeedSequence, replication: int, n_streams: int) -> Words:
-    """Seeds of the streams of one replication, a row each: the arms' in order, then the policy's."""
+    """Return the seeds of the streams of one replication, one row per stream: the arms in order, then the policy."""
     child = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, replication))
     words = child.generate_state(n_streams * SEED_WORDS, np.uint64)
     return words.astype(np.uint64).reshape(n_streams, SEED_WORDS)
 
 
 def replication_seeds(root: np.random.SeedSequence, first: int, last: int, n_streams: int) -> Words:
-    """:func:`stream_seeds` of the replications ``first`` to ``last`` (exclusive), all at once.
+    """Return :func:`stream_seeds` of the replications ``first`` to ``last`` (exclusive), all at once.
 
-    One by one a SeedSequence costs 15 microseconds, more than many a short replication. Here its mixing goes on from
-    the pool of the root, with the numbers of all replications.
+    Creating one SeedSequence takes 15 microseconds, more than many short replications. Here, its mixing continues from
+    the pool of the root, with the numbers of all replications at once.
 
     >>> root = root_sequence(7)
     >>> bool((replication_seeds(root, 3, 5, 2)[1] == stream_seeds(root, 4, 2)).all())
@@ -86,7 +86,7 @@ def replication_seeds(root: np.random.SeedSequence, first: int, last: int, n_str
 
 
 def _count_words(entropy: object) -> int:
-    """How many words of 32 bits NumPy makes of an integer, or of several."""
+    """Return how many 32-bit words NumPy makes of an integer, or of several."""
     if isinstance(entropy, int | np.integer):
         return max(1, -(-int(entropy).bit_length() // 32))
     return sum(map(_count_words, cast(Iterable[int], entropy)))
@@ -94,7 +94,7 @@ def _count_words(entropy: object) -> int:
 
 @functools.cache
 def _constants(start: int, factor: int, skipped: int, count: int) -> NDArray[np.uint32]:
-    """A column of SeedSequence's hash is mixed with one of these, and with the next."""
+    """Return the constants of SeedSequence's hash: each column is mixed with one of them and with the next."""
     powers = [start * pow(factor, k, 2**32) % 2**32 for k in range(skipped, skipped + count + 1)]
     return np.array(powers, dtype=np.uint32)
 
@@ -105,20 +105,20 @@ def _hashed(columns: NDArray[np.uint32], constants: NDArray[np.uint32]) -> NDArr
 
 
 def new_stream() -> Stream:
-    """A generator that :func:`start_stream` can start anywhere."""
+    """Return a generator that :func:`start_stream` can start from any seed."""
     _check_layout()
     bits = np.random.SFC64(0)
     return Stream(np.random.Generator(bits), _words_of(bits))
 
 
 def _words_of(bits: np.random.SFC64) -> Words:
-    """A window on the memory in which NumPy keeps the state."""
+    """Return a view of the memory in which NumPy keeps the state."""
     pointer = (ctypes.c_uint64 * STATE_WORDS).from_address(bits.ctypes.state_address)
     return np.ctypeslib.as_array(pointer)
 
 
 def _public_words(bits: np.random.SFC64) -> Words:
-    """The same words from NumPy's public description of the state."""
+    """Return the same words from NumPy's public description of the state."""
     state = cast(dict[str, Any], bits.state)
     half = int(state["has_uint32"]) | int(state["uinteger"]) << 32
     return np.append(state["state"]["state"], np.array([half], np.uint64)).astype(np.uint64)
@@ -128,8 +128,8 @@ def _public_words(bits: np.random.SFC64) -> Words:
 def _check_layout() -> None:
     """Make sure, once per process, that the memory of SFC64 has the layout that compiled code writes.
 
-    NumPy does not promise this layout, and compiled code has no public way to set a state. So a NumPy that has changed
-    it is refused before anything is written or drawn.
+    NumPy does not promise this layout, and compiled code has no public way to set a state. So we refuse a NumPy that
+    has changed it before anything is written or drawn.
     """
     bits, other = np.random.SFC64(1), np.random.SFC64(2)
     for generator in (bits, other):
@@ -157,14 +157,14 @@ def start_stream(rng: np.random.Generator, words: Words, seed: Words) -> None:
 
 @jit
 def further_words(rng: np.random.Generator) -> Words:
-    """The four mixed words of one more SFC64, started by a stream's next draws.
+    """Return the four mixed words of another SFC64, seeded by the stream's next draws.
 
-    For loops in which a call of the generator costs more than what is done with its number: :func:`mixed` is compiled
-    into them.
+    This is for loops in which a call to the generator costs more than the work done with its number: :func:`mixed` is
+    compiled into them.
     """
     words = np.empty(STATE_WORDS - 1, np.uint64)
     for i in range(SEED_WORDS):
-        words[i] = np.uint64(rng.random() * 9007199254740992.0)  # 2^53: all that a draw has
+        words[i] = np.uint64(rng.random() * 9007199254740992.0)  # 2^53: all the bits of a draw
     words[SEED_WORDS] = 1
     a, b, c, counter = words[0], words[1], words[2], words[3]
     for _ in range(_WARM_UP):
@@ -175,7 +175,7 @@ def further_words(rng: np.random.Generator) -> Words:
 
 @jit
 def mixed(a: np.uint64, b: np.uint64, c: np.uint64, counter: np.uint64) -> tuple[np.uint64, ...]:
-    """SFC64's next word, and its state after that.
+    """Return SFC64's next word, followed by its state after that word.
 
     >>> stream = new_stream()
     >>> start_stream(*stream, np.array([1, 2, 3], np.uint64))
@@ -191,15 +191,15 @@ def mixed(a: np.uint64, b: np.uint64, c: np.uint64, counter: np.uint64) -> tuple
 
 
 def study_words(root: np.random.SeedSequence) -> Words:
-    """The three words from which all numbered streams of a live study are derived."""
+    """Return the three words from which all numbered streams of a live study are derived."""
     return root.generate_state(SEED_WORDS, np.uint64).astype(np.uint64)
 
 
 @jit
 def start_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
-    """Start a stream's generator at the head of stream (kind, number): those of different pairs are unrelated.
+    """Start a stream's generator at the beginning of stream (kind, number); different pairs give unrelated streams.
 
-    The number is scrambled by the finaliser of SplitMix64, a bijection, so no two streams have equal seeds.
+    The number is scrambled by the finalizer of SplitMix64, a bijection, so no two streams have equal seeds.
     """
     mixed = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + root[2]
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -214,7 +214,7 @@ def start_numbered(rng: np.random.Generator, words: Words, root: Words, kind: in
 
 
 def generator(seed: Words) -> np.random.Generator:
-    """A generator of its own for one seed: plain NumPy, equal draw for draw to a stream started there.
+    """Return a separate generator for one seed: plain NumPy, with the same draws as a stream started there.
 
     >>> seeds = stream_seeds(root_sequence(0), replication=5, n_streams=3)
     >>> stream = new_stream()
@@ -226,7 +226,7 @@ def generator(seed: Words) -> np.random.Generator:
 
 
 class _FixedSeed(np.random.bit_generator.ISeedSequence):
-    """Hands SFC64 the three words it asks for."""
+    """Provides SFC64 with the three words of its seed."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

@@ -1,6 +1,6 @@
-"""A hash of all source files that a function depends on.
+"""Hash all source files that a function depends on.
 
-These are its own file and everything that it imports, directly or not: of this package, and of the user's code. The
+These are its own file and everything that it imports, directly or not, from this package and from the user's code. The
 standard library, NumPy, SciPy and Numba are left out; other installed packages count by their version.
 """
 
@@ -21,7 +21,7 @@ _PACKAGE = __name__.partition(".")[0]
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LEFT_OUT = sys.stdlib_module_names | {"numba", "numpy", "scipy"}
 _SITES = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("purelib", "platlib")})
-_IMPORT = re.compile(  # where from, and names in parentheses or on the line; or modules
+_IMPORT = re.compile(  # the base and its names, in parentheses or on the line; or modules
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)\)|([^\n(]+))|import[ \t]+([^\n]+))", re.MULTILINE
 )
 
@@ -32,7 +32,7 @@ def source_stamp(*files: str) -> str:
 
 
 def hash_of(files: Iterable[str], *more: str) -> str:
-    """Hash the content of files, and further text."""
+    """Hash the content of files, plus further text."""
     parts = sorted(map(_digest, files)) + [text.encode() for text in more]
     return hashlib.blake2b(b" ".join(parts), digest_size=8).hexdigest()
 
@@ -72,7 +72,7 @@ def _imports(file: str) -> frozenset[str]:
 
 
 def _source(module: str, importer: str) -> str:
-    """Return the file of a module, or "name version" if it is installed; "" for what is left out or not a module."""
+    """Return the file of a module, or "name version" if it is installed; "" if it is left out or not a module."""
     name = module.lstrip(".")
     top, _, rest = name.partition(".")
     if levels := len(module) - len(name):
@@ -91,7 +91,7 @@ def _source(module: str, importer: str) -> str:
 
 @functools.cache
 def _home(top: str) -> str:
-    """Return the folder of a top-level package, or the file of a module; "" for what is left out or not there."""
+    """Return the folder of a top-level package, or the file of a module; "" if it is left out or not found."""
     try:
         spec = None if top in _LEFT_OUT else importlib.util.find_spec(top)
     except (ImportError, ValueError):  # "__main__" has no specification

@@ -1,4 +1,4 @@
-"""Names for the arrays that travel through the package."""
+"""Type names for the arrays used throughout the package."""
 
 from typing import Any
 
@@ -9,4 +9,4 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
-Records = NDArray[Any]  # of a structured type, whose fields have names
+Records = NDArray[Any]  # of a structured type with named fields

@@ -1,4 +1,4 @@
-"""What a public function does first: turn its arguments into numbers and arrays or say which one is wrong."""
+"""Validate arguments: turn them into numbers and arrays, or raise an error that names the wrong one."""
 
 import math
 import numbers
@@ -15,13 +15,13 @@ T = TypeVar("T")
 
 SMALLEST_SCALE: Final = 1e-100
 LARGEST_SCALE: Final = 1e100
-"""Between them, sums of squares and ratios of squares neither underflow nor overflow."""
+"""Between these limits, sums of squares and ratios of squares neither underflow nor overflow."""
 
 _SCALE: Final = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: choose another unit"
 
 
 def finite_number(name: str, x: object) -> float:
-    """The argument as a float; NaN, infinities, booleans and everything that is not a number are refused.
+    """Return the argument as a float; refuse NaN, infinities, booleans and everything that is not a number.
 
     >>> finite_number("target", 3)
     3.0
@@ -43,7 +43,7 @@ def finite_number(name: str, x: object) -> float:
 
 
 def number_between(name: str, x: object, low: float, high: float) -> float:
-    """The argument as a float strictly between two limits.
+    """Return the argument as a float strictly between two limits.
 
     >>> number_between("alpha", 0.05, 0, 1)
     0.05
@@ -58,7 +58,7 @@ def number_between(name: str, x: object, low: float, high: float) -> float:
 
 
 def number_within(name: str, x: object, low: float, high: float) -> float:
-    """The argument as it is, an int or a float from ``low`` to ``high``; both ends are allowed.
+    """Return the argument unchanged if it is an int or a float from ``low`` to ``high``, both included.
 
     >>> number_within("ph", 7, 2, 11)
     7
@@ -72,7 +72,7 @@ def number_within(name: str, x: object, low: float, high: float) -> float:
 
 
 def positive_number(name: str, x: object) -> float:
-    """The argument as a float above zero.
+    """Return the argument as a float above zero.
 
     >>> positive_number("sigma", 0)
     Traceback (most recent call last):
@@ -85,7 +85,7 @@ def positive_number(name: str, x: object) -> float:
 
 
 def reward_scale(name: str, x: object) -> float:
-    """The argument, a standard deviation or another size of rewards, as a float whose square can be computed with.
+    """Return a standard deviation or another scale of rewards as a float whose square neither under- nor overflows.
 
     >>> reward_scale("sigma", 1e-170)
     Traceback (most recent call last):
@@ -98,7 +98,7 @@ def reward_scale(name: str, x: object) -> float:
 
 
 def reward_bound(name: str, x: object) -> float:
-    """The argument, a bound of rewards, as a float: zero, or a number whose square can be computed with.
+    """Return a bound of rewards as a float: zero, or a number whose square neither underflows nor overflows.
 
     >>> reward_bound("upper", 0), reward_bound("lower", -5)
     (0.0, -5.0)
@@ -113,7 +113,7 @@ def reward_bound(name: str, x: object) -> float:
 
 
 def true_or_false(name: str, x: object) -> bool:
-    """The argument, if it is a bool.
+    """Return the argument if it is a bool.
 
     >>> true_or_false("binary", 1)
     Traceback (most recent call last):
@@ -125,7 +125,7 @@ def true_or_false(name: str, x: object) -> bool:
 
 
 def finite_array(name: str, values: ArrayLike) -> Floats:
-    """The argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
+    """Return the argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
 
     >>> finite_array("values", [1, 2])
     array([1., 2.])
@@ -136,7 +136,7 @@ def finite_array(name: str, values: ArrayLike) -> Floats:
     expected = "a non-empty, one-dimensional sequence of numbers"
     try:
         raw: NDArray[Any] = np.asarray(values)
-        if raw.dtype.kind not in "iufO":  # text, booleans, dates and complex numbers convert silently, or half
+        if raw.dtype.kind not in "iufO":  # text, booleans, dates and complex numbers convert silently, or in part
             raise ArgumentError(name, expected, values)
         array = np.ascontiguousarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -147,13 +147,13 @@ def finite_array(name: str, values: ArrayLike) -> Floats:
     if not finite.all():
         position = int(np.argmin(finite))
         raise ArgumentError(name, "finite numbers", _Words(f"{array[position]} at position {position}"))
-    if not array.flags.writeable:  # a read-only array is another type to Numba, hence another compilation
+    if not array.flags.writeable:  # a read-only array has another type in Numba, so it would compile again
         array = array.copy()
     return array
 
 
 def positive_weights(name: str, weights: ArrayLike | None, size: int) -> Floats:
-    """One positive weight an observation; nothing at all gives an empty array, which stands for weights of 1.
+    """Return one positive weight per observation; None gives an empty array, which means that all weights are 1.
 
     >>> positive_weights("weights", [1, 0.5], 2)
     array([1. , 0.5])
@@ -184,7 +184,7 @@ class _Words(str):
 
 
 def whole_number(name: str, x: object, at_least: int, at_most: int | None = None) -> int:
-    """The argument as an int, not below a least value nor above a largest one.
+    """Return the argument as an int, at least ``at_least`` and, if given, at most ``at_most``.
 
     >>> whole_number("horizon", -3, at_least=2)
     Traceback (most recent call last):
@@ -202,7 +202,7 @@ def whole_number(name: str, x: object, at_least: int, at_most: int | None = None
 
 
 def text_like(name: str, x: object, pattern: str, expected: str) -> str:
-    """The argument, if it is a text that the whole pattern describes; ``expected`` says the pattern in words.
+    """Return the argument if it is text that matches the whole pattern; ``expected`` describes the pattern in words.
 
     >>> text_like("station", "Florida", "[A-Z]{4}", "four capital letters")
     Traceback (most recent call last):
@@ -214,7 +214,7 @@ def text_like(name: str, x: object, pattern: str, expected: str) -> str:
 
 
 def tuple_of(name: str, x: object, kind: type[T], at_least: int, at_most: int) -> tuple[T, ...]:
-    """The argument, if it is a tuple of so many objects of a class.
+    """Return the argument if it is a tuple of ``at_least`` to ``at_most`` objects of one class.
 
     >>> tuple_of("months", (1, 2), int, 12, 12)
     Traceback (most recent call last):

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
+from tests.worlds.problems import coins_in_a_file
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 FEW = ("--horizon", "60", "--replications", "5", "--workers", "1", "--policy", "UCB1", "--policy", "RUCBLT")
@@ -64,25 +65,7 @@ def test_csv_and_advice_for_the_command_line(folder):
     assert "Then say --wide" in call("wide2.csv", *FEW).stderr
 
 
-CHANGING = """
-delay = { law = "Geometric", p = 0.2 }
-[[segments]]
-first = 1
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.2
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.7
-[[segments]]
-first = 31
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.9
-[[segments.arms]]
-law = "Bernoulli"
-p = 0.1
-"""
+CHANGING = 'delay = { law = "Geometric", p = 0.2 }\n' + coins_in_a_file((1, 0.2, 0.7), (31, 0.9, 0.1))
 
 
 def test_worlds_of_files_and_options_are_those_of_python(folder):

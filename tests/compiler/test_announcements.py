@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits
+from tests.conftest import COINS
 
 INIT = """
 import logging, sys
@@ -128,20 +129,6 @@ from dirichlet_bandits.cli import run
 sys.argv[1:] = ["simulate", "experiment.toml", "--out", "runs.zarr"]
 run()
 """
-EXPERIMENT = """
-horizon = 100
-replications = 20
-seed = 0
-[[arms]]
-law = "Bernoulli"
-p = 0.4
-[[arms]]
-law = "Bernoulli"
-p = 0.6
-[[policies]]
-policy = "UCB1"
-sigma = 1.0
-"""
 
 
 def interrupted(folder, work):
@@ -170,7 +157,7 @@ def test_ctrl_c_ends_a_script_that_waits_for_a_compilation(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_ctrl_c_ends_a_command_that_compiles(tmp_path):
-    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    (tmp_path / "experiment.toml").write_text(COINS.format(horizon=100, replications=20))
     done = interrupted(tmp_path, COMMAND)
     assert done.returncode == 130
     assert done.stderr == "interrupted before the first replication was finished: nothing saved\n"

@@ -9,6 +9,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.catalogue import POLICIES
+from tests.live.reporting import report_some
 from tests.policies.twins import PAIRS, default
 
 ARMS = ["a", "b", "c"]
@@ -35,12 +36,7 @@ def test_every_policy_lives_and_replays(name):
     waiting = []
     for step in range(120):
         waiting += study.ask(1 + step % 3)
-        while len(waiting) > 4:
-            trial = waiting.pop(int(rng.integers(len(waiting))))
-            if rng.random() < 0.1:
-                study.abandon(trial.id)
-            else:
-                study.tell(trial.id, float(rng.choice(values)))
+        report_some(study, waiting, rng, 4, 0.1, lambda: float(rng.choice(values)))
         if step in (20, 50, 90):  # mistakes of some steps ago, noticed with decisions in between
             told = study.trials_dataframe().query("status == 'told'").index
             study.void(int(told[-7]), "the wrong plot")

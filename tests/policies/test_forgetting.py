@@ -16,6 +16,7 @@ from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.live.description import described, parse_policy, restore
 from dirichlet_bandits.policies.forgetting.reweighting import samples_of
 from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
+from tests.live.reporting import report_some
 from tests.naive import policies as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.test_propensity import counted, frequencies_agree
@@ -225,12 +226,7 @@ def test_live_propensities_are_those_of_the_inner_policy_on_the_last_trials(inne
     waiting = []
     for step in range(90):
         waiting += study.ask(1 + step % 2)
-        while len(waiting) > 3:
-            trial = waiting.pop(int(rng.integers(len(waiting))))
-            if rng.random() < 0.1:
-                study.abandon(trial.id)
-            else:
-                study.tell(trial.id, float(rng.random() < 0.5))
+        report_some(study, waiting, rng, 3, 0.1, lambda: float(rng.random() < 0.5))
         if step == 60:
             frame = study.trials_dataframe().query("status == 'told'")
             study.void(int(frame.index[-2]), "told twice")

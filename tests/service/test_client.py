@@ -14,6 +14,7 @@ from dirichlet_bandits.live.description import parse_policy
 from dirichlet_bandits.service.client import _written
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
+from tests.sockets import accepted
 
 ARMS = ["26 Feb", "13 Mar", "<b>28 Mar</b> é"]
 
@@ -321,11 +322,7 @@ class Lossy:
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
-        while True:
-            try:
-                near, _ = self.door.accept()
-            except OSError:
-                return
+        for near in accepted(self.door):
             with near, socket.create_connection(("127.0.0.1", self.port)) as far:
                 request = whole(near)
                 far.sendall(request)

@@ -94,7 +94,7 @@ def test_trials_of_the_past_are_shown():
     study = db.create_study("s", arms=["a", "b"], seed=1)
     study.add_trials({"arm": ["a", "b", "a"], "reward": [1.0, 2.0, 3.0], "time": ["2020-01-02", "2020-01-01", None]})
     seen = overview(study)
-    assert (seen["trials"], seen["total"]) == (3, 6.0)
+    assert (seen["trials"], seen["attrs"]["earned"]) == (3, 6.0)
     assert "nan" not in seen["histograms"]
     assert (seen["moments"][-1].at, seen["moments"][-1].total) == (3, 6.0)
 

@@ -1,7 +1,6 @@
 """Nothing lost, nothing twice: the service is killed at random moments under clients that ask and tell."""
 
 import multiprocessing
-import time
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 import dirichlet_bandits as db
 from tests.service import worker
 from tests.service.running import Forked, Running
-from tests.storage.test_survival import ARMS, acknowledged, check, end, new_study
+from tests.storage.test_survival import ARMS, acknowledged, check, kill_at_work, new_study
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 
@@ -27,16 +26,8 @@ def kill_service(service, folder, kills, clients):
     paths = [folder / f"{k}.log" for k in range(clients)]
     running = [client(service, k, 1_000_000, path) for k, path in enumerate(paths)]
     try:
-        for _ in range(kills):
-            done = len(acknowledged(paths)[1])
-            while len(acknowledged(paths)[1]) < done + 10:  # they are at work again
-                assert all(process.is_alive() for process in running)
-                time.sleep(0.005)
-            time.sleep(float(rng.exponential(0.05)))
-            service.kill()
-            service.start()
+        kill_at_work(service, kills, running, paths, 10, rng)
     finally:
-        end(running)
         service.stop()
     frame, tells = check(service.storage, paths)
     assert len(tells) >= 10 * kills

@@ -15,6 +15,7 @@ from urllib3.exceptions import ClosedPoolError
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.wire import Line
+from tests.sockets import accepted
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 NAMES = '{"studies":["maïs"]}'.encode()
@@ -32,11 +33,7 @@ class Answering:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        while True:
-            try:
-                near, _ = self.door.accept()
-            except OSError:
-                return
+        for near in accepted(self.door):
             threading.Thread(target=self.serve, args=(near,), daemon=True).start()
 
     def serve(self, near):

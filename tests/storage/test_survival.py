@@ -105,6 +105,21 @@ def test_hundreds_of_killed_clients_lose_nothing(url, tmp_path):
     kill_clients(url, tmp_path, kills=200, clients=4)
 
 
+def kill_at_work(server, kills, running, paths, more, rng):
+    """Kill a server again and again, each time after ``more`` rewards that its clients have reported."""
+    try:
+        for _ in range(kills):
+            done = len(acknowledged(paths)[1])
+            while len(acknowledged(paths)[1]) < done + more:  # they are at work again
+                assert all(process.is_alive() for process in running)
+                time.sleep(0.005)
+            time.sleep(float(rng.exponential(0.05)))
+            server.kill()
+            server.start()
+    finally:
+        end(running)
+
+
 def kill_server(postgres, tmp_path, kills, clients):
     """Kill the database under working clients; they find it again, and what was acknowledged is there."""
     url = postgres.empty()
@@ -112,17 +127,7 @@ def kill_server(postgres, tmp_path, kills, clients):
     rng = np.random.default_rng(3)
     paths = [tmp_path / f"{k}.log" for k in range(clients)]
     running = [client(url, k, 1_000_000, path) for k, path in enumerate(paths)]
-    try:
-        for _ in range(kills):
-            done = len(acknowledged(paths)[1])
-            while len(acknowledged(paths)[1]) < done + 20:  # they are at work again
-                assert all(process.is_alive() for process in running)
-                time.sleep(0.02)
-            time.sleep(float(rng.exponential(0.05)))
-            postgres.kill()
-            postgres.start()
-    finally:
-        end(running)
+    kill_at_work(postgres, kills, running, paths, 20, rng)
     check(url, paths)
     failed = acknowledged(paths)[3]
     assert all("nothing was written" in line or "may have been written" in line for line in failed)

@@ -19,6 +19,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.storage import Event, database, open_storage
 from dirichlet_bandits.storage.events import ASK
+from tests.sockets import accepted
 
 UCB1 = db.UCB1(sigma=1.0)
 ARMS = ["a", "b", "c"]
@@ -141,11 +142,7 @@ class Stalling:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        while True:
-            try:
-                client, _ = self.listening.accept()
-            except OSError:
-                return
+        for client in accepted(self.listening):
             server = socket.socket(socket.AF_UNIX)
             server.connect(self.there)
             for ends in ((client, server), (server, client)):

@@ -16,6 +16,12 @@ def piecewise(length, *means):
     return db.Piecewise({1 + k * length: coins(*row) for k, row in enumerate(means)})
 
 
+def coins_in_a_file(*segments):
+    """Coins that change, as a TOML file has them: the first decision of each segment, and its probabilities."""
+    coin = '[[segments.arms]]\nlaw = "Bernoulli"\np = {}\n'.format
+    return "".join(f"[[segments]]\nfirst = {first}\n" + "".join(map(coin, ps)) for first, *ps in segments)
+
+
 # Besson, Kaufmann, Maillard and Seznec, JMLR 23, 2022: horizon 20 000.
 PB1 = piecewise(4000, (0.9, 0.5, 0.3), (0.9, 0.2, 0.3), (0.1, 0.2, 0.3), (0.1, 0.7, 0.3), (0.1, 0.7, 0.5))
 PB2 = piecewise(4000, (0.9, 0.5, 0.4), (0.7, 0.4, 0.5), (0.5, 0.3, 0.6), (0.3, 0.2, 0.7), (0.1, 0.1, 0.8))

@@ -12,6 +12,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.live.description import described, parse_policy, restore
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
+from tests.live.reporting import report_some
 from tests.naive import worlds as naive
 
 HORIZON, SEED = 150, 7
@@ -197,12 +198,7 @@ def test_pending_trials_of_a_study_count():
             assert study.propensities() == {arm: float(arm == indices.idxmax()) for arm in study.arms}
             repeated += counts.sum() > len(known)
         waiting += study.ask(1 + step % 3)
-        while len(waiting) > 6:
-            trial = waiting.pop(int(rng.integers(len(waiting))))
-            if rng.random() < 0.2:
-                study.abandon(trial.id)
-            else:
-                study.tell(trial.id, float(rng.random()))
+        report_some(study, waiting, rng, 6, 0.2, lambda: float(rng.random()))
     assert repeated > 20
     assert study.replay().same
     frame = study.trials_dataframe()

@@ -132,7 +132,7 @@ def cusum_klucb(first, drift):
     return db.Restarting(KLUCB, db.CUSUM(first, drift, math.log(T_20 / 4)), exploration=rate, scope="local")
 
 
-def glr(world, values):
+def glr(world, problem):
     """Besson et al. (2022), problems 1 and 2."""
     w, g = window(T_20, 4), gamma(T_20, 4)
     policies = {
@@ -150,45 +150,30 @@ def glr(world, values):
         "SW-LB-SDA": db.SWLBSDA(w),
         "EXP3.S": db.EXP3S(T_20, 5),
     }
-    return {name: Row(world, T_20, policies[name], None, value) for name, value in values.items()}
+    return {name: Row(world, T_20, policies[name], None, values[problem]) for name, values in GLR_VALUES.items()}
 
 
-PB1_VALUES = {
-    "kl-UCB": over(992, 184, 60),
-    "GLR global": (453.0, 9.8),
-    "GLR local": (481.4, 12.5),
-    "GLR global .05": (198.1, 25.2),
-    "GLR local .05": (266.3, 36.3),
-    "CUSUM-klUCB 200": (619.0, 9.8),
-    "CUSUM-klUCB 400": (733.1, 19.6),
-    "SW-klUCB": over(480, 38, 60),
-    "D-klUCB": over(578, 29, 60),
-    "SW-TS": over(330, 29, 60),
-    "D-TS": over(414, 28, 60),
-    "SW-LB-SDA": over(411, 57, 60),
-    "EXP3.S": (874.8, 7.0),
-}
-PB2_VALUES = {
-    "kl-UCB": over(559, 168, 60),
-    "GLR global": (443.3, 1.5),
-    "GLR local": (446.6, 2.3),
-    "GLR global .05": (125.3, 1.8),
-    "GLR local .05": (98.7, 2.0),
-    "CUSUM-klUCB 200": (518.1, 6.0),
-    "CUSUM-klUCB 400": (526.8, 8.7),
-    "SW-klUCB": over(453, 28, 60),
-    "D-klUCB": over(586, 28, 60),
-    "SW-TS": over(299, 24, 60),
-    "D-TS": over(381, 28, 60),
-    "SW-LB-SDA": over(378, 25, 60),
-    "EXP3.S": (677.1, 5.9),
+GLR_VALUES = {  # of problem 1, and of problem 2
+    "kl-UCB": (over(992, 184, 60), over(559, 168, 60)),
+    "GLR global": ((453.0, 9.8), (443.3, 1.5)),
+    "GLR local": ((481.4, 12.5), (446.6, 2.3)),
+    "GLR global .05": ((198.1, 25.2), (125.3, 1.8)),
+    "GLR local .05": ((266.3, 36.3), (98.7, 2.0)),
+    "CUSUM-klUCB 200": ((619.0, 9.8), (518.1, 6.0)),
+    "CUSUM-klUCB 400": ((733.1, 19.6), (526.8, 8.7)),
+    "SW-klUCB": (over(480, 38, 60), over(453, 28, 60)),
+    "D-klUCB": (over(578, 29, 60), over(586, 28, 60)),
+    "SW-TS": (over(330, 29, 60), over(299, 24, 60)),
+    "D-TS": (over(414, 28, 60), over(381, 28, 60)),
+    "SW-LB-SDA": (over(411, 57, 60), over(378, 25, 60)),
+    "EXP3.S": ((874.8, 7.0), (677.1, 5.9)),
 }
 TABLES = {
     "thesis": thesis(),
     "Bernoulli": lbsda_bernoulli(),
     "Gaussian": lbsda_gaussian(),
-    "PB1": glr(PB1, PB1_VALUES),
-    "PB2": glr(PB2, PB2_VALUES),
+    "PB1": glr(PB1, 0),
+    "PB2": glr(PB2, 1),
 }
 ROWS = {f"{table} {name}": row for table, rows in TABLES.items() for name, row in rows.items()}
 FEW = {

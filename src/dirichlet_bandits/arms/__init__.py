@@ -1,4 +1,4 @@
-"""Reward laws, and bandits made of them; never imports policies."""
+"""Reward distributions, and bandits made of them; never imports policies."""
 
 from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
 from dirichlet_bandits.arms.laws import (

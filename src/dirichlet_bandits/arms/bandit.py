@@ -1,4 +1,4 @@
-"""A bandit: several laws, each with a name."""
+"""A bandit: several named arms, each with a reward distribution."""
 
 import functools
 import math
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class RewardLaw(Protocol):
-    """What an arm must be able to do: a frozen ``scipy.stats`` law does, and so does every law of ours."""
+    """The interface of a reward distribution; frozen ``scipy.stats`` distributions and all of ours provide it."""
 
     def rvs(self, size: int, random_state: Any) -> Any:
-        """A sample of this size."""
+        """Draw a sample of this size."""
 
     def mean(self) -> Any:
-        """Expectation."""
+        """Return the expectation."""
 
 
 class Bandit:
-    """K arms to choose from.
+    """A set of arms to choose from, each with a reward distribution and a name.
 
     >>> from dirichlet_bandits.arms.laws import Bernoulli, Gaussian
     >>> bandit = Bandit([Bernoulli(0.3), Gaussian(1.0, 2.0)], names=["coin", "bell"])
@@ -41,13 +41,13 @@ class Bandit:
     >>> Bandit({"coin": Bernoulli(0.3), "bell": Gaussian(1.0, 2.0)}).names
     ('coin', 'bell')
 
-    Past rewards can stand for a distribution: give a dict of lists, or a pandas frame with the columns ``arm`` and
+    Past rewards can serve as a distribution: pass a dict of lists, or a pandas frame with the columns ``arm`` and
     ``reward`` or with one column per arm.
 
     >>> Bandit({"May": [4.1, 3.9], "June": [5.0, 2.5]})
     Bandit(May: Empirical(values=[4.1, 3.9]), June: Empirical(values=[5.0, 2.5]))
 
-    ``objective`` says what makes an arm good, the mean unless told otherwise: best arm, gaps and regret follow from it.
+    ``objective`` decides what makes an arm good, by default the mean; best arm, gaps and regret follow from it.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Bandit:
         self.values = self._valued_by(self.objective)
 
     def _valued_by(self, objective: Objective) -> Floats:
-        """The value of each arm; a law without a finite one is refused."""
+        """Return the value of each arm; refuse a distribution without a finite one."""
         values = np.array([float(objective.value(arm)) for arm in self.arms])
         for called, arm, value in zip(self._called, self.arms, values, strict=True):
             if not math.isfinite(value):
@@ -104,10 +104,10 @@ class Bandit:
     def from_dataframe(
         cls, frame: "pd.DataFrame", *, arm: str = "arm", reward: str = "reward", objective: Objective | None = None
     ) -> "Bandit":
-        """A bandit whose arms draw, with replacement, from the past rewards of each option.
+        """Return a bandit whose arms draw, with replacement, from the past rewards of each option.
 
-        A row of the frame has an option, in the column ``arm``, and one of its rewards, in the column ``reward``. The
-        arms are in the order in which the options first come; each needs two rewards.
+        Each row of the frame has an option, in the column ``arm``, and one of its rewards, in the column ``reward``.
+        The arms are in the order in which the options first appear; each needs at least two rewards.
 
         >>> import pandas as pd
         >>> past = pd.DataFrame({"date": ["May", "May", "June", "June"], "yield": [4.1, 3.9, 5.0, 2.5]})
@@ -118,27 +118,27 @@ class Bandit:
 
     @property
     def gaps(self) -> Floats:
-        """Shortfall of each arm's value from the best one."""
+        """Difference between the best value and each arm's value."""
         return self.values.max() - self.values
 
     @property
     def best(self) -> str:
-        """Name of the arm with the largest value (the first of them)."""
+        """Name of the arm with the largest value (the first one, if several tie)."""
         return self.names[int(self.values.argmax())]
 
     @property
     def guarantees(self) -> Assumption:
-        """What holds of this world; a shortcut that assumes more is not taken."""
+        """What this bandit guarantees about rewards and regret; a shortcut that assumes more is not used."""
         return Assumption.ALL if isinstance(self.objective, Mean) else Assumption.ALL & ~Assumption.MEAN
 
     def support(self) -> tuple[float, float]:
-        """Smallest interval that carries all rewards; infinite where a law does not tell."""
+        """Return the smallest interval that contains all rewards; infinite where a distribution has no ``support``."""
         ends = [_support(arm) for arm in self.arms]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     @functools.cached_property
     def table(self) -> ArmTable:
-        """The laws as plain arrays for the compiled sampler."""
+        """The distributions as plain arrays for the compiled sampler."""
         laws = [arm if isinstance(arm, Law) else None for arm in self.arms]
         data = [law.data if law else np.empty(0) for law in laws]
         sizes = np.array([values.size for values in data], dtype=np.int64)
@@ -152,13 +152,13 @@ class Bandit:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "table"}  # made again where it is used
+        return {name: value for name, value in vars(self).items() if name != "table"}  # rebuilt where it is used
 
     def __len__(self) -> int:
         return len(self.arms)
 
     def _repr_html_(self) -> str:
-        """A row an arm; the line is its mean, with a standard deviation to both sides."""
+        """Return a table with one row per arm and a bar that shows the mean plus and minus one standard deviation."""
         stds = [float(arm.std()) if hasattr(arm, "std") else math.nan for arm in self.arms]
         sides = [0.0 if math.isnan(std) or math.isinf(std) else std for std in stds]
         bounds = float((self.means - sides).min()), float((self.means + sides).max())
@@ -187,7 +187,7 @@ class Bandit:
 
 
 def _law(called: str, given: Any) -> Any:
-    """Return the distribution that draws from a list of past rewards; anything else as it is."""
+    """Return the distribution that draws from a list of past rewards; return anything else unchanged."""
     if not isinstance(given, list | tuple | np.ndarray):
         return given
     if len(given) < 2:
@@ -199,7 +199,7 @@ def _law(called: str, given: Any) -> Any:
 
 
 def _described(arm: Any) -> str:
-    """A law in words; the repr of a frozen law of SciPy is an address in memory."""
+    """Describe a distribution; the repr of a frozen SciPy distribution is an address in memory."""
     if hasattr(arm, "dist") and hasattr(arm, "kwds"):
         given = [*map(repr, arm.args), *(f"{key}={value!r}" for key, value in arm.kwds.items())]
         return f"{arm.dist.name}({', '.join(given)})"

@@ -1,4 +1,4 @@
-"""Past rewards in a pandas frame: each option becomes a law that draws from what it gave."""
+"""Past rewards in a pandas frame: each option becomes a distribution that draws from its past rewards."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def laws_of_frame(frame: "pd.DataFrame", arm: str, reward: str) -> dict[str, Empirical]:
-    """A law for each value of the column ``arm``, from its rows in the column ``reward``."""
+    """Return one distribution per value of the column ``arm``, from its rows in the column ``reward``."""
     columns = getattr(frame, "columns", None)
     if columns is None:
         raise ArgumentError("frame", "a pandas DataFrame", frame)

@@ -1,8 +1,8 @@
-"""The built-in reward laws.
+"""The built-in reward distributions.
 
-Each knows its mean, standard deviation and support, and draws samples; the verbs are those of frozen
-``scipy.stats`` laws, so both can stand in one bandit. For the theory, discrete laws with finitely many values
-tell them (``atoms``) and continuous ones have ``cdf`` and ``ppf``.
+Each has a mean, a standard deviation and a support, and draws samples. The methods are those of frozen
+``scipy.stats`` distributions, so you can mix both in one bandit. For the theory, discrete distributions with finitely
+many values list them (``atoms``), and continuous ones have ``cdf`` and ``ppf``.
 """
 
 import math
@@ -22,7 +22,7 @@ _NO_DATA = np.empty(0)
 
 
 class Law:
-    """A reward law of the library: ``parameters`` as the user gave them, and its row for the compiled sampler."""
+    """A built-in reward distribution, with the user's ``parameters`` and its row for the compiled sampler."""
 
     kind: ClassVar[Kind]
     family: ClassVar[str | None] = None  # the one-parameter family it belongs to
@@ -34,19 +34,19 @@ class Law:
         self.data = data
 
     def mean(self) -> float:
-        """Expectation."""
+        """Return the expectation."""
         raise NotImplementedError
 
     def std(self) -> float:
-        """Standard deviation."""
+        """Return the standard deviation."""
         raise NotImplementedError
 
     def support(self) -> tuple[float, float]:
-        """Smallest interval that carries the law."""
+        """Return the smallest interval that contains all rewards."""
         return -math.inf, math.inf
 
     def rvs(self, size: int = 1, random_state: int | np.random.Generator | None = None) -> Floats:
-        """A sample, as from a frozen ``scipy.stats`` law."""
+        """Draw a sample, as from a frozen ``scipy.stats`` distribution."""
         out = np.empty(size)
         SAMPLERS[self.kind](self.row, self.data, np.random.default_rng(random_state), out)
         return out
@@ -73,7 +73,7 @@ def _short(value: Any) -> str:
 
 
 class Bernoulli(Law):
-    """1 with probability p, else 0.
+    """Bernoulli distribution: 1 with probability p, else 0.
 
     >>> Bernoulli(0.3).mean()
     0.3
@@ -98,13 +98,13 @@ class Bernoulli(Law):
         return (0.0 if self.p < 1 else 1.0), (1.0 if self.p > 0 else 0.0)
 
     def atoms(self) -> tuple[Floats, Floats]:
-        """Values and their probabilities."""
+        """Return the values and their probabilities."""
         values, chances = np.array([0.0, 1.0]), np.array([1.0 - self.p, self.p])
         return values[chances > 0.0], chances[chances > 0.0]
 
 
 class Gaussian(Law):
-    """Normal law with this mean and standard deviation.
+    """Normal distribution with this mean and standard deviation.
 
     >>> Gaussian(mean=1.0, std=2.0).std()
     2.0
@@ -124,16 +124,16 @@ class Gaussian(Law):
         return float(self.row[1])
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """P(X <= x)."""
+        """Return P(X <= x)."""
         return np.asarray(scipy.special.ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantile of level q."""
+        """Return the quantile of level q."""
         return np.asarray(self.row[0] + self.row[1] * scipy.special.ndtri(q))
 
 
 class Exponential(Law):
-    """Exponential law with this mean.
+    """Exponential distribution with this mean.
 
     >>> Exponential(2.0).support()
     (0.0, inf)
@@ -156,16 +156,16 @@ class Exponential(Law):
         return 0.0, math.inf
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """P(X <= x)."""
+        """Return P(X <= x)."""
         return -np.expm1(-np.maximum(x, 0.0) / self.row[0])
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantile of level q."""
+        """Return the quantile of level q."""
         return -self.row[0] * np.log1p(-np.asarray(q))
 
 
 class Uniform(Law):
-    """Uniform law on [low, high].
+    """Uniform distribution on [low, high].
 
     >>> Uniform(0.2, 0.9).mean()
     0.55
@@ -189,16 +189,16 @@ class Uniform(Law):
         return float(self.row[0]), float(self.row[1])
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """P(X <= x)."""
+        """Return P(X <= x)."""
         return np.clip((np.asarray(x) - self.row[0]) / (self.row[1] - self.row[0]), 0.0, 1.0)
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantile of level q."""
+        """Return the quantile of level q."""
         return np.asarray(self.row[0] + (self.row[1] - self.row[0]) * np.asarray(q))
 
 
 class Beta(Law):
-    """Beta law with shapes a and b.
+    """Beta distribution with shapes a and b.
 
     >>> Beta(1, 3).mean()
     0.25
@@ -221,16 +221,16 @@ class Beta(Law):
         return 0.0, 1.0
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """P(X <= x)."""
+        """Return P(X <= x)."""
         return np.asarray(scipy.special.betainc(self.a, self.b, np.clip(x, 0.0, 1.0)))
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantile of level q."""
+        """Return the quantile of level q."""
         return np.asarray(scipy.special.betaincinv(self.a, self.b, q))
 
 
 class Poisson(Law):
-    """Poisson law with this mean.
+    """Poisson distribution with this mean.
 
     >>> Poisson(4.0).std()
     2.0
@@ -254,7 +254,7 @@ class Poisson(Law):
 
 
 class ClippedGaussian(Law):
-    """A Gaussian clipped to [low, high]: values outside are moved to the nearer end, not drawn again.
+    """Gaussian distribution clipped to [low, high]: values outside are moved to the nearer end, not drawn again.
 
     >>> ClippedGaussian(0.5, 0.1, 0, 1).mean()
     0.5
@@ -290,15 +290,15 @@ class ClippedGaussian(Law):
         return float(self.row[2]), float(self.row[3])
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """P(X <= x)."""
+        """Return P(X <= x)."""
         return np.where(np.asarray(x) < self.row[2], 0.0, np.where(np.asarray(x) < self.row[3], self._level(x), 1.0))
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantile of level q."""
+        """Return the quantile of level q."""
         return np.clip(self.row[0] + self.row[1] * scipy.special.ndtri(q), self.row[2], self.row[3])
 
     def kinks(self) -> tuple[float, float]:
-        """Levels at which the quantile function stops, and begins, to be flat."""
+        """Return the levels between which the quantile function is not flat."""
         return float(self._level(self.row[2])), float(self._level(self.row[3]))
 
     def _level(self, x: ArrayLike) -> Floats:
@@ -310,7 +310,7 @@ def _density(z: float) -> float:
 
 
 class GaussianMixture(Law):
-    """Gaussian components drawn with the given weights.
+    """Mixture of Gaussian components with the given weights.
 
     >>> GaussianMixture([0.5, 0.5], means=[-0.3, 1.3], stds=[0.5, 0.5]).mean()
     0.5
@@ -338,7 +338,7 @@ class GaussianMixture(Law):
 
 
 class Empirical(Law):
-    """Draws with replacement from observed values, each equally likely.
+    """Empirical distribution: draws with replacement from observed values, each equally likely.
 
     >>> Empirical([0, 0, 3]).mean()
     1.0
@@ -351,7 +351,7 @@ class Empirical(Law):
         super().__init__({"values": data.tolist()}, data=data)
 
     def __reduce__(self) -> tuple[type["Empirical"], tuple[Floats]]:
-        return type(self), (self.data,)  # many values travel once, not as a list too
+        return type(self), (self.data,)  # pickle many values once, not as a list too
 
     def mean(self) -> float:
         return float(self.data.mean())
@@ -363,6 +363,6 @@ class Empirical(Law):
         return float(self.data.min()), float(self.data.max())
 
     def atoms(self) -> tuple[Floats, Floats]:
-        """Values and their probabilities."""
+        """Return the values and their probabilities."""
         values, counts = np.unique(self.data, return_counts=True)
         return values, counts / self.data.size

@@ -1,4 +1,4 @@
-"""What makes an arm good: the number by which laws are compared, of which regret is the loss."""
+"""What makes an arm good: the number by which distributions are compared, whose loss is the regret."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -9,9 +9,9 @@ from dirichlet_bandits.numerics.cvar import level_of
 
 @runtime_checkable
 class Objective(Protocol):
-    """The value of a law; the best arm has the largest one.
+    """The value of a distribution; the best arm has the largest one.
 
-    ``name`` is written to results, ``label`` is what they call the regret in pictures and tables.
+    ``name`` is written to results, and ``label`` names the regret in plots and tables.
     """
 
     @property
@@ -21,7 +21,7 @@ class Objective(Protocol):
     def label(self) -> str: ...
 
     def value(self, law: Any) -> float:
-        """How good the law is."""
+        """Return how good the distribution is."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class CVaR:
-    """The average over the worst rewards, the share ``level`` of all: what one gets in bad years.
+    """The average over the worst rewards, the share ``level`` of all: what you get in bad years.
 
     CVaR_a(F) = 1/a * integral over (0, a) of F^{-1}(u) du; a = 1 is the mean.
 

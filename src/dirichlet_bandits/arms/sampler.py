@@ -1,7 +1,7 @@
-"""Compiled samplers of the built-in laws: a :class:`Kind` and a row of parameters for each arm.
+"""Compiled samplers of the built-in distributions: one :class:`Kind` and one row of parameters per arm.
 
-Because every bandit looks the same to the compiler, the simulation is compiled once for each policy and arms
-of different laws can stand in one bandit.
+Because every bandit looks the same to the compiler, the simulation is compiled once per policy, and one bandit can mix
+arms of different distributions.
 """
 
 import functools
@@ -17,7 +17,7 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 class Kind(IntEnum):
-    """Which law an arm has; a foreign one is drawn by Python, in advance."""
+    """The distribution of an arm; Python draws from a foreign one in advance."""
 
     BERNOULLI = 0
     GAUSSIAN = 1
@@ -35,9 +35,9 @@ N_PARAMETERS = 4
 
 
 class ArmTable(NamedTuple):
-    """The laws of K arms as plain arrays.
+    """The distributions of K arms as plain arrays.
 
-    ``rows[k]`` holds the parameters of arm k; laws of many numbers keep them in ``data[first[k] : last[k]]``.
+    ``rows[k]`` holds the parameters of arm k; those with many numbers keep them in ``data[first[k] : last[k]]``.
     """
 
     kinds: Ints
@@ -51,10 +51,10 @@ _VALUES, _GENERATOR = types.Array(types.float64, 1, "C"), types.npy_rng
 _ARGUMENTS = (_VALUES, _VALUES, _GENERATOR, _VALUES)
 
 fill = by_address(*_ARGUMENTS)
-"""In compiled code: ``fill(address, row, data, rng, out)``, the address being that of one of the functions below.
+"""In compiled code: ``fill(address, row, data, rng, out)``, where the address is that of one of the functions below.
 
-Each fills ``out`` with rewards one after the other, so that block sizes leave no trace in the stream; ``data`` is the
-arm's own slice of the table. A function for each law: only those are compiled that a bandit has.
+Each fills ``out`` with rewards one after the other, so block sizes do not affect the stream; ``data`` is the arm's own
+slice of the table. There is one function per distribution, so only those that a bandit uses are compiled.
 """
 
 
@@ -138,17 +138,17 @@ SAMPLERS: Final[dict[Kind, Callable[..., None]]] = {
 
 @functools.cache
 def sampler_address(kind: Kind) -> int:
-    """Where the compiled sampler of a law begins in this process; 0 for a foreign one."""
+    """Return the address of the compiled sampler of a distribution in this process; 0 for a foreign one."""
     return address_of(SAMPLERS[kind], _ARGUMENTS) if kind in SAMPLERS else 0
 
 
 def compiled(table: ArmTable) -> ArmTable:
-    """The table for compiled code: with the addresses of samplers in place of the kinds of laws."""
+    """Return the table for compiled code, with the addresses of samplers instead of the kinds of distributions."""
     addresses = [sampler_address(Kind(kind)) for kind in table.kinds]
     return table._replace(kinds=np.array(addresses, dtype=np.int64))
 
 
 def compile_samplers() -> None:
-    """Compile the samplers of all laws, or find them compiled."""
+    """Compile the samplers of all distributions, or load them if they are compiled."""
     for kind in SAMPLERS:
         sampler_address(kind)

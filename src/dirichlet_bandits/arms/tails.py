@@ -1,4 +1,4 @@
-"""The average of the worst share of a law: in closed form for the laws of the library, by quadrature for others.
+"""The mean of the worst share of a distribution: in closed form for the built-in ones, by quadrature for others.
 
 With q the quantile of the level, CVaR = q - E(q - X)^+ / level. The right-hand side is largest at that q, so a small
 error in the quantile does not matter.
@@ -26,11 +26,11 @@ from dirichlet_bandits.numerics.compensated import log1p_minus
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.numerics.tolerances import TAIL_ERROR
 
-_MOST_VALUES = 10_000_000  # of a discrete SciPy law below its quantile
+_MOST_VALUES = 10_000_000  # of a discrete SciPy distribution below its quantile
 
 
 def lower_tail_mean(law: Any, level: float) -> float:
-    """CVaR of a law; a level of 1 gives its mean.
+    """Return the CVaR of a distribution; a level of 1 gives its mean.
 
     >>> lower_tail_mean(Uniform(0.0, 1.0), 0.5)
     0.25
@@ -43,7 +43,7 @@ def lower_tail_mean(law: Any, level: float) -> float:
 
 @functools.singledispatch
 def _tail_mean(law: Any, level: float) -> float:
-    """Atoms exactly, and other laws by integrating their distribution function."""
+    """Compute the CVaR: exactly from atoms, otherwise by integrating the distribution function."""
     if hasattr(law, "atoms"):
         values, chances = law.atoms()
         return cvar(values, level, chances)
@@ -56,7 +56,7 @@ def _tail_mean(law: Any, level: float) -> float:
 
 
 def _sum_below(law: Any, low: float, quantile: float) -> float:
-    """E(q - X)^+ of a law on whole numbers: the sum of P(X <= k) for k < q."""
+    """Return E(q - X)^+ for whole numbers X: the sum of P(X <= k) for k < q."""
     first = low if low > -math.inf else float(law.ppf(TAIL_ERROR * TAIL_ERROR))
     if not quantile - first < _MOST_VALUES:
         raise ArgumentError("arms", f"discrete laws with fewer than {_MOST_VALUES} values below the level", law)
@@ -64,7 +64,7 @@ def _sum_below(law: Any, low: float, quantile: float) -> float:
 
 
 def _integral_below(law: Any, low: float, quantile: float) -> float:
-    """E(q - X)^+ of a continuous law: the integral of P(X <= x) up to q, finite or not below."""
+    """Return E(q - X)^+ for continuous X: the integral of P(X <= x) up to q, bounded below or not."""
     total, error = scipy.integrate.quad(law.cdf, low, quantile, epsabs=0.0, epsrel=TAIL_ERROR, limit=1000)
     if not math.isfinite(total):
         return math.inf
@@ -103,7 +103,7 @@ def _(law: Beta, level: float) -> float:
 
 
 def _beta_part(law: Beta, x: float) -> float:
-    """E[X; X <= x]."""
+    """Return E[X; X <= x]."""
     return law.mean() * float(scipy.special.betainc(law.a + 1.0, law.b, x))
 
 
@@ -140,14 +140,14 @@ def _mixture_quantile(law: GaussianMixture, level: float) -> float:
     def excess(x: float) -> float:
         return float(law.weights @ scipy.special.ndtr((x - law.means) / law.stds)) - level
 
-    # At the ends all parts are on one side, but for rounding.
+    # At the ends, all parts are on one side, except for rounding.
     return (
         low if excess(low) >= 0.0 else high if excess(high) <= 0.0 else float(scipy.optimize.brentq(excess, low, high))
     )
 
 
 def _shortfall(mean: float, deviation: float, x: float) -> float:
-    """E(x - Y)^+ of a Gaussian Y."""
+    """Return E(x - Y)^+ for a Gaussian Y."""
     z = (x - mean) / deviation
     return float(deviation * (z * scipy.special.ndtr(z) + _density(z)))
 

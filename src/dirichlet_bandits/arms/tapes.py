@@ -1,4 +1,4 @@
-"""The rewards of each arm in the order of its pulls, drawn in advance; and what identifies a law."""
+"""The rewards of each arm in the order of its pulls, drawn in advance; and what identifies a distribution."""
 
 import hashlib
 from typing import Any
@@ -13,14 +13,14 @@ from dirichlet_bandits.seeding import generator
 from dirichlet_bandits.types import Floats, Words
 
 _FIRST_BLOCK = 1024
-_PROBES = 16  # rewards that tell one foreign law from another
+_PROBES = 16  # rewards that distinguish one foreign distribution from another
 
 
 class ForeignRewards:
-    """Rewards of one replication from foreign laws.
+    """Rewards of one replication from foreign distributions.
 
-    Block sizes depend on nothing but the block's number, so the j-th reward is the same for every policy even
-    where a law's vectorised sampler mixes the order of its random numbers.
+    Block sizes depend only on the number of the block, so the j-th reward is the same for every policy, even
+    where a vectorized sampler mixes the order of its random numbers.
     """
 
     def __init__(self, bandit: Bandit, seeds: Words) -> None:
@@ -34,7 +34,7 @@ class ForeignRewards:
         self.drawn: dict[int, Floats] = {arm: np.empty(0) for arm in self.laws}
 
     def more(self) -> ArmTable:
-        """The table of arms with twice as many rewards of each foreign law as before."""
+        """Return the table of arms with twice as many rewards of each foreign distribution as before."""
         for arm, (law, rng) in self.laws.items():
             size = max(self.drawn[arm].size, _FIRST_BLOCK)
             block = _checked(self.names[arm], law.rvs(size=size, random_state=rng), size)
@@ -47,7 +47,7 @@ class ForeignRewards:
 
 
 def _checked(name: str, drawn: Any, size: int) -> Floats:
-    """What a user's law has drawn, as an array; refused unless it is so many finite numbers."""
+    """Return what a user's distribution has drawn as an array; raise unless it is ``size`` finite numbers."""
     values = np.ascontiguousarray(drawn, dtype=np.float64)
     if values.shape != (size,):
         raise RewardError(f"arm {name!r}: rvs(size={size}) must give {size} numbers (got shape {values.shape})")
@@ -57,7 +57,7 @@ def _checked(name: str, drawn: Any, size: int) -> Floats:
 
 
 def draw_tape(bandit: Bandit, seeds: Words, length: int) -> Floats:
-    """Return so many rewards of each arm, a row each: the very ones that a plain simulation would use."""
+    """Return this many rewards of each arm, one row per arm: exactly those that a plain simulation would use."""
     tape = np.empty((len(bandit), length))
     foreign = ForeignRewards(bandit, seeds)
     for arm, law in enumerate(bandit.arms):
@@ -71,7 +71,7 @@ def draw_tape(bandit: Bandit, seeds: Words, length: int) -> Floats:
 
 
 def law_identity(law: RewardLaw) -> list[str]:
-    """Return a law as text and a digest of its numbers; a foreign one is known by what it draws from a fixed seed."""
+    """Return a distribution as text and a digest of its numbers; draws from a fixed seed identify a foreign one."""
     if isinstance(law, Law):
         return [repr(law), digest(law.row.tobytes(), law.data.tobytes())]
     rewards = np.asarray(law.rvs(size=_PROBES, random_state=np.random.default_rng(0)), np.float64)

@@ -1,16 +1,16 @@
-"""The one way to Numba: decorators, calls by address, and compiled code kept on disk.
+"""The only access to Numba: decorators, calls by address, and compiled code kept on disk.
 
-Numba is used through its public interface, and nothing in it is ever replaced. What has no public equivalent:
+Numba is used through its public interface, and nothing in it is ever replaced. These parts have no public equivalent:
 
-* a dispatcher's ``_cache``, set to a cache of our own (``cache.py``) that lets ``FunctionCache`` choose the folder and
+* a dispatcher's ``_cache``, set to our own cache (``cache.py``), which lets ``FunctionCache`` choose the folder and
   read and write a ``CompileResult``;
 * the address of a compiled function (``library.get_pointer_to_function`` and its name in ``fndesc``), the calling
-  convention (``context.call_conv``), and ``library._reload_init``, what Numba calls before it loads a function from a
+  convention (``context.call_conv``), and ``library._reload_init``, which Numba calls before it loads a function from a
   cache (``calls.py``);
-* ``codegen.magic_tuple``, which tells processors apart, and the events of ``numba.core.event`` (``announcements.py``).
+* ``codegen.magic_tuple``, which identifies processors, and the events of ``numba.core.event`` (``announcements.py``).
 
-``internals.supported`` checks on first use that they are there. With a version of Numba that lacks them, everything is
-compiled by plain ``njit(cache=True)``, which takes longer, and one log record says so.
+``internals.supported`` checks on first use that these parts exist. With a version of Numba that lacks them, everything
+is compiled by plain ``njit(cache=True)``, which takes longer, and one log record reports it.
 """
 
 from dirichlet_bandits.compiler.announcements import compiling, stop_spinner

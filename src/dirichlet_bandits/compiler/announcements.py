@@ -17,7 +17,7 @@ _INTERRUPTED = 130  # the exit status of a command ended by Ctrl-C
 
 
 class _Announcer(event.Listener):
-    """Hears of all functions that are compiled, one thread at a time, and reports the outermost if it is ours."""
+    """Listens to all compilations, one thread at a time, and reports the outermost function if it is ours."""
 
     depth = 0
     _end: Callable[[], None] | None = None
@@ -37,7 +37,7 @@ class _Announcer(event.Listener):
             self.stop_spinner()
 
     def stop_spinner(self) -> None:
-        """End the spinner, also of a compilation that nobody waits for any more."""
+        """Stop the spinner, even that of a compilation whose result is no longer needed."""
         end, self._end = self._end, None
         if end is not None:
             end()
@@ -49,13 +49,13 @@ stop_spinner = _announcer.stop_spinner
 
 
 def compiling() -> bool:
-    """Whether any thread compiles something now: that cannot be interrupted, only left alone."""
+    """Whether any thread is compiling now, which cannot be interrupted."""
     return _announcer.depth > 0
 
 
 @atexit.register
 def _wait() -> None:
-    """Let a compilation end before the process does: LLVM must not be taken down while a thread is inside it."""
+    """Let a compilation end before the process does: LLVM must not be shut down while a thread is inside it."""
     if compiling() and sys.stderr is not None and sys.stderr.isatty():
         stop_spinner()
         print("waiting for a compilation to end; Ctrl-C stops it", file=sys.stderr)

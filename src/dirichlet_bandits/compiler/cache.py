@@ -1,8 +1,8 @@
-"""Compiled functions kept on disk, for as long as the sources they were compiled from stay the same.
+"""Keep compiled functions on disk for as long as the sources they were compiled from stay the same.
 
 Numba's own cache looks only at the file that defines a function, so it would run old code after a change in a file
-that the function calls into. Here compiled code is kept under a name that contains a hash of all its sources
-(``sources.py``). Each file carries a checksum, so a damaged one is compiled again.
+that the function calls into. Here, compiled code is kept under a name that contains a hash of all its sources
+(``sources.py``). Each file carries a checksum, and a function whose file is damaged is compiled again.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _SHIPPED = Path(__file__).parent.parent / "compiled"  # in a platform wheel: cod
 
 @functools.cache
 def _shipped_processor() -> tuple[str, ...]:
-    """The processor that a platform wheel's code is for, if this one can run it; empty otherwise."""
+    """Return the processor for which a platform wheel was compiled, if this machine can run its code; else nothing."""
     try:
         described = json.loads((_SHIPPED / "processor.json").read_bytes())
     except OSError:
@@ -42,8 +42,8 @@ def _shipped_processor() -> tuple[str, ...]:
     return tuple(described["processor"]) if all(here.get(name) for name in described["features"]) else ()
 
 
-class NotCached(Exception):  # noqa: N818 - an answer, not an error
-    """A function would have to be compiled, inside :func:`only_cached`."""
+class NotCached(Exception):  # noqa: N818 - a result, not an error
+    """A function that is not in the cache was called inside :func:`only_cached`."""
 
 
 _only_cached = contextvars.ContextVar("only_cached", default=False)
@@ -51,7 +51,7 @@ _only_cached = contextvars.ContextVar("only_cached", default=False)
 
 @contextlib.contextmanager
 def only_cached() -> Iterator[None]:
-    """Let this thread compile no entry point: one that is not in the cache raises :class:`NotCached`."""
+    """Keep this thread from compiling entry points: one that is not in the cache raises :class:`NotCached`."""
     before = _only_cached.set(True)
     try:
         yield
@@ -60,7 +60,7 @@ def only_cached() -> Iterator[None]:
 
 
 class StampedCache:
-    """The cache of one function: one file for each signature and processor, named after a hash of the sources."""
+    """The cache of one function: one file per signature and processor, named after a hash of the sources."""
 
     def __init__(self, function: Callable[..., Any], *sources: str) -> None:
         self._function, self._sources = function, sources
@@ -77,8 +77,11 @@ class StampedCache:
 
     @functools.cached_property
     def _stamp(self) -> str:
-        """Hash of the sources; "" if nothing can be kept: of code from a prompt, of a closure over more than numbers
-        and text, and while a source file is newer than this process, whose code may be older than the file."""
+        """Hash of the sources; "" if nothing can be kept.
+
+        Nothing is kept of code from a prompt, of a closure over more than numbers and text, and while a source file is
+        newer than this process, whose code may be older than the file.
+        """
         cells = [cell.cell_contents for cell in self._function.__closure__ or ()]
         files = files_of(self._function.__code__.co_filename, *self._sources)
         plain = all(isinstance(value, int | float | str) for value in cells)
@@ -111,7 +114,7 @@ class StampedCache:
         return self._numba._impl.rebuild(target_context, pickle.loads(code))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled for these argument types, in place of what older sources gave."""
+        """Keep what was compiled for these argument types, and delete the results of older sources."""
         if not self._stamp or not self._numba._impl.check_cachable(data):
             return
         from numba.core.serialize import dumps
@@ -146,5 +149,5 @@ def classes_in(kinds: Any) -> list[type]:
 
 
 def spelled(kinds: Any) -> str:
-    """Write types as text, with the modules of their classes: two classes may share a name."""
+    """Write types as text, with the modules of their classes, because two classes may share a name."""
     return " ".join([str(kinds), *(f"{kind.__module__}.{kind.__qualname__}" for kind in classes_in(kinds))])

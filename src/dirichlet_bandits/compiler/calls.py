@@ -1,4 +1,4 @@
-"""Calls by address: large functions compiled once for all callers, and functions chosen when the code runs."""
+"""Calls by address: large functions compiled once for all callers, and functions chosen at run time."""
 
 import functools
 import hashlib
@@ -21,12 +21,12 @@ R = TypeVar("R")
 
 
 def shared(function: Callable[P, R], sources_of: Callable[[Any], Iterable[str]] = lambda kinds: ()) -> Callable[P, R]:
-    """Compile once for all callers, keep the compiled code on disk, and call it by its address.
+    """Compile a function once for all callers, keep the compiled code on disk, and call it by its address.
 
     Numba compiles a function decorated by :func:`jit` again into each caller, and all of it again into their callers.
-    This is for what is large and called once per event, not once per pull: a call costs two nanoseconds, and nothing is
-    inlined. ``sources_of(kinds)`` names files that the code for arguments of these types comes from, if the function's
-    own file does not import them.
+    Use this decorator for functions that are large and called once per event, not once per pull: a call costs two
+    nanoseconds, and nothing is inlined. ``sources_of(kinds)`` names files that the code for arguments of these types
+    comes from, if the function's own file does not import them.
     """
     return cast(Callable[P, R], Shared(function, lambda kinds: function, sources_of) if supported() else jit(function))
 
@@ -46,7 +46,7 @@ class Shared(Compiled):
         _define(self, n_arguments, typed, self._lower)
 
     def type_for_callers(self) -> None:
-        """Leave it to what :func:`_define` has defined."""
+        """Do nothing: :func:`_define` has defined the type."""
 
     def provide(self, kinds: Any) -> tuple[Any, int]:
         """Compile for arguments of these types, or load the compiled code; return Numba's record and the address."""
@@ -106,7 +106,7 @@ def by_address(*kinds: Any) -> Callable[..., None]:
 
 
 def _define(name: Any, n_arguments: int, typer: Any, lower: Callable[..., Any]) -> None:
-    """Tell Numba the types and the code of calls of ``name``; of its arguments it would make one tuple."""
+    """Define the types and the code of calls of ``name`` for Numba, which would pack its arguments into one tuple."""
     one_by_one = [inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(n_arguments)]
     typer.__signature__ = inspect.Signature(one_by_one)
     type_callable(name)(lambda context: typer)
@@ -114,7 +114,7 @@ def _define(name: Any, n_arguments: int, typer: Any, lower: Callable[..., Any]) 
 
 
 def _call(context: Any, builder: Any, callee: Any, signature: Any, args: Any) -> Any:
-    """Call a compiled function; its error goes up to the caller."""
+    """Call a compiled function; its error propagates to the caller."""
     convention = context.call_conv
     status, result = convention.call_function(builder, callee, signature.return_type, signature.args, args)
     with builder.if_then(status.is_error, likely=False):

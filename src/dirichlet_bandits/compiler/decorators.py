@@ -38,7 +38,7 @@ class Compiled:
         return njit(self.py_func, **INNER_OPTIONS, **self._options)
 
     def type_for_callers(self) -> Any:
-        """Return what Numba takes the function for in compiled code."""
+        """Return the type that the function has in compiled code."""
         return typeof(self._inner)
 
     @functools.cached_property
@@ -53,22 +53,22 @@ typeof_impl.register(Compiled)(lambda function, context: function.type_for_calle
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile in nopython mode, without the GIL; x/0 is an infinity or NaN, as in NumPy, not an exception."""
+    """Compile a function in nopython mode, without the GIL; x/0 is infinite or NaN, as in NumPy, not an exception."""
     return cast(Callable[P, R], Compiled(function))
 
 
 def jit_inline(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`jit`, always into the caller: for a step of a hot loop that takes many arrays."""
+    """Compile a function like :func:`jit`, always into the caller: for a step of a hot loop that takes many arrays."""
     return cast(Callable[P, R], njit(function, **OPTIONS, inline="always"))
 
 
 def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`jit` a loop over the indices of finite numbers whose sums may be taken in any order."""
+    """Compile a loop over array indices like :func:`jit`, for sums of finite numbers in any order."""
     return cast(Callable[P, R], Compiled(function, fastmath={"reassoc", "nsz", "nnan"}))
 
 
 def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Callable[P, R]:
-    """Compile for calls from Python, and keep the code on disk; ``sources`` are files that its module does not name."""
+    """Compile a function for calls from Python, and keep it on disk; ``sources`` are files its module does not name."""
     function = getattr(function, "py_func", function)
     compiled: Any = njit(function, cache=not supported(), **OPTIONS, **options)
     if supported():
@@ -77,9 +77,9 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
 
 
 def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any) -> Any:
-    """Make an entry point of its own for arguments of these classes, with files of its own in the cache.
+    """Make a separate entry point for arguments of these classes, with its own files in the cache.
 
-    A class that a later process cannot import must not spoil the code for others; for one from a prompt none is kept.
+    A class that a later process cannot import must not spoil the code for others; none is kept for one from a prompt.
     """
     own = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     own.__module__, own.__qualname__ = function.__module__, f"{function.__name__}_{suffix}"

@@ -1,4 +1,4 @@
-"""Whether this version of Numba has the private parts that the package's docstring lists."""
+"""Check whether this version of Numba has the private parts listed in the docstring of the package."""
 
 import functools
 
@@ -9,7 +9,7 @@ from dirichlet_bandits.display.logs import LOGGER
 
 @functools.cache
 def supported() -> bool:
-    """Whether they are there; one log record if they are not."""
+    """Whether Numba's private parts are there; log one record if they are not."""
     try:
         _check()
     except (ImportError, AttributeError) as error:
@@ -34,7 +34,7 @@ def _check() -> None:
         JITCPUCodegen: "magic_tuple",
         JITCodeLibrary: "get_pointer_to_function",
         FunctionDescriptor: "llvm_func_name llvm_cfunc_wrapper_name",
-        Dispatcher: "enable_caching get_compile_result",  # the one sets `_cache`, the other reads `overloads`
+        Dispatcher: "enable_caching get_compile_result",  # the first sets `_cache`, the second reads `overloads`
     }
     for owner, names in used.items():
         for name in names.split():

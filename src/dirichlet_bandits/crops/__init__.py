@@ -1,6 +1,6 @@
 """The DSSAT crop model as a source of arms: maize planting dates, with the shipped yield samples.
 
-The samples need nothing but the package. Simulating new seasons needs the extra ``dssat``.
+The samples need only this package. Simulating new seasons needs the extra ``dssat``.
 """
 
 from dirichlet_bandits.crops.arm import DssatArm

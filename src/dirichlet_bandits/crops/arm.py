@@ -1,4 +1,4 @@
-"""An arm of the real crop model: each pull is a season that has never been simulated before."""
+"""An arm of the real crop model: each pull simulates a new season."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,20 +14,20 @@ from dirichlet_bandits.validation import whole_number
 
 
 class DssatArm:
-    """Maize planted on ``day`` of the year; each reward is the yield (kg/ha) of a fresh simulated season.
+    """Maize planted on ``day`` of the year; each reward is the yield (kg/ha) of a newly simulated season.
 
-    A call of the model makes 20 seasons, cheaper than one at a time; the rest waits for the next pulls
-    with the same generator. So a fresh arm and a seeded generator always give the same rewards, however they
-    are asked for: ``rvs(3)`` or three times ``rvs(1)``. Each has the law of the shipped samples.
+    A call of the model makes 20 seasons, which is cheaper than one at a time; the rest are kept for the next pulls
+    with the same generator. So a new arm and a seeded generator always give the same rewards, however you draw
+    them: ``rvs(3)`` or three times ``rvs(1)``. Each reward has the distribution of the shipped samples.
 
     Parameters
     ----------
     day
         Planting date, as a day of the year.
     case
-        Soil, climate, fertiliser, cultivar...: the published case unless told otherwise.
+        Soil, climate, fertilizer, cultivar and so on; by default, the published case.
     workers
-        Model processes at a time, when many rewards are asked for at once.
+        Number of model processes at a time, when many rewards are drawn at once.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class DssatArm:
 
     @property
     def label(self) -> str:
-        """The planting date in words."""
+        """The planting date as text."""
         return date_label(self.day)
 
     def rvs(
@@ -67,9 +67,9 @@ class DssatArm:
         size: int | tuple[int, ...] | None = None,
         random_state: np.random.Generator | int | None = None,
     ) -> "NDArray[np.float64] | float":
-        """Yields of ``size`` fresh seasons (extra ``dssat``); one number when ``size`` is None.
+        """Draw the yields of ``size`` new seasons (extra ``dssat``); one number if ``size`` is None.
 
-        ``random_state`` is a NumPy generator, a seed, or None for a generator of the arm's own.
+        ``random_state`` is a NumPy generator, a seed, or None for the arm's own generator.
         """
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
         if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in shape):
@@ -77,7 +77,7 @@ class DssatArm:
         count = int(np.prod(shape, dtype=np.int64))
         rng = self._generator(random_state)
         if rng is not self._source:
-            # Seasons that wait came from another generator: this one must not depend on them.
+            # Seasons that are left over came from another generator, and this one must not depend on them.
             self._source, self._waiting = rng, np.empty(0, dtype=np.int16)
         if count > self._waiting.size:
             calls = -(-(count - self._waiting.size) // CHUNK)
@@ -86,7 +86,7 @@ class DssatArm:
         return float(taken[0]) if size is None else taken.astype(np.float64).reshape(shape)
 
     def mean(self) -> float:
-        """Mean yield, from the shipped samples.
+        """Return the mean yield, from the shipped samples.
 
         >>> 3500 < DssatArm(87).mean() < 3700
         True
@@ -94,7 +94,7 @@ class DssatArm:
         return float(self._shipped().mean())
 
     def std(self) -> float:
-        """Standard deviation of the yield, from the shipped samples.
+        """Return the standard deviation of the yield, from the shipped samples.
 
         >>> 1600 < DssatArm(87).std() < 1700
         True
@@ -102,7 +102,7 @@ class DssatArm:
         return float(self._shipped().std())
 
     def _generator(self, random_state: np.random.Generator | int | None) -> np.random.Generator:
-        """The generator that ``random_state`` means."""
+        """Return the generator for ``random_state``."""
         if isinstance(random_state, np.random.Generator):
             return random_state
         if random_state is None:
@@ -113,22 +113,22 @@ class DssatArm:
         return np.random.default_rng(int(random_state))
 
     def _simulate(self, calls: int, rng: np.random.Generator) -> list[NDArray[np.int16]]:
-        """Yields of so many fresh calls of the model."""
+        """Return the yields of this many new calls of the model."""
         if self._model is None:
             self._model = find_model()
-        # Drawn call by call, so that the rewards do not depend on how many are asked for at once.
+        # Drawn call by call, so that the rewards do not depend on how many are drawn at once.
         drawn = [(int(rng.choice(GOOD_SEEDS)), rng.permutation(CHUNK)) for _ in range(calls)]
 
         def make(task: tuple[int, NDArray[np.int64]]) -> NDArray[np.int16]:
             rseed, order = task
-            # Shuffled: the air's carbon dioxide rises from the first season of a call to the last.
+            # Shuffled, because the air's carbon dioxide rises from the first season of a call to the last.
             return space.run(self.case, self.day, rseed, CHUNK)[order]
 
         with Workspace(self._model) as space, ThreadPoolExecutor(min(self.workers, calls)) as pool:
             return list(pool.map(make, drawn))
 
     def _shipped(self) -> NDArray[np.int16]:
-        """The shipped yields of this arm's date; refused for a case or a date that has none."""
+        """Return the shipped yields of this arm's date; refuse a case or a date that has none."""
         samples = load()
         if self.case != PUBLISHED or self.day not in samples.days:
             known = ", ".join(str(day) for day in samples.days)

@@ -1,4 +1,4 @@
-"""Reads a case from plain data or a TOML file: what is left out keeps its published value."""
+"""Read a case from plain data or a TOML file; fields that are left out keep their published values."""
 
 import dataclasses
 import tomllib
@@ -19,7 +19,7 @@ _ITEMS: dict[tuple[type, str], type] = {
 
 
 def case_from_mapping(values: Mapping[str, Any]) -> Case:
-    """A case from plain data; what is left out keeps its published value.
+    """Return a case from plain data; fields that are left out keep their published values.
 
     >>> case_from_mapping({"cultivar": "PC0001", "soil": {"runoff_curve": 80.0}}).soil.runoff_curve
     80.0
@@ -33,9 +33,9 @@ def case_from_mapping(values: Mapping[str, Any]) -> Case:
 
 
 def case_from_toml(path: str | Path) -> Case:
-    """A case from a TOML file with the fields of :class:`Case`; lists (``[[fertiliser]]``) replace whole.
+    """Read a case from a TOML file with the fields of :class:`Case`; lists (``[[fertiliser]]``) are replaced entirely.
 
-    A file that says ``cultivar = "PC0001"`` and nothing else changes the cultivar and nothing else.
+    A file that contains only ``cultivar = "PC0001"`` changes only the cultivar.
     """
     try:
         with open(path, "rb") as file:
@@ -48,7 +48,7 @@ def case_from_toml(path: str | Path) -> Case:
 
 
 def _override(base: Any, values: Mapping[str, Any], prefix: str) -> Any:
-    """A copy of a dataclass with some fields changed, tables within it too; unknown keys are refused by their path."""
+    """Return a dataclass with some fields changed, in nested tables too; refuse unknown keys, naming their path."""
     names = [field.name for field in dataclasses.fields(base)]
     changes: dict[str, Any] = {}
     for key, value in values.items():
@@ -67,14 +67,14 @@ def _override(base: Any, values: Mapping[str, Any], prefix: str) -> Any:
 
 
 def _items(kind: type, values: object, name: str) -> tuple[Any, ...]:
-    """A list of tables as objects of a class."""
+    """Return a list of tables as objects of a class."""
     if not isinstance(values, list | tuple):
         raise ArgumentError(name, "a list of tables", values)
     return tuple(_item(kind, value, name) for value in values)
 
 
 def _item(kind: type, value: object, name: str) -> Any:
-    """One table as an object of a class."""
+    """Return one table as an object of a class."""
     if not isinstance(value, Mapping):
         raise ArgumentError(name, "a list of tables", value)
     names = [field.name for field in dataclasses.fields(kind)]

@@ -10,7 +10,7 @@ MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 @dataclass(frozen=True)
 class Month:
-    """A month of the generator: solar radiation (MJ/m2/d), temperatures (C) and rain, on dry and wet days.
+    """A month of the weather generator: solar radiation (MJ/m2/d), temperatures (C) and rain, on dry and wet days.
 
     >>> published_climate().months[0].rain
     84.0
@@ -39,7 +39,7 @@ class Month:
 
 @dataclass(frozen=True)
 class Climate:
-    """A weather station and its generator, a :class:`Month` at a time.
+    """A weather station and its generator, with one :class:`Month` per month.
 
     >>> published_climate().station
     'UFGA'
@@ -71,7 +71,7 @@ class Climate:
 
 
 def published_climate() -> Climate:
-    """The station of the published case: Gainesville, Florida, 49 years from 1958.
+    """Return the station of the published case: Gainesville, Florida, 49 years from 1958.
 
     >>> sum(month.rain_days for month in published_climate().months) > 100
     True

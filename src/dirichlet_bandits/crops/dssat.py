@@ -1,4 +1,4 @@
-"""Runs the real crop model, DSSAT-CSM with CERES-Maize, from the files of the optional package DSSATTools.
+"""Run the real crop model, DSSAT-CSM with CERES-Maize, from the files of the optional package DSSATTools.
 
 The package is never imported: only its binary and its data folder are used, through ``importlib.resources``.
 """
@@ -35,28 +35,28 @@ PACKAGE = "DSSATTools"
 BINARY = "dscsm048"
 
 LONGEST_FOLDER = 24
-"""Longest temporary folder, in characters: the model cuts paths from about 40 characters on."""
+"""Longest path of a temporary folder, in characters: the model truncates paths from about 40 characters on."""
 
 MAX_YEARS = 90
-"""Most seasons in one call of the model: the longest that was tried."""
+"""Most seasons in one call of the model: the largest number that we tried."""
 
 LAST_RSEED = 99_999
-"""The model reads five digits of a seed; 0 is replaced by a seed of its own."""
+"""The model reads five digits of a seed; it replaces 0 by its own seed."""
 
 SECONDS_PER_SEASON = 2.0
-"""A hundred times what a season takes: past it the model hangs."""
+"""A hundred times as long as a season takes; a model that takes longer counts as stuck."""
 
 ABANDONED_AFTER = 3600.0
-"""Age, in seconds, from which a temporary folder without a lock is an orphan."""
+"""Age, in seconds, from which a temporary folder without a lock counts as abandoned."""
 
 
 class CropModelError(DirichletBanditsError, RuntimeError):
-    """The crop model cannot run here, failed, or wrote what is not a yield."""
+    """The crop model cannot run here, failed, or wrote something that is not a yield."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The model's own files: its binary and its data folder, and which version they are.
+    """The model's own files: its binary and its data folder, and their version.
 
     Find it with :func:`find_model`.
     """
@@ -67,7 +67,7 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Fingerprint of the binary."""
+        """SHA-256 hash of the binary."""
         with open(self.binary, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -76,18 +76,18 @@ class Model:
         """Code and name of every maize cultivar in the model's genotype file."""
         lines = (self.data / "Genotype" / "MZCER048.CUL").read_text(encoding="latin-1").splitlines()
         found = [re.match(r"([A-Z0-9]{6}) (.{16})", line) for line in lines]
-        # 99999x rows hold the bounds of the coefficients, not plants.
+        # Rows 99999x hold the bounds of the coefficients, not plants.
         return {m[1]: m[2].strip() for m in found if m and not m[1].startswith("99999")}
 
     @functools.cached_property
     def fertilisers(self) -> dict[str, str]:
-        """Code and name of every fertiliser that the model knows."""
+        """Code and name of every fertilizer in the model's files."""
         lines = (self.data / "StandardData" / "FERCH048.SDA").read_text(encoding="latin-1").splitlines()
         found = [re.match(r"\s*(FE\d{3})\s+(.{1,30})", line) for line in lines]
         return {m[1]: m[2].strip() for m in found if m}
 
     def check(self, case: Case) -> None:
-        """Refuse a case whose cultivar or fertiliser is not in the model's files, with the allowed ones."""
+        """Refuse a case whose cultivar or fertilizer is not in the model's files; the error lists the allowed ones."""
         if case.cultivar not in self.cultivars:
             raise ArgumentError("cultivar", one_of(self.cultivars), case.cultivar)
         for dose in case.fertiliser:
@@ -96,7 +96,7 @@ class Model:
 
 
 def find_model() -> Model:
-    """The installed crop model; an error says what is missing and what still works without it.
+    """Return the installed crop model; an error states what is missing and what still works without it.
 
     Example::
 
@@ -114,7 +114,7 @@ def find_model() -> Model:
             f"The crop model's binary runs on Linux x86_64, not on {system} "
             f"(on Windows, use the Linux subsystem, WSL); {still}"
         )
-    # Given a name, resources.files() would import the package; an unexecuted module tells it the place.
+    # Given a name, resources.files() would import the package; an unexecuted module gives it the location.
     root = Path(str(resources.files(importlib.util.module_from_spec(spec))))
     model = Model(root / "bin" / BINARY, root / "dssat-csm-os" / "Data", _version())
     for path in (model.binary, model.data / "Genotype" / "MZCER048.CUL"):
@@ -131,9 +131,9 @@ def _version() -> str:
 
 
 class Workspace:
-    """A short temporary folder in which the model runs; gone when the ``with`` block ends, however it ends.
+    """A short temporary folder in which the model runs; it is removed when the ``with`` block ends, however it ends.
 
-    Folders that a killed process left behind are swept by the next one.
+    Folders that a killed process left behind are removed by the next one.
 
     Example::
 
@@ -151,7 +151,7 @@ class Workspace:
         self.root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
         try:
             self._lock = _lock(self.root)
-            # A link, because the model would cut the long path of an installed package.
+            # A link, because the model would truncate the long path of an installed package.
             (self.root / "d").symlink_to(self.model.data.resolve(), target_is_directory=True)
             self._binary = _runnable(self.model.binary, self.root)
         except BaseException:
@@ -166,7 +166,7 @@ class Workspace:
         os.close(self._lock)
 
     def run(self, case: Case, day: int, rseed: int, years: int) -> NDArray[np.int16]:
-        """Yields, in kg/ha, of ``years`` seasons in a row planted on ``day``. Safe to call from many threads.
+        """Return the yields, in kg/ha, of ``years`` consecutive seasons planted on ``day``; safe for many threads.
 
         The first seasons do not depend on how many follow: ``run(..., 5)[:3]`` equals ``run(..., 3)``.
         """
@@ -188,13 +188,13 @@ class Workspace:
             shutil.rmtree(work, ignore_errors=True)
 
     def read_version(self, case: Case, day: int) -> str:
-        """The version of the model, such as 4.8.2.000; runs a season if none has run."""
+        """Return the version of the model, such as 4.8.2.000; run a season if none has run."""
         if not self.version:
             self.run(case, day, 1, 1)
         return self.version
 
     def _call(self, work: Path, timeout: float) -> None:
-        """Run the model's binary in a folder; what goes wrong is raised in its own words."""
+        """Run the model's binary in a folder; raise its own message if something goes wrong."""
         try:
             done = subprocess.run(
                 [str(self._binary), "C", render.EXPERIMENT, "1"],
@@ -219,7 +219,7 @@ _PREFIX = "dban"
 
 
 def _short_base() -> str:
-    """A writable folder for temporary files whose path the model does not cut."""
+    """Return a writable folder for temporary files whose path the model does not truncate."""
     room = LONGEST_FOLDER - len(_PREFIX) - 9
     for base in (tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm"):
         if len(base) <= room and " " not in base and os.access(base, os.W_OK | os.X_OK):
@@ -231,7 +231,7 @@ def _short_base() -> str:
 
 
 def _lock(root: Path) -> int:
-    """Hold a lock for the life of this process; renamed into place so that nobody sees it unlocked."""
+    """Hold a lock for the life of this process; rename it into place so that no process sees it unlocked."""
     import fcntl
 
     handle = os.open(root / "new", os.O_CREAT | os.O_RDWR, 0o600)
@@ -241,7 +241,7 @@ def _lock(root: Path) -> int:
 
 
 def sweep(base: str) -> None:
-    """Remove the folders of processes that were killed: those whose lock nobody holds any more."""
+    """Remove the folders of processes that were killed: those whose lock no process holds."""
     import fcntl
 
     for root in Path(base).glob(_PREFIX + "*"):
@@ -261,7 +261,7 @@ def sweep(base: str) -> None:
 
 
 def _runnable(binary: Path, root: Path) -> Path:
-    """The binary, or a copy with the run bit that installers drop: the installation is not ours to change."""
+    """Return the binary, or a copy with the run bit that installers drop; the installation is not ours to change."""
     if os.access(binary, os.X_OK):
         return binary
     copy = root / "m"
@@ -271,7 +271,7 @@ def _runnable(binary: Path, root: Path) -> Path:
 
 
 def _complaint(work: Path) -> str:
-    """What the model wrote to ERROR.OUT, on one line."""
+    """Return what the model wrote to ERROR.OUT, on one line."""
     try:
         text = (work / "ERROR.OUT").read_text(encoding="latin-1")
     except OSError:
@@ -285,7 +285,7 @@ def _complaint(work: Path) -> str:
 
 
 def _read_version(work: Path) -> str:
-    """The version that the model writes beside its results, such as 4.8.2.000."""
+    """Return the version that the model writes beside its results, such as 4.8.2.000."""
     try:
         found = re.search(r"\d+\.\d+\.\d+\.\d+", (work / "Version.OUT").read_text(encoding="latin-1"))
     except OSError:
@@ -294,7 +294,7 @@ def _read_version(work: Path) -> str:
 
 
 def read_summary(path: Path, first: int, day: int, years: int) -> NDArray[np.int16]:
-    """The yields in the model's summary, a row a season, each checked to be the season that was asked for."""
+    """Return the yields in the model's summary, one row per season, and check that each is the requested season."""
     try:
         with open(path, encoding="latin-1", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -307,14 +307,14 @@ def read_summary(path: Path, first: int, day: int, years: int) -> NDArray[np.int
 
 
 def _read_yield(row: dict[str, str], date: int) -> int:
-    """The yield in one row of the summary, if the row is of the season that was asked for."""
+    """Return the yield in one row of the summary, if the row is of the requested season."""
     try:
         harvest, planted = int(row["HWAM"]), int(row["PDAT"])
     except (KeyError, TypeError, ValueError):
         raise CropModelError("The crop model's summary has no whole number under HWAM and PDAT") from None
     if planted != date:
         raise CropModelError(f"The crop model planted on {planted} (year and day) where {date} was asked for")
-    # -99 stands for a missing value: it is never a yield.
+    # -99 means a missing value: it is never a yield.
     if not 0 <= harvest <= np.iinfo(np.int16).max:
         raise CropModelError(f"The crop model gave no yield for a season (HWAM is {harvest})")
     return harvest

@@ -1,4 +1,4 @@
-"""Fields of a case that say what they may be: declared once, and checked whenever a case is made.
+"""Fields of a case that declare their allowed values, which are checked whenever a case is made.
 
 A field is declared in the body of a dataclass, ``albedo: float = number(0.01, 0.99, default=0.15)``, and
 ``__post_init__`` calls :func:`check_fields`.
@@ -15,27 +15,27 @@ Check = Callable[[str, Any], Any]
 
 
 def number(low: float, high: float, **default: Any) -> Any:
-    """A field that is a number from ``low`` to ``high``."""
+    """Declare a field that is a number from ``low`` to ``high``."""
     return _field(lambda name, value: number_within(name, value, low, high), default)
 
 
 def whole(low: int, high: int, **default: Any) -> Any:
-    """A field that is a whole number from ``low`` to ``high``."""
+    """Declare a field that is a whole number from ``low`` to ``high``."""
     return _field(lambda name, value: whole_number(name, value, at_least=low, at_most=high), default)
 
 
 def code(pattern: str, expected: str, **default: Any) -> Any:
-    """A field that is a text of this pattern, which messages call ``expected``."""
+    """Declare a field that is text of this pattern, which messages call ``expected``."""
     return _field(lambda name, value: text_like(name, value, pattern, expected), default)
 
 
 def several(kind: type, low: int, high: int, **default: Any) -> Any:
-    """A field that is a tuple of ``low`` to ``high`` objects of this class."""
+    """Declare a field that is a tuple of ``low`` to ``high`` objects of this class."""
     return _field(lambda name, value: tuple_of(name, value, kind, low, high), default)
 
 
 def part(kind: type) -> dict[str, Check]:
-    """The metadata of a field that is an object of this class, made by a ``default_factory``."""
+    """Return the metadata of a field that is an object of this class, made by a ``default_factory``."""
 
     def check(name: str, value: object) -> object:
         if not isinstance(value, kind):
@@ -50,7 +50,7 @@ def _field(check: Check, default: dict[str, Any]) -> Any:
 
 
 def check_fields(item: Any, prefix: str = "") -> None:
-    """Refuse an object of which a field is not what it is declared to be; ``prefix`` says where it belongs."""
+    """Refuse an object if a field is not what it is declared to be; ``prefix`` names where the object belongs."""
     for field in dataclasses.fields(item):
         checked = field.metadata["check"](prefix + field.name, getattr(item, field.name))
         object.__setattr__(item, field.name, checked)

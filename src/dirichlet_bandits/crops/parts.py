@@ -1,8 +1,8 @@
 """Finished chunks of seasons, kept in a folder until the whole sample is saved.
 
-Not a store of results (``results/store.py``): there one simulation owns the place and its chunks are windows on arrays
-of known shape. Here each chunk has an identity of its own, all that decides its seasons: a longer sample, or one of
-other dates, takes up what a shorter one has left. And the folder is gone once the sample is saved.
+This is not a store of results (``results/store.py``): there, one simulation owns the place, and its chunks are views of
+arrays of known shape. Here, each chunk has its own identity, made of all that determines its seasons, so a longer
+sample, or one of other dates, reuses what a shorter one has left. The folder is removed once the sample is saved.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from dirichlet_bandits.files import whole_file
 
 
 class Parts:
-    """Chunks of ``size`` yields by name, a file each: magic, key, yields, and a digest of all three.
+    """Chunks of ``size`` yields by name, one file per chunk: magic, key, yields, and a digest of all three.
 
-    A chunk that is truncated, or was made under another key, is not there. Without a folder nothing is kept.
+    A chunk that is truncated, or was made under another key, is ignored. Without a folder, nothing is kept.
     """
 
     MAGIC = b"dban-crops-1"
@@ -31,7 +31,7 @@ class Parts:
         self.body = struct.Struct(f"<{size}h")
 
     def get(self, name: str, key: bytes) -> NDArray[np.int16] | None:
-        """The chunk of this name, if it was made under this key."""
+        """Return the chunk of this name, if it was made under this key."""
         if self.folder is None:
             return None
         try:
@@ -45,7 +45,7 @@ class Parts:
         return np.array(self.body.unpack(body), dtype=np.int16)
 
     def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
-        """Keep a chunk."""
+        """Store a chunk."""
         if self.folder is None:
             return
         self.folder.mkdir(exist_ok=True)
@@ -60,10 +60,10 @@ class Parts:
         for path in self.folder.glob("*"):
             if self.OURS.fullmatch(path.name):
                 path.unlink(missing_ok=True)
-        with suppress(OSError):  # never there, or holds files that are not ours
+        with suppress(OSError):  # it never existed, or holds files that are not ours
             self.folder.rmdir()
 
 
 def fingerprint(content: bytes) -> bytes:
-    """Sixteen bytes that tell this content from any other."""
+    """Return sixteen bytes that distinguish this content from any other."""
     return hashlib.blake2b(content, digest_size=16).digest()

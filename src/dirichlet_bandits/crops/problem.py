@@ -13,12 +13,12 @@ from dirichlet_bandits.errors import ArgumentError, one_of
 def maize_planting(
     dates: Literal["all", "spring"] | Sequence[str] = "all", *, objective: Objective | None = None
 ) -> Bandit:
-    """Planting dates as arms, rewards in kg/ha of dry grain, drawn from 20 000 simulated seasons a date.
+    """Return a bandit with planting dates as arms; rewards, in kg/ha, are drawn from 20,000 simulated seasons per date.
 
-    ``"all"`` gives the seven dates; ``"spring"`` the four early ones, of which the third is best by a small gap;
-    a list of dates those dates, and one that comes twice is two arms.
+    ``"all"`` gives the seven dates, and ``"spring"`` the four early ones, of which the third is best by a small gap. A
+    list of dates gives those dates; a date that occurs twice becomes two arms.
 
-    ``objective`` says what makes a date good, the mean unless told otherwise.
+    ``objective`` decides what makes a date good, by default the mean. Rewards are yields of dry grain.
 
     >>> maize_planting("spring").best
     '28 Mar'

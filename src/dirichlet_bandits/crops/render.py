@@ -1,4 +1,4 @@
-"""Writes a :class:`~dirichlet_bandits.crops.season.Case` as the files that the crop model reads.
+"""Write a :class:`~dirichlet_bandits.crops.season.Case` as the files that the crop model reads.
 
 The model reads fixed columns, so every number is written with as many digits as its column holds.
 """
@@ -13,7 +13,7 @@ EXPERIMENT = "DBAN0001.MZX"
 
 
 def column(value: float, width: int = 5) -> str:
-    """A number in a column: the most decimals that fit, and never more than are needed.
+    """Write a number into a column, with as many decimals as fit, and never more than are needed.
 
     >>> column(0.1125), column(82.37, 9), column(1300.0)
     ('.1125', '    82.37', ' 1300')
@@ -33,7 +33,7 @@ def column(value: float, width: int = 5) -> str:
 
 
 def row(*cells: str | int | float, width: int = 5) -> str:
-    """Cells side by side, each after one space.
+    """Return cells side by side, each after one space.
 
     >>> row("A", 1, 0.5)
     '     A     1    .5'
@@ -42,7 +42,7 @@ def row(*cells: str | int | float, width: int = 5) -> str:
 
 
 def experiment(case: Case, day: int, rseed: int, years: int) -> str:
-    """The experiment file: ``years`` seasons in a row, planted on ``day``, with the weather of ``rseed``."""
+    """Return the experiment file: ``years`` consecutive seasons, planted on ``day``, with the weather of ``rseed``."""
     year = case.first_year % 100
     start = f"{year:02d}{case.first_day:03d}"
     plant = f"{year:02d}{day:03d}"
@@ -116,7 +116,7 @@ def _controls(start: str, rseed: int, years: int) -> list[str]:
 
 
 def soil_file(soil: Soil) -> str:
-    """The soil file, with the one profile that the season grows on."""
+    """Return the soil file, with the one profile on which the crop grows."""
     deep = column(float(soil.layers[-1].bottom))
     lines = [
         "*SOILS: DBAN",
@@ -141,7 +141,7 @@ def soil_file(soil: Soil) -> str:
 
 
 def climate_file(climate: Climate) -> str:
-    """The climate file: the station, its monthly means, and the parameters of its weather generator."""
+    """Return the climate file: the station, its monthly means, and the parameters of its weather generator."""
     lines = [
         f"*CLIMATE:{climate.station}",
         "@ INSI      LAT     LONG  ELEV   TAV   AMP  SRAY  TMXY  TMNY  RAIY",
@@ -179,8 +179,8 @@ def climate_file(climate: Climate) -> str:
 
 
 def profile(data: str, work: str) -> str:
-    """The profile file: where the model finds its data and ours. Paths must be short: the model cuts them."""
-    # What stands in columns 5 and 6 is read as a drive: the path starts after them.
+    """Return the profile file: where the model finds its data and ours. The model truncates long paths."""
+    # Columns 5 and 6 are read as a drive, so the path starts after them.
     folders = {
         "WED": work,
         "CLD": work,
@@ -194,7 +194,7 @@ def profile(data: str, work: str) -> str:
 
 
 def files(case: Case, day: int, rseed: int, years: int) -> dict[str, str]:
-    """Name and text of every input file but the profile.
+    """Return the name and text of every input file except the profile.
 
     >>> from dirichlet_bandits.crops.season import PUBLISHED
     >>> sorted(files(PUBLISHED, 57, 1, 1))

@@ -21,7 +21,7 @@ SHIPPED = "maize_yields.npz"
 
 @dataclass(frozen=True)
 class Samples:
-    """Yields in kg/ha, one row a planting date, with the weather seeds and all else that makes them again.
+    """Yields in kg/ha, one row per planting date, with the weather seeds and all else needed to reproduce them.
 
     >>> load().yields.shape
     (7, 20000)
@@ -34,12 +34,12 @@ class Samples:
 
     @property
     def labels(self) -> list[str]:
-        """The planting dates in words."""
+        """The planting dates as text."""
         return [date_label(int(day)) for day in self.days]
 
 
 def yields(dates: Literal["all", "spring"] = "all") -> dict[str, NDArray[np.float64]]:
-    """The shipped yields by planting date: the seven dates, or the four early ones. Needs no extra.
+    """Return the shipped yields by planting date: the seven dates, or the four early ones. This needs no extra.
 
     >>> list(yields("spring"))
     ['26 Feb', '13 Mar', '28 Mar', '12 Apr']
@@ -55,7 +55,7 @@ def yields(dates: Literal["all", "spring"] = "all") -> dict[str, NDArray[np.floa
 
 
 def load(path: str | Path | None = None) -> Samples:
-    """Read samples: the shipped ones, or a file of ``crops sample``; anything else is a ``FormatError``.
+    """Read samples: the shipped ones, or a file of ``crops sample``; raise a ``FormatError`` for anything else.
 
     >>> load().provenance["seed"]
     0
@@ -83,8 +83,8 @@ def save(samples: Samples, path: str | Path) -> None:
 
 
 def _read(content: bytes, name: str) -> Samples:
-    """Samples from the bytes of a file, all of it checked."""
-    # Asked first, because NumPy's answer to a file that is no archive is advice to unpickle it.
+    """Return the samples in the bytes of a file, after checking all of it."""
+    # Checked first, because NumPy reacts to a file that is no archive by advising you to unpickle it.
     if not content.startswith(b"PK"):
         raise FormatError(f"{name} is not a file of crop yields")
     try:
@@ -103,7 +103,7 @@ def _read(content: bytes, name: str) -> Samples:
 
 
 def _check(samples: Samples, name: str) -> None:
-    """Refuse samples whose arrays do not fit each other."""
+    """Refuse samples whose arrays do not match each other."""
     provenance = samples.provenance
     if not isinstance(provenance, dict) or provenance.get("format") != FORMAT:
         raise FormatError(f"{name} is not a file of crop yields: its format is not {FORMAT!r}")

@@ -1,14 +1,14 @@
-"""Samples yields with the crop model: in parallel, resumable, and the same numbers from the same seed.
+"""Sample yields with the crop model: in parallel, resumable, and with the same numbers from the same seed.
 
-How a seed becomes seasons. The model's weather generator is the recurrence s <- 100003 s mod 10^10, started
-from a seed of five digits (its published source, WGEN, says so). A start divisible by 2 or 5 has a shorter
-period, so of the 99 999 seeds only the 40 000 others are used. For each planting day, :func:`weather_seeds`
+How a seed becomes seasons: the model's weather generator is the recurrence s <- 100003 s mod 10^10, started
+from a seed of five digits (see its published source, WGEN). A start divisible by 2 or 5 has a shorter
+period, so of the 99,999 seeds only the 40,000 others are used. For each planting day, :func:`weather_seeds`
 puts these in an order that depends on ``(seed, day)`` alone; chunk j of that day is one call of the model
-with the j-th of them, for :data:`CHUNK` seasons in a row. So a sample of 1000 seasons is the beginning of
-one of 20 000, whatever the number of workers.
+with the j-th of them, for :data:`CHUNK` consecutive seasons. So a sample of 1,000 seasons is the beginning of
+one of 20,000, whatever the number of workers.
 
 The air's carbon dioxide follows the measured record from the first year on, which adds a few kg/ha to the
-later seasons of a call: this is why calls are short.
+later seasons of a call, so calls are kept short.
 
 References
 ----------
@@ -45,15 +45,15 @@ GOOD_SEEDS: NDArray[np.int32] = np.array([s for s in range(1, 100_000) if s % 2 
 """Seeds of the weather generator with the full period: coprime to ten."""
 
 MAX_SEASONS = CHUNK * len(GOOD_SEEDS)
-"""Most seasons a date: then every weather seed has been used."""
+"""Most seasons per date: by then, every weather seed has been used."""
 
 _BAR = "sampling"
 
 
 def weather_seeds(seed: int, day: int) -> NDArray[np.int32]:
-    """Weather seeds of a planting day, in the order its chunks use them.
+    """Return the weather seeds of a planting day, in the order in which its chunks use them.
 
-    Only the raw bits of PCG64 are used, which NumPy keeps the same for ever.
+    Only the raw bits of PCG64 are used, which NumPy promises never to change.
 
     >>> weather_seeds(0, 57).size
     40000
@@ -77,24 +77,24 @@ def sample(
     Parameters
     ----------
     seasons
-        Seasons a date.
+        Number of seasons per date.
     dates
         Planting dates, as days of the year.
     seed
         Root of all randomness; equal seeds give equal samples, for any number of workers.
     case
-        Soil, climate, fertiliser, cultivar...: the published case unless told otherwise.
+        Soil, climate, fertilizer, cultivar and so on; by default, the published case.
     workers
-        Model processes at a time; the number of processors unless told otherwise.
+        Number of model processes at a time; by default, the number of processors.
     out
-        Where to save. Finished chunks wait in the folder ``<out>.parts``: killed and started again, sampling
-        goes on from there, and the file is the same to the byte. A truncated or foreign chunk is made again.
+        Where to save. Finished chunks are kept in the folder ``<out>.parts``: if sampling is killed and started again,
+        it continues from there, and the file is the same to the byte. A truncated or foreign chunk is made again.
     progress
         Show a progress bar; by default only on a terminal.
 
     Examples
     --------
-    The first forty seasons of two dates of the shipped samples, made again::
+    Reproduce the first forty seasons of two dates of the shipped samples::
 
         sample(40, dates=(57, 72), seed=0).yields
 
@@ -129,7 +129,7 @@ def sample(
                 kept.put(name, key, made)
             return made
 
-        # Closed before the workspace goes, or an interruption would pull it from under running models.
+        # Closed before the workspace, or an interruption would remove the files of running models.
         with closing(_in_parallel(make, tasks, workers)) as results:
             for done, ((row, j), made) in enumerate(results, start=1):
                 parts[row, j] = made
@@ -148,7 +148,7 @@ def sample(
 
 
 def _days(dates: Sequence[int], case: Case) -> tuple[int, ...]:
-    """The planting dates as ints, all different; the days of a sample, which are NumPy's, can be given back."""
+    """Return the planting dates as ints, all different; the days of a sample, which are NumPy's, are accepted too."""
     days = tuple(case.check_day(day, "dates") for day in dates)
     if not days or len(set(days)) != len(days):
         raise ArgumentError("dates", "different days of the year, at least one", tuple(dates))
@@ -158,13 +158,13 @@ def _days(dates: Sequence[int], case: Case) -> tuple[int, ...]:
 def _in_parallel(
     make: Callable[[int, int], NDArray[np.int16]], tasks: list[tuple[int, int]], workers: int
 ) -> Generator[tuple[tuple[int, int], NDArray[np.int16]]]:
-    """Results as they come. Threads suffice: each waits for a process of the model."""
+    """Yield results as they arrive. Threads suffice, because each waits for a process of the model."""
     pending: dict[Future[NDArray[np.int16]], tuple[int, int]] = {}
     left = iter(tasks)
     pool = ThreadPoolExecutor(workers)
     try:
         while True:
-            # Few tasks wait in the pool, so that an interruption has little to undo.
+            # Few tasks are queued in the pool, so that an interruption has little to undo.
             while len(pending) < 2 * workers and (task := next(left, None)) is not None:
                 pending[pool.submit(make, *task)] = task
             if not pending:
@@ -177,7 +177,7 @@ def _in_parallel(
 
 
 def _key(model: Model, case: Case, day: int, rseed: int) -> bytes:
-    """Fingerprint of all that decides a chunk: the text of every input file, and the binary."""
+    """Return a fingerprint of all that determines a chunk: the text of every input file, and the binary."""
     files = sorted(render.files(case, day, rseed, CHUNK).items())
     return fingerprint(json.dumps([files, model.sha256]).encode())
 
@@ -191,7 +191,7 @@ def _provenance(
     model: Model,
     version: str,
 ) -> dict[str, Any]:
-    """What makes the samples again; the same on any machine, at any time, with any number of workers."""
+    """Return what reproduces the samples; the same on any machine, at any time, with any number of workers."""
     name = Path(out).name if out is not None else "yields.npz"
     days = ",".join(str(day) for day in dates)
     command = ["dirichlet-bandits", "crops", "sample", "--seasons", str(seasons), "--dates", days]
@@ -211,7 +211,7 @@ def _provenance(
         "command": shlex.join(command),
         "case": asdict(case),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(provenance))  # as it will be read again: lists, not tuples
+    plain: dict[str, Any] = json.loads(json.dumps(provenance))  # as it will be read back: lists, not tuples
     return plain
 
 

@@ -43,7 +43,7 @@ class Fertiliser:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything the model needs to know but the planting day and the seed of the weather.
+    """Everything that the model needs except the planting day and the seed of the weather.
 
     >>> Case().cultivar
     'PC0005'
@@ -73,7 +73,7 @@ class Case:
         check_fields(self)
 
     def check_day(self, day: object, name: str = "day") -> int:
-        """The planting day, refused unless it lies in the simulated part of the year."""
+        """Return the planting day; refuse it unless it lies in the simulated part of the year."""
         return whole_number(name, day, at_least=self.first_day, at_most=LAST_DAY)
 
 
@@ -82,7 +82,7 @@ PUBLISHED = Case()
 
 
 def date_label(day: int) -> str:
-    """The date of a day of the year, in a year that is not a leap year.
+    """Return the date of a day of the year, in a year that is not a leap year.
 
     >>> date_label(57), date_label(147)
     ('26 Feb', '27 May')

@@ -41,7 +41,7 @@ class SoilLayer:
 
     @property
     def field_water(self) -> float:
-        """Water at the start: half-way between the lower limit and the drained upper limit."""
+        """Water at the start: halfway between the lower limit and the drained upper limit."""
         return round((self.lower_limit + self.upper_limit) / 2, 6)
 
 
@@ -80,7 +80,7 @@ class Soil:
 
 @dataclass(frozen=True)
 class Start:
-    """The field on the day the simulation starts: residues of the crop before, and nitrogen in the ground.
+    """The field on the day the simulation starts: residues of the previous crop, and nitrogen in the ground.
 
     >>> Start().surface_residue
     1000.0

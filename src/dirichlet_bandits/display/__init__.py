@@ -1,1 +1,1 @@
-"""What users see: the logger, progress bars, output in notebooks, HTML tables, times in words."""
+"""What users see: the logger, progress bars, notebook output, HTML tables and durations."""

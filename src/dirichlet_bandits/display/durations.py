@@ -1,10 +1,10 @@
-"""Times in words."""
+"""Durations as text."""
 
 import math
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words.
+    """Return a duration as text.
 
     >>> duration(0.3), duration(75), duration(4000)
     ('0.3 s', '1 min 15 s', '1 h 7 min')

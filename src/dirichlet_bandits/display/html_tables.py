@@ -1,4 +1,4 @@
-"""Small HTML tables: how results, bandits and studies show themselves in a notebook."""
+"""Small HTML tables: how results, bandits and studies display in a notebook."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ _RIGHT = "text-align: right; padding: 2px 8px; font-variant-numeric: tabular-num
 
 
 class Html(str):
-    """Text that is HTML already, and is not escaped again."""
+    """Text that is already HTML and is not escaped again."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ def table(
     marked: int | None = None,
     below: str = "",
 ) -> Html:
-    """A table with texts to the left and numbers to the right of their columns; the row ``marked`` is in bold letters.
+    """Return a table with text aligned left and numbers aligned right; the row ``marked`` is bold.
 
     >>> "a&lt;b</td>" in table("Arms", ["arm", "mean"], [("a<b", 0.25)])
     True
@@ -42,7 +42,7 @@ def table(
 
 
 def interval_bar(low: float, middle: float, high: float, bounds: tuple[float, float]) -> Html:
-    """A line from ``low`` to ``high`` with a dot in the middle, on an axis between two bounds."""
+    """Return a line from ``low`` to ``high`` with a dot in the middle, on an axis between two bounds."""
     left, right = bounds
     width = (right - left) or 1.0
     at = [4 + 112 * (x - left) / width for x in (low, middle, high)]

@@ -1,4 +1,4 @@
-"""The logger of the package, ``dirichlet_bandits``: what was compiled, stored and tried again; silent unless told.
+"""The package's logger, ``dirichlet_bandits``: what was compiled, stored and retried; silent by default.
 
 >>> import logging
 >>> logging.getLogger("dirichlet_bandits") is LOGGER
@@ -9,4 +9,4 @@ import logging
 from typing import Final
 
 LOGGER: Final = logging.getLogger(__name__.partition(".")[0])
-LOGGER.addHandler(logging.NullHandler())  # an application says where records go; without one, none is printed
+LOGGER.addHandler(logging.NullHandler())  # the application decides where records go; by default, none is printed

@@ -1,4 +1,4 @@
-"""Output in a notebook that changes while a cell runs. It needs nothing but IPython, which every notebook has."""
+"""Notebook output that changes while a cell runs. It needs only IPython, which every notebook has."""
 
 import importlib
 import sys
@@ -17,18 +17,18 @@ def in_notebook() -> bool:
 
 
 class LiveArea:
-    """A place below the running cell that shows one text at a time."""
+    """An area below the running cell that shows one text at a time."""
 
     def __init__(self) -> None:
         display: Any = importlib.import_module("IPython.display")
         self._handle = display.display(_bundle("", ""), raw=True, display_id=True)
 
     def show(self, html: str, text: str) -> None:
-        """Replace what stands there; ``text`` is for front ends without HTML."""
+        """Replace what is shown; ``text`` is for front ends without HTML."""
         self._handle.update(_bundle(html, text), raw=True)
 
     def clear(self) -> None:
-        """Leave nothing behind."""
+        """Remove all output."""
         self.show("", "")
 
 

@@ -1,4 +1,4 @@
-"""Progress bars and spinners for long work, on a terminal or in a notebook: silent elsewhere, or when told."""
+"""Progress bars and spinners for long work on a terminal or in a notebook; silent elsewhere, or on request."""
 
 import html
 import sys
@@ -8,28 +8,28 @@ from contextlib import contextmanager
 
 from dirichlet_bandits.display.notebooks import LiveArea, in_notebook
 
-_REDRAW_SECONDS = 0.2  # a notebook that is told more often falls behind
+_REDRAW_SECONDS = 0.2  # a notebook that is updated more often falls behind
 
 _open: list["Bars"] = []  # bars of this process, shown or not
 
 
 class Bars:
-    """Bars that nobody sees: the handle that :func:`bars` gives where there is no terminal and no notebook."""
+    """Invisible bars: the handle that :func:`bars` yields where there is no terminal and no notebook."""
 
     def show(self, name: str, done: int, total: int | None = None) -> None:
-        """Set how much of one bar is done, and of how much if that was not known before."""
+        """Set how much of one bar is done, and optionally its new total."""
 
     def say(self, text: str) -> Callable[[], None]:
-        """Say beside the bars what takes time, until the answer is called."""
+        """Show beside the bars what takes time, until the returned function is called."""
         return lambda: None
 
     def close(self) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
 
 
 @contextmanager
 def bars(totals: Mapping[str, int], show: bool | None, what: str) -> Iterator[Bars]:
-    """A bar for each name; ``show=None`` means only on a terminal or in a notebook."""
+    """Show one bar per name; ``show=None`` means only on a terminal or in a notebook."""
     made = _made(totals, show, what)
     _open.append(made)
     try:
@@ -47,9 +47,9 @@ def _made(totals: Mapping[str, int], show: bool | None, what: str) -> Bars:
 
 
 def busy(text: str) -> Callable[[], None]:
-    """Say what takes time, with a spinner on a terminal, until the answer is called.
+    """Show what takes time, with a spinner on a terminal, until the returned function is called.
 
-    Where there are bars it is said beside them, and not at all if they were not to be shown.
+    If there are bars, the text is shown beside them, or not at all if they are hidden.
     """
     if _open:
         return _open[-1].say(text)

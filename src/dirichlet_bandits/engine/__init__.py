@@ -1,1 +1,1 @@
-"""What a compiled run is made of: verbs, states, pulling and recording, the plain loop, rare events waited for."""
+"""The parts of a compiled run: verbs, states, pulls and records, the plain loop, and clocks for rare events."""

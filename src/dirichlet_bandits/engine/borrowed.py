@@ -1,7 +1,7 @@
-"""Arguments that need no counting of references, because the caller owns them until the function returns.
+"""Pass arguments without reference counting, because the caller owns them until the function returns.
 
-Numba counts a reference whenever compiled code passes an array on or takes it out of a tuple. For a state and a run of
-some thirty arrays, that costs as much as a duel. An array without an owner is not counted.
+Numba counts a reference whenever compiled code passes an array on or takes it out of a tuple. For a state and a run
+with about thirty arrays, that costs as much as a duel. References to an array without an owner are not counted.
 """
 
 from typing import Any, cast
@@ -11,10 +11,10 @@ from numba.extending import intrinsic
 
 
 def _borrowed(typing_context: Any, value: Any) -> Any:
-    """The same arrays, generators or tuples of them, without an owner.
+    """Return the same arrays, generators or tuples of them, without an owner.
 
-    In compiled code only, and only for arguments of the function that calls it: Numba frees a local variable after its
-    last use, which may come before the borrowed value is used.
+    Use it in compiled code only, and only for arguments of the function that calls it: Numba frees a local variable
+    after its last use, which may come before the borrowed value is used.
     """
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -25,12 +25,12 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.types import Floats, Ints
 
-NEVER: Final = cast(int, np.int64(2**62))  # a round that no run reaches; NumPy's: Numba compiles again for a literal
+NEVER: Final = cast(int, np.int64(2**62))  # a round that no run reaches; NumPy's int, as Numba recompiles for literals
 _ALWAYS: Final = cast(int, np.int64(-1))  # before every round
 
 
 class Clocks(NamedTuple):
-    """Of each arm the round in which its clock rings, the interval of its certificate, and the ceiling.
+    """For each arm, the round in which its clock rings, the interval of its certificate, and the ceiling.
 
     The ceiling is a log-probability, NaN without a certificate.
     """
@@ -52,7 +52,7 @@ def new_clocks(n_arms: int) -> Clocks:
 
 @jit
 def void(clocks: Clocks, arm: int) -> None:
-    """Take the certificate of an arm away: it is tried in every round."""
+    """Remove the certificate of an arm, so that it is tried in every round."""
     clocks.ring[arm], clocks.low[arm], clocks.high[arm], clocks.ceiling[arm] = _ALWAYS, -np.inf, np.inf, np.nan
 
 
@@ -77,7 +77,7 @@ def certified(clocks: Clocks, arm: int) -> bool:
 
 @jit
 def geometric(p: float, rng: np.random.Generator) -> int:
-    """Trials up to the first success of probability p.
+    """Draw the number of trials up to the first success, which has probability p.
 
     >>> geometric(1.0, np.random.default_rng(0))
     1
@@ -90,7 +90,7 @@ def geometric(p: float, rng: np.random.Generator) -> int:
 
 @jit
 def ringing_arm(rates: Floats, total: float, rng: np.random.Generator) -> int:
-    """The arm for which one clock for all of them rings, in proportion to their rates; the leader's is 0."""
+    """Draw the arm for which a common clock rings, in proportion to the rates; the leader's rate is 0."""
     u = rng.random() * total
     arm = 0
     for k in range(rates.size):

@@ -1,4 +1,4 @@
-"""All rewards of each arm, in one growing pool of memory proportional to their number."""
+"""All rewards of each arm, in one growing pool whose memory is proportional to their number."""
 
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ class History(NamedTuple):
 
 @shared
 def new_history(n_arms: int) -> History:
-    """No rewards yet."""
+    """Return a history without rewards."""
     pulls, means, sums, carry, lows, highs = new_tally(n_arms)
     start, room = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     pool, used = np.empty(_FIRST_ROOM * n_arms), np.zeros(1, np.int64)
@@ -42,14 +42,14 @@ def new_history(n_arms: int) -> History:
 
 @jit
 def rewards(history: History, arm: int) -> Floats:
-    """Rewards of one arm in the order in which they came."""
+    """Return the rewards of one arm in the order in which they arrived."""
     first = history.start[arm]
     return history.pool[first : first + history.pulls[arm]]
 
 
 @jit_inline
 def append(history: History, arm: int, reward: float, entry: float) -> History:
-    """Count a reward and store ``entry`` for it: the reward itself, or what the policy prefers to remember."""
+    """Count a reward and store ``entry`` for it: the reward itself, or what the policy remembers instead."""
     if history.pulls[arm] == history.room[arm]:
         history = reserve(history, arm, 1)
     history.pool[history.start[arm] + history.pulls[arm]] = entry
@@ -59,7 +59,7 @@ def append(history: History, arm: int, reward: float, entry: float) -> History:
 
 @jit
 def insert(history: History, arm: int, reward: float) -> History:
-    """Count a reward and put it in its place among the smaller and the larger ones of its arm."""
+    """Count a reward and insert it among the sorted rewards of its arm."""
     history = append(history, arm, reward, reward)
     pool, place = history.pool, history.start[arm]
     last = place + history.pulls[arm] - 1
@@ -70,7 +70,7 @@ def insert(history: History, arm: int, reward: float) -> History:
             end = middle
         else:
             place = middle + 1
-    for i in range(last, place, -1):  # without a condition inside, the compiler moves many at a time
+    for i in range(last, place, -1):  # without a condition inside, the compiler moves many at once
         pool[i] = pool[i - 1]
     pool[place] = reward
     return history
@@ -78,7 +78,7 @@ def insert(history: History, arm: int, reward: float) -> History:
 
 @jit
 def reserve(history: History, arm: int, n_more: int) -> History:
-    """Make sure that so many more rewards fit: move the arm to a place at least twice as large if they do not."""
+    """Make sure that this many more rewards fit, by moving the arm to a place at least twice as large if necessary."""
     n = history.pulls[arm]
     if n + n_more <= history.room[arm]:
         return history
@@ -97,7 +97,7 @@ def reserve(history: History, arm: int, n_more: int) -> History:
 
 
 def keeps_rewards(*policy_types: type) -> None:
-    """Let these policies remember every reward: their ``init`` and ``update``."""
+    """Make these policies remember every reward, by registering their ``init`` and ``update``."""
     implements(init, *policy_types)(_start)
     implements(update, *policy_types)(_remember)
 

@@ -30,7 +30,7 @@ from dirichlet_bandits.types import Ints, Words
 
 
 def as_round(chosen: Any, single: Ints) -> Any:
-    """The answer of ``select`` as an array; a single arm, the answer of an index policy, is written to ``single``."""
+    """Return the result of ``select`` as an array; a single arm, as from an index policy, is written to ``single``."""
 
 
 @overload(as_round)
@@ -47,7 +47,7 @@ def _as_round(chosen, single):  # type: ignore[no-untyped-def]
 
 @jit
 def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
-    """The arms to pull next: those never pulled, in random order, else what the policy selects."""
+    """Return the arms to pull next: those never pulled, in random order, or else what the policy selects."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
         arms = as_round(verbs.select(policy, state, rng), np.empty(1, np.int64))
@@ -56,7 +56,7 @@ def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
 
 @functools.partial(shared, sources_of=verbs.policy_sources)
 def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """The straight loop: ask the policy, pull the round's arms, tell it the rewards."""
+    """Run the plain loop: select arms, pull the arms of the round, update the policy with the rewards."""
     run = borrowed(run)
     single = np.empty(1, np.int64)
     while not ended(run.progress):
@@ -72,7 +72,7 @@ verbs.implements(verbs.play)(plain)
 
 @functools.partial(shared, sources_of=verbs.policy_sources)
 def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
-    """Every arm once, in random order."""
+    """Pull every arm once, in random order."""
     run = borrowed(run)
     for arm in unpulled(run.pulls, rng):
         reward = pull_alone(run, arm)
@@ -84,16 +84,16 @@ def opening(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> Any:
 
 @functools.partial(shared, sources_of=verbs.policy_sources)
 def play_on(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
-    """The policy's own way to play from here to the horizon; its caller owns the state, the run and the generator.
+    """Let the policy play its own way to the horizon; the caller owns the state, the run and the generator.
 
-    The verb is compiled into this function, so that LLVM sees that nothing in it is counted.
+    The verb is compiled into this function so that LLVM sees that no references are counted in it.
     """
     verbs.play(policy, borrowed(state), borrowed(run), borrowed(rng))
 
 
 @functools.cache
 def chunk_of(shortcut: bool) -> Callable[..., int]:
-    """The function that plays a chunk of replications, by a policy's shortcut or by the plain loop; to be compiled."""
+    """Return the function, to be compiled, that plays a chunk of replications by a shortcut or by the plain loop."""
 
     def play_chunk(
         policy: Any,
@@ -124,5 +124,5 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
 
 
 def runner(params: Any, shortcut: bool) -> Callable[..., int]:
-    """The compiled chunk of replications for policies with such parameters."""
+    """Return the compiled chunk of replications for policies with parameters of this type."""
     return verbs.specialised(chunk_of(shortcut), params)

@@ -1,4 +1,4 @@
-"""The same arm pulled again and again, as long as no other arm can possibly be pulled.
+"""Pull the same arm repeatedly, as long as no other arm can possibly be pulled.
 
 This is where a settled policy spends its time, so it costs little more than the rewards themselves.
 """
@@ -16,7 +16,7 @@ from dirichlet_bandits.types import Floats, Records
 
 
 def with_room(state: Any, arm: int) -> Any:
-    """The state with room for a block of rewards of the arm, if it keeps rewards at all."""
+    """Return the state with room for a block of rewards of the arm, if it keeps rewards at all."""
 
 
 def keep(state: Any, arm: int, rewards: Floats) -> Any:
@@ -45,9 +45,9 @@ def _keep(state, arm, rewards):  # type: ignore[no-untyped-def]
 
 @shared
 def with_places(state: History, leader: int) -> History:
-    """The state with room for a reward of each arm, and for a block of the leader's, if there is one (else -1).
+    """Return the state with room for one reward of each arm and a block of the leader's (-1 for no leader).
 
-    A loop whose state stays the same holds its arrays in registers, so it is left when there is no room any more.
+    A loop whose state stays the same keeps its arrays in registers, so it ends when there is no more room.
     """
     for arm in range(state.pulls.size):
         more = BLOCK if arm == leader else 1
@@ -58,27 +58,27 @@ def with_places(state: History, leader: int) -> History:
 
 @shared
 def pull_into_place(state: History, run: Run, arm: int) -> bool:
-    """Pull an arm once and store the reward in its place; whether there is room for another one."""
+    """Pull an arm once and store the reward in its place; return whether there is room for another one."""
     state, run = borrowed(state), borrowed(run)
     reward = pull_alone(run, arm)
     if ended(run.progress):
         return False
-    state.pool[state.start[arm] + state.pulls[arm]] = reward  # what `append` does
+    state.pool[state.start[arm] + state.pulls[arm]] = reward  # like `append`
     count(state, arm, reward)
     return state.pulls[arm] < state.room[arm]
 
 
 @jit
 def pull_while(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
-    """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; how many times.
+    """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; return how many times.
 
-    At most a block of rewards: the caller looks around and comes again. The state must have room for a block.
+    This pulls at most one block of rewards, so the caller has to call again. The state must have room for a block.
     """
     run, state = borrowed(run), borrowed(state)
     block = upcoming(run, arm)
     rewards = allowed(run.progress, block[: min(block.size, limit, left(run.progress))])
     if rewards.size == 0:
-        pull_alone(run, arm)  # an offending reward: ends the run
+        pull_alone(run, arm)  # a reward out of bounds, which ends the run
         return 0
     n, total = count_while(state, arm, rewards, low, high)
     keep(state, arm, rewards[:n])
@@ -88,7 +88,7 @@ def pull_while(run: Run, state: Any, arm: int, low: float, high: float, limit: i
 
 @jit
 def allowed(progress: Records, rewards: Floats) -> Floats:
-    """The rewards up to the first that breaks the bounds; ``progress`` is that of the run."""
+    """Return the rewards up to the first that is out of bounds; ``progress`` is that of the run."""
     low, high = progress[0].low, progress[0].high
     for i in range(rewards.size):
         if not low <= rewards[i] <= high:

@@ -1,7 +1,7 @@
-"""One replication under way: rewards from each arm's own stream, counted, checked and recorded.
+"""One replication in progress: rewards from each arm's own stream, counted, checked and recorded.
 
-Everything lives in one flat NamedTuple of few arrays. Numba counts references whenever compiled code takes an
-array out of a tuple, and a tuple inside a tuple costs as much as all its arrays; flat and few is fast.
+Everything is in one flat NamedTuple of a few arrays. Numba counts references whenever compiled code takes an
+array out of a tuple, and a tuple inside a tuple costs as much as all its arrays, so a flat and small one is fast.
 """
 
 import math
@@ -16,7 +16,7 @@ from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Records, Words
 
 RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
-DONE, CANCEL = range(2)  # the words of a control: replications done so far; somebody asks to stop
+DONE, CANCEL = range(2)  # the words of a control: replications done so far; whether to stop
 
 PROGRESS = np.dtype(
     [
@@ -32,12 +32,12 @@ PROGRESS = np.dtype(
     ]
 )
 BUFFERED = np.dtype([("next", np.int64), ("end", np.int64), ("drawn", np.int64)])  # per arm: a row of the buffer
-BLOCK = 256  # rewards drawn at most in one go for one arm
+BLOCK = 256  # rewards drawn at most at once for one arm
 _FIRST_BLOCK = 8
 
 
 class Setup(NamedTuple):
-    """What all replications share: when to stop and to record, what pulls cost, which rewards are allowed."""
+    """What all replications share: when to stop and record, what pulls cost, and which rewards are allowed."""
 
     horizon: int
     times: Ints
@@ -47,7 +47,7 @@ class Setup(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The j-th reward of each arm, the same whichever policy asks and whenever it does, and what came of it."""
+    """The rewards and records of one replication; the j-th reward of an arm is the same for every policy."""
 
     rng: np.random.Generator
     words: Words
@@ -69,7 +69,7 @@ class Run(NamedTuple):
 
 @shared
 def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator, words: Words, control: Ints) -> Run:
-    """A replication before its first pull, every arm at the head of its stream."""
+    """Return a replication before its first pull, with every arm at the beginning of its stream."""
     n_arms = table.kinds.size
     streams = np.empty((n_arms, words.size), np.uint64)
     for arm in range(n_arms):
@@ -101,7 +101,7 @@ def start(setup: Setup, table: ArmTable, seeds: Words, rng: np.random.Generator,
 def ended(progress: Records) -> bool:
     """Whether the horizon has been reached, or something went wrong; ``progress`` is that of the run.
 
-    This and the next functions do not take the run itself: each function that does takes long to compile.
+    This and the next functions do not take the run itself, because each function that does takes long to compile.
     """
     now = progress[0]
     return now.clock >= now.horizon or now.status != RUNNING
@@ -109,19 +109,19 @@ def ended(progress: Records) -> bool:
 
 @jit
 def status(progress: Records) -> int:
-    """What became of the replication: RUNNING if all is well."""
+    """Return what became of the replication: RUNNING if all is well."""
     return progress[0].status
 
 
 @jit
 def left(progress: Records) -> int:
-    """Pulls left before the horizon."""
+    """Return the number of pulls left before the horizon."""
     return progress[0].horizon - progress[0].clock
 
 
 @jit_inline
 def pull(run: Run, arm: int) -> float:
-    """Draw the arm's next reward, check it, count it, and record the regret when its time has come."""
+    """Draw the arm's next reward, check it, count it, and record the regret when it is due."""
     place = run.buffered[arm]
     if place.next == place.end:
         refill(run, arm)
@@ -142,13 +142,13 @@ def pull(run: Run, arm: int) -> float:
 
 @shared
 def pull_alone(run: Run, arm: int) -> float:
-    """What :func:`pull` does, by address: outside of hot loops, where that is quicker to compile."""
+    """Do what :func:`pull` does, called by address: outside hot loops, where that is faster to compile."""
     return pull(run, arm)
 
 
 @jit
 def upcoming(run: Run, arm: int) -> Floats:
-    """The arm's next rewards as far as they have been drawn: a window, nothing is pulled yet."""
+    """Return a view of the arm's next rewards, as far as they have been drawn; this does not pull them."""
     if run.buffered[arm].next == run.buffered[arm].end:
         refill(run, arm)
     return run.buffer[arm, run.buffered[arm].next : run.buffered[arm].end]
@@ -156,7 +156,7 @@ def upcoming(run: Run, arm: int) -> Floats:
 
 @jit_inline
 def take(run: Run, arm: int, n: int, total: float) -> None:
-    """Count the first n of the rewards :func:`upcoming`, whose sum is ``total``, as pulled and allowed."""
+    """Count the first n of the :func:`upcoming` rewards, whose sum is ``total``, as pulled and allowed."""
     now = run.progress[0]
     run.buffered[arm].next += n
     now.total += total
@@ -174,7 +174,7 @@ def take(run: Run, arm: int, n: int, total: float) -> None:
 
 @shared
 def record(run: Run) -> None:
-    """Write down the regret."""
+    """Record the regret."""
     now = run.progress[0]
     regret = 0.0
     for arm in range(run.pulls.size):
@@ -185,11 +185,11 @@ def record(run: Run) -> None:
 
 @shared
 def refill(run: Run, arm: int) -> None:
-    """Draw the arm's next block of rewards; NaN when the data of a foreign law are exhausted."""
+    """Draw the arm's next block of rewards, or NaN when the data of a foreign distribution are exhausted."""
     place = run.buffered[arm]
     n = min(max(place.drawn, _FIRST_BLOCK), BLOCK)
     block = run.buffer[arm, :n]
-    if run.samplers[arm] == 0:  # a foreign law
+    if run.samplers[arm] == 0:  # a foreign distribution
         left = run.data[run.first[arm] + place.drawn : run.last[arm]]
         n = max(min(n, left.size), 1)
         if left.size == 0:
@@ -208,7 +208,7 @@ def refill(run: Run, arm: int) -> None:
 
 
 class Outcome(NamedTuple):
-    """Where a chunk of replications writes, a row each; ``offence`` is the arm and the reward that broke a bound."""
+    """The output of a chunk, one row per replication; ``offence`` is the arm and the reward that broke a bound."""
 
     regret: Floats
     pulls: Ints
@@ -216,13 +216,13 @@ class Outcome(NamedTuple):
     offence: Floats
 
     def part(self, where: Any) -> "Outcome":
-        """A window on some of the rows."""
+        """Return a view of some of the rows."""
         return Outcome(self.regret[where], self.pulls[where], self.reward[where], np.zeros(2))
 
 
 @shared
 def finish(run: Run, outcome: Outcome, replication: int) -> None:
-    """Write the replication's row, or the offence that ended it."""
+    """Write the replication's row, or the reward out of bounds that ended it."""
     now = run.progress[0]
     if now.status != RUNNING:
         outcome.offence[0], outcome.offence[1] = now.offender, now.offence

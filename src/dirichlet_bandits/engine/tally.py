@@ -9,9 +9,9 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 class Tally(NamedTuple):
-    """What most policies remember of each arm.
+    """What most policies remember about each arm.
 
-    The sums are compensated and the means held between the extremes, so that arms with the same rewards in
+    The sums are compensated and the means kept between the extremes, so that arms with the same rewards in
     another order, or with equal rewards only, tie exactly as they would on paper.
     """
 
@@ -25,7 +25,7 @@ class Tally(NamedTuple):
 
 @jit
 def new_tally(n_arms: int) -> Tally:
-    """No pulls yet."""
+    """Return a tally without pulls."""
     return Tally(
         np.zeros(n_arms, np.int64),
         np.zeros(n_arms),
@@ -40,7 +40,7 @@ def new_tally(n_arms: int) -> Tally:
 def one_more(
     total: float, carry: float, low: float, high: float, n: int, reward: float
 ) -> tuple[float, float, float, float, float]:
-    """Sum, carry, extremes and mean after the n-th reward, by Neumaier's compensated sum."""
+    """Return the sum, carry, extremes and mean after the n-th reward, by Neumaier's compensated sum."""
     new = total + reward
     carry += (total - new) + reward if abs(total) >= abs(reward) else (reward - new) + total
     low, high = min(low, reward), max(high, reward)
@@ -49,7 +49,7 @@ def one_more(
 
 @jit_inline
 def count(tally: Any, arm: int, reward: float) -> None:
-    """One more reward, for a Tally or any state with its fields."""
+    """Count one more reward, in a Tally or any state with its fields."""
     sums, carry, lows, highs = tally.sums, tally.carry, tally.lows, tally.highs
     tally.pulls[arm] += 1
     sums[arm], carry[arm], lows[arm], highs[arm], tally.means[arm] = one_more(
@@ -59,9 +59,9 @@ def count(tally: Any, arm: int, reward: float) -> None:
 
 @jit
 def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) -> tuple[int, float]:
-    """Count rewards one after the other while the mean before each lies in [low, high]; how many, and their sum.
+    """Count rewards while the mean before each lies in [low, high]; return how many were counted, and their sum.
 
-    The same as :func:`count` again and again, with everything in registers.
+    This is the same as calling :func:`count` repeatedly, but with everything in registers.
     """
     total, carry, least, most = tally.sums[arm], tally.carry[arm], tally.lows[arm], tally.highs[arm]
     n, mean, before = tally.pulls[arm], tally.means[arm], tally.pulls[arm]
@@ -79,7 +79,7 @@ def count_while(tally: Any, arm: int, rewards: Floats, low: float, high: float) 
 
 @jit
 def shuffle(arms: Ints, rng: np.random.Generator) -> None:
-    """Put in random order, in place."""
+    """Shuffle the arms in place."""
     for i in range(arms.size - 1, 0, -1):
         j = int(rng.random() * (i + 1))
         arms[i], arms[j] = arms[j], arms[i]
@@ -87,7 +87,7 @@ def shuffle(arms: Ints, rng: np.random.Generator) -> None:
 
 @shared
 def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
-    """Arms that have never been pulled, in random order."""
+    """Return the arms that have never been pulled, in random order."""
     arms, n = np.empty(pulls.size, np.int64), 0
     for arm in range(pulls.size):
         if pulls[arm] == 0:

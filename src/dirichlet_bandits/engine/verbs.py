@@ -7,18 +7,18 @@ them, called in a loop by the simulation and one at a time by a live study:
     select(policy, state, rng) -> the arm to pull, or an array: the arms of a round
     update(policy, state, arm, reward, rng) -> state
 
-``select`` leaves the state as it is: a live study may ask several times before a reward comes. ``update`` gets
-a generator because some policies toss a coin for each reward. The state has a field ``pulls``; arms that have
+``select`` does not change the state, because a live study may ask several times before a reward arrives. ``update``
+gets a generator because some policies toss a coin for each reward. The state has a field ``pulls``; arms that have
 never been pulled are pulled first, so ``select`` sees at least one reward of each.
 
-Most policies do not write ``select``: an index policy says only what the index of an arm is, a round-based
-one only who wins a duel, and ``policies/index.py`` and ``policies/rounds.py`` do the rest.
+Most policies do not write ``select``: an index policy defines only the index of an arm, and a round-based policy only
+which arm wins a duel; ``policies/index.py`` and ``policies/rounds.py`` do the rest.
 
     index(policy, state, arm, total, best_mean, rng) -> number, the largest is pulled
     duel(policy, state, challenger, leader, rng) -> whether the challenger wins
 
 A policy may also advance a whole simulation by itself (``play``), under the assumptions that it declares to
-:func:`shortcut`; without it, or in a world that does not guarantee them, the plain loop runs.
+:func:`shortcut`; without it, or with a bandit that does not guarantee them, the plain loop runs.
 """
 
 import functools
@@ -42,9 +42,9 @@ _MAKING = threading.RLock()
 
 
 def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
-    """Decorator: make a stub a verb, whose compiled version is chosen by the type of its first argument.
+    """Decorate a stub to make it a verb, whose compiled version is chosen by the type of its first argument.
 
-    With ``inline`` it becomes part of its caller: for one that is called in one place, with many arrays.
+    With ``inline``, it becomes part of its caller; use this for a verb that is called in one place, with many arrays.
     """
     name = stub.__name__
     if name in _VERSIONS:
@@ -55,31 +55,31 @@ def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
         version: Any = _VERSIONS[name].get(_policy_type(kinds)) or _DEFAULTS.get(name)
         return None if version is None else version.py_func
 
-    # The function itself takes the stub's place: one more that calls it would be compiled with all that it calls.
+    # The function itself replaces the stub: a wrapper that calls it would be compiled with all that it calls.
     options: Any = {**INNER_OPTIONS, "forceinline": inline}
     overload(stub, strict=False, jit_options=options)(find)
     return stub
 
 
 def _policy_type(kinds: Any) -> Any:
-    """The class of the first argument, if it is a NamedTuple."""
+    """Return the class of the first argument, if it is a NamedTuple."""
     return getattr(kinds[0], "instance_class", None)
 
 
 def policy_sources(kinds: Any) -> list[str]:
-    """Files that the verbs of a policy come from, whose parameters are the first of arguments of these types."""
+    """Return the files of a policy's verbs, given argument types of which the first is that of its parameters."""
     return _sources(*_policy_types(kinds[0]))
 
 
 def _policy_types(kind: Any) -> list[type]:
-    """The class of a NamedTuple's type, and those of the NamedTuples in it."""
+    """Return the class of a NamedTuple's type, and those of the NamedTuples in it."""
     if not hasattr(kind, "instance_class"):
         return []
     return [kind.instance_class, *(inner for part in kind for inner in _policy_types(part))]
 
 
 def param_types(params: Any) -> tuple[type, ...]:
-    """The class of a policy's parameters and, if it wraps another policy, those of that policy's parameters."""
+    """Return the class of a policy's parameters and, if it wraps another policy, those of that policy's parameters."""
     inner = [part for part in params if isinstance(part, tuple) and hasattr(part, "_fields")]
     return (type(params), *(kind for part in inner for kind in param_types(part)))
 
@@ -92,25 +92,25 @@ NEVER: Final = 2**62
 
 @verb
 def init(policy: Any, n_arms: int) -> Any:
-    """State before the first reward."""
+    """Return the state before the first reward."""
 
 
 @verb
 def select(policy: Any, state: Any, rng: Any) -> Any:
-    """The arm to pull, or the arms of a round in the order of their pulls."""
+    """Return the arm to pull, or the arms of a round in the order of their pulls."""
 
 
 @inlined_verb
 def update(policy: Any, state: Any, arm: int, reward: float, rng: Any) -> Any:
-    """State after one more reward."""
+    """Return the state after one more reward."""
 
 
 @inlined_verb
 def note(policy: Any, state: Any, decision: int, now: int) -> Any:
     """Take note that the next reward is that of an earlier decision, and that ``now`` decisions have been made.
 
-    Only policies that forget with time, and so must know how old a reward is, have a version of their own. Where it is
-    never called, rewards arrive in the order of the decisions.
+    Only policies that forget with time, and so need the age of a reward, have their own version. Where it is never
+    called, rewards arrive in the order of the decisions.
     """
 
 
@@ -126,7 +126,7 @@ def prepare(policy: Any, state: Any, waiting: Any, earliest: Any, rng: Any) -> A
 
 @verb
 def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
-    """Index of an arm after ``total`` pulls, ``best_mean`` being the largest mean."""
+    """Return the index of an arm after ``total`` pulls, where ``best_mean`` is the largest mean."""
 
 
 @verb
@@ -136,13 +136,13 @@ def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any
 
 @inlined_verb
 def play(policy: Any, state: Any, run: Any, rng: Any) -> Any:
-    """Pulls until the run is over; the plain loop if a policy brings nothing faster."""
+    """Pull until the run is over; the default is the plain loop."""
 
 
 def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: compile this function and let it be the given verb for these parameter types.
+    """Decorate a function to compile it and register it as the given verb for these parameter types.
 
-    Without a type it becomes the default for every policy that has none of its own.
+    Without a type, it becomes the default for every policy that has none of its own.
     """
     if stub.__name__ not in _VERSIONS:
         raise TypeError(f"{stub.__name__!r} is not a verb of policies: {', '.join(_VERSIONS)}")
@@ -164,7 +164,7 @@ def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Calla
 def shortcut(
     *policy_types: type, assumes: Assumption = Assumption.REWARDS
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: let this function ``play`` for these policies, wherever the world is as it assumes."""
+    """Decorate a function that should ``play`` for these policies wherever its assumptions hold."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _ASSUMED.update(dict.fromkeys(policy_types, assumes))
@@ -174,7 +174,7 @@ def shortcut(
 
 
 def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
-    """Whether a policy's own way to play is exact in a world that guarantees this much; the plain loop always is."""
+    """Whether a policy's own way to play is exact under these guarantees; the plain loop always is."""
     return _ASSUMED.get(policy_type, Assumption.REWARDS) in guarantees
 
 
@@ -184,7 +184,7 @@ def has_own(stub: Callable[..., Any], policy_type: type) -> bool:
 
 
 def stamp(params: Any) -> str:
-    """Hash of all sources that the compiled verbs of a policy with these parameters come from."""
+    """Return a hash of all sources of the compiled verbs of a policy with these parameters."""
     return source_stamp(*_sources(*param_types(params)))
 
 
@@ -194,7 +194,7 @@ def _sources(*policy_types: type) -> list[str]:
 
 
 def specialised(function: Callable[..., Any], params: Any) -> Callable[..., Any]:
-    """An entry point of its own for policies with such parameters: a function whose first argument they are.
+    """Return a separate entry point for policies with parameters of this type, its first argument.
 
     The machine code is kept on disk if a later process can import their type.
     """
@@ -209,6 +209,6 @@ def specialised(function: Callable[..., Any], params: Any) -> Callable[..., Any]
 
 
 def _suffix(kinds: tuple[type, ...]) -> str:
-    """A name for these types; those of wrapped policies as a hash, because file names must stay short."""
+    """Return a name for these types; those of wrapped policies are hashed, because file names must stay short."""
     outer, *inner = (f"{kind.__module__}_{kind.__qualname__}" for kind in kinds)
     return outer if not inner else f"{outer}_{hashlib.sha256('_'.join(inner).encode()).hexdigest()[:16]}"

@@ -1,8 +1,7 @@
-"""The loop for worlds that change, answer late or work in batches: one compiled function plays the script of any world.
+"""The loop for worlds that change, report late or work in batches: one compiled function plays any world's script.
 
 A world writes a :class:`Script` for each replication: all rewards that the arms could give, what each pull costs, and
-when its reward becomes known. Whatever is special about a world is in its script, so the loop is compiled once for each
-policy.
+when its reward becomes known. Everything specific to a world is in its script, so the loop is compiled once per policy.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
 their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
@@ -43,11 +42,11 @@ class Script(NamedTuple):
     window: int
     late: float
     batches: Ints  # the first pull of each batch, then T
-    fewest: int  # arms that must have a reward before the policy is asked
+    fewest: int  # arms that must have a reward before the policy decides
 
 
 class Streams(NamedTuple):
-    """Generators of a replication: the policy's, with a window on its state, and one for what else is random."""
+    """Generators of a replication: the policy's, with a view of its state, and one for all other randomness."""
 
     rng: np.random.Generator
     words: Words
@@ -55,7 +54,7 @@ class Streams(NamedTuple):
 
 
 class Mail(NamedTuple):
-    """Rewards on their way: for each time a list of the pulls whose rewards are due then, in the order of the pulls."""
+    """Rewards in transit: for each time, a list of the pulls whose rewards are due then, in the order of the pulls."""
 
     first: Ints
     last: Ints
@@ -65,7 +64,7 @@ class Mail(NamedTuple):
 
 
 class Reports(NamedTuple):
-    """Rewards that have been reported, in order, and what is known of each arm."""
+    """Rewards that have been reported, in order, and what is known about each arm."""
 
     arms: Ints
     rewards: Floats
@@ -106,7 +105,7 @@ class Tally(NamedTuple):
 
 @jit
 def new_mail(horizon: int) -> Mail:
-    """Nothing is on its way."""
+    """Return a mailbox without rewards in transit."""
     return Mail(
         np.full(horizon + 1, -1),
         np.full(horizon + 1, -1),
@@ -118,7 +117,7 @@ def new_mail(horizon: int) -> Mail:
 
 @jit
 def new_reports(n_arms: int, horizon: int) -> Reports:
-    """Nothing has been reported."""
+    """Return empty reports."""
     return Reports(
         np.empty(horizon, np.int64),
         np.empty(horizon),
@@ -155,7 +154,7 @@ def answer(reports: Reports, pull: int, arm: int) -> None:
 
 @jit
 def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
-    """The number of outstanding rewards and the first pull among them, for each arm that the policy knows."""
+    """Return the number of outstanding rewards and the first pull among them, for each arm that the policy knows."""
     if n_known == reports.places.size:
         return reports.outstanding, reports.earliest
     waiting, earliest = np.empty(n_known, np.int64), np.empty(n_known, np.int64)
@@ -168,13 +167,13 @@ def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
 
 @jit
 def new_tally(n_arms: int, n_times: int) -> Tally:
-    """Nothing has been pulled."""
+    """Return a tally without pulls."""
     return Tally(np.zeros(1, PROGRESS), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(n_times))
 
 
 @jit
 def post(mail: Mail, pull: int, due: int, arm: int, value: float) -> None:
-    """Send the reward of a pull; NaN means that it is given up then. After the horizon nobody reads it."""
+    """Send the reward of a pull; NaN means that it is given up then. Rewards due after the horizon are dropped."""
     if due >= mail.first.size:
         return
     mail.arms[pull], mail.values[pull] = arm, value
@@ -202,9 +201,9 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
 
 @jit
 def untried(reports: Reports, fewest: int, rng: np.random.Generator) -> Ints:
-    """The arms that come before the policy is asked, in random order: those with the fewest tries; perhaps none.
+    """Return the arms to try before the policy decides: those with the fewest tries, in random order, or none.
 
-    The policy is asked when every arm was tried and at least ``fewest`` have a reward.
+    The policy decides when every arm was tried and at least ``fewest`` have a reward.
     """
     n_arms = reports.received.size
     arms, n, known, least = np.empty(n_arms, np.int64), 0, 0, 2**62
@@ -223,7 +222,7 @@ def untried(reports: Reports, fewest: int, rng: np.random.Generator) -> Ints:
 
 @jit
 def renumber(reports: Reports) -> int:
-    """Number the arms that have a reward as the policy sees them; how many."""
+    """Number the arms that have a reward as the policy sees them, and return how many there are."""
     n = 0
     for arm in range(reports.places.size):
         reports.places[arm] = -1
@@ -235,7 +234,7 @@ def renumber(reports: Reports) -> int:
 
 @jit
 def n_received(reports: Reports) -> int:
-    """How many arms have a reward."""
+    """Return how many arms have a reward."""
     n = 0
     for arm in range(reports.received.size):
         n += reports.received[arm] > 0
@@ -291,7 +290,7 @@ def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int,
 
 @jit
 def count(script: Script, times: Ints, tally: Tally, arm: int, reward: float) -> None:
-    """Count a pull and what it cost, and record the regret when its time has come."""
+    """Count a pull and what it cost, and record the regret when it is due."""
     now = tally.progress[0]
     tally.used[arm] += 1
     tally.pulls[arm] += 1
@@ -325,7 +324,7 @@ def play_script(
             open_batch(script, mail, reports, now)
         chosen = single[:0]
         if now.known < n_arms:
-            # What the policy draws must not depend on delays: only the first order comes from its own stream.
+            # What the policy draws must not depend on delays, so only the first order comes from its own stream.
             chosen = untried(reports, script.fewest, rng if now.clock == 0 else streams.spare)
         if chosen.size == 0:
             if now.known < n_arms and n_received(reports) > now.known:
@@ -360,5 +359,5 @@ def play_script(
 
 
 def script_runner(params: Any) -> Callable[..., int]:
-    """Return the compiled loop for policies with such parameters."""
+    """Return the compiled loop for policies with parameters of this type."""
     return verbs.specialised(play_script, params)

@@ -21,7 +21,7 @@ NOTHING: Final = Asked([])
 
 
 def written_ask(asked: Asked) -> str | None:
-    """Return the note of an ask; a list if there is neither segment nor unit, as in older studies.
+    """Return the note of an ask; without a segment or unit, it is a list, as in older studies.
 
     >>> written_ask(Asked([(2, 0.5)])), written_ask(Asked([], "clay", "field 7"))
     ('[[2, 0.5]]', '{"segment": "clay", "unit": "field 7"}')

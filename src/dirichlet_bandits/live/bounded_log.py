@@ -6,7 +6,7 @@ from dirichlet_bandits.storage.events import CORRECT, LATE, NOTE, TELL, VOID, Ev
 
 
 def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
-    """Yield the events without rewards outside of the bounds, which are mistakes to be voided or corrected later.
+    """Yield the events without rewards outside of the bounds, mistakes that are voided or corrected later.
 
     A policy with these bounds would have refused such a reward. So its trial waits until the reward is corrected, and a
     correction to a value outside of the bounds voids the reward.

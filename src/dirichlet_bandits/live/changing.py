@@ -47,7 +47,7 @@ class Change:
         return False
 
     def add(self, *does: Step) -> None:
-        """Draft the events of some steps."""
+        """Draft the events of the given steps."""
         for kind, trial, arm, value, note in does:
             self._added.append((kind, trial, arm, value, note))
             self._draft(new_event(self.journal, kind, trial=trial, arm=arm, value=value, note=note, token=self._token))

@@ -15,4 +15,4 @@ def compile_live(policy: Policy) -> None:
         study.tell(trial.id, low + share * (high - low))
     study.ask()
     rng, state = np.random.default_rng(0), policy.init(2)
-    policy.select(state, rng)  # asked only where something is left to chance: not in every study this short
+    policy.select(state, rng)  # called only for a random decision, which not every study this short has

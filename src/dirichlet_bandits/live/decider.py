@@ -37,7 +37,7 @@ VERSION: Final = 2
 
 _DECISION: Final = 0
 _REWARD: Final = 1
-_FLOOR: Final = 2  # a stream of its own: the policy draws the same with a floor and without
+_FLOOR: Final = 2  # a separate stream, so that the policy draws the same with a floor and without
 _BEFORE: Final = 1 << 62  # numbers of past rewards begin here, far beyond those of events
 _AS_THEY_ARE: Final = Direction(MAXIMIZE)
 
@@ -84,7 +84,7 @@ class Decider:
     def _forget(self) -> None:
         self._arms: list[int] = []
         self._state: Any = None
-        self._weighted: Any = None  # in the place of the state, if past rewards need it
+        self._weighted: Any = None  # used in place of the state if past rewards require it
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
@@ -110,7 +110,7 @@ class Decider:
             if forced >= 0:
                 return Round([forced], every)
         possible = np.flatnonzero(chances)
-        if possible.size == 1:  # nothing is left to chance: `select` could only say the same, and may take long to
+        if possible.size == 1:  # only one outcome is possible, and `select` may take long to return it
             arms = possible.tolist()
         else:
             start_numbered_entry(*self._stream, self._root, _DECISION, trial)

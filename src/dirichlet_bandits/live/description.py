@@ -12,7 +12,7 @@ from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 
 LONGEST_NAME = 200
-_FROM: Final = "from"  # where a policy's class is defined; as a keyword of Python, it is no parameter's name
+_FROM: Final = "from"  # where a policy's class is defined; as a Python keyword, it cannot be the name of a parameter
 _INNER: Final = "inner"  # the parameter "policy" of a policy around another one; "policy" is the name of the class
 _PARTS: Final = frozenset({"detector"})  # parameters that are objects with parameters of their own
 _LIBRARY: Final = "dirichlet_bandits"
@@ -46,7 +46,7 @@ def described(policy: Any) -> dict[str, Any]:
     given = dataclasses.asdict(policy)
     for field in dataclasses.fields(policy):
         if field.metadata.get("later") and given[field.name] == field.default:
-            del given[field.name]  # so the studies of before, which know nothing of it, are still the same
+            del given[field.name]  # so that older studies, which lack it, still compare equal
     if policy.wraps:
         del given["policy"]
         given[_INNER] = described(policy.policy)
@@ -73,7 +73,7 @@ def is_described(policy: Any, stored: Mapping[str, Any]) -> bool:
 def restore(described: dict[str, Any], given: Policy | None) -> Policy:
     """Return the policy that was described; a class that is not part of this library must be given."""
     if given is not None:
-        describe(given)  # refuses what no study can have
+        describe(given)  # refuses a policy that no study can have
         if not is_described(given, described):
             raise ArgumentError("policy", f"that of the study, {described}", given)
         return given

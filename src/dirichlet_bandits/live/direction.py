@@ -14,7 +14,7 @@ MINIMIZE: Final = "minimize"
 
 
 class Direction(NamedTuple):
-    """A map from the study's numbers to the policy's, and back by the same formula: number, or mirror - number."""
+    """A map between the study's numbers and the policy's, the same both ways: number, or mirror - number."""
 
     name: str
     mirror: float = 0.0

@@ -12,7 +12,7 @@ Choice = Policy | Mapping[str, float] | str
 
 
 class Estimating:
-    """A study whose log can estimate what another choice of arms would have earned."""
+    """A study from whose log you can estimate what another choice of arms would have earned."""
 
     @overload
     def estimate(

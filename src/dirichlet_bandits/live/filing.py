@@ -12,7 +12,7 @@ from dirichlet_bandits.storage.events import DONE, Transaction
 
 
 class FiledStudy(ReadableStudy):
-    """The part of a :class:`Study` that renames and archives it, and what all changes share."""
+    """The part of a :class:`Study` that renames and archives it, with helpers for all changes."""
 
     def rename(self, name: str, *, token: str | None = None) -> None:
         """Rename the study. Other processes no longer find it by its old name."""

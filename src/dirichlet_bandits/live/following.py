@@ -97,7 +97,7 @@ class Following(Named):
         self._group: Group | None = None
         if group is not None:
             self._state = None  # it has what the parent may not have committed
-            self._abandoned = group  # not even closed here: its connection is the parent's
+            self._abandoned = group  # not closed here, because its connection is the parent's
 
     def _read(self) -> Journal:
         """Return the journal, including what others have added."""

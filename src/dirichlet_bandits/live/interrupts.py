@@ -93,7 +93,7 @@ def shielded(work: Callable[[], T]) -> T:
 
 @atexit.register
 def _wait() -> None:
-    """Let interrupted work end before the interpreter does, unless it is compiling, which takes long."""
+    """Wait for interrupted work before the interpreter exits, unless it is compiling, which takes long."""
     began = time.monotonic()
     for ended in list(_working):
         while not ended.acquire(timeout=_POLL_SECONDS):

@@ -179,7 +179,7 @@ def why_none(x: Floats) -> str | None:
 
 
 def few_determine(x: Floats) -> bool:
-    """Whether at most one reward in 20 makes up half of all deviations from the median: others like it may be missing.
+    """Whether at most one reward in 20 makes up half of all deviations from the median, so that others may be missing.
 
     >>> few_determine(np.append(np.linspace(0.0, 0.01, 995), np.ones(5)))
     True

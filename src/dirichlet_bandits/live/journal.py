@@ -73,7 +73,7 @@ class Journal:
     def __init__(self, is_part: bool = False) -> None:
         self._is_part = is_part  # of a segment: only some of the study's events come here
         self.last = -1
-        self.tail: tuple[Any, ...] = ()  # the last event, to be known again
+        self.tail: tuple[Any, ...] = ()  # the last event, to recognize it later
         self.names: list[str] = []
         self.active: list[bool] = []
         self.floor: float | dict[str, float] = 0.0  # see floors.py
@@ -110,7 +110,7 @@ class Journal:
         self.repeats: set[int] = set()  # trials of a unit after its first, which do not count
         self.aside: dict[int, float] = {}  # the rewards of these
         self.lateness: Lateness | None = None
-        self.late: set[int] = set()  # trials whose answers were missing when their windows closed
+        self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
         self.held: dict[int, tuple[int, float]] = {}  # rewards that count when windows close, and their events' numbers
         self._n_closed = 0  # trials below have closed windows
         self._first_open = 0  # trials below are neither pending nor held
@@ -220,7 +220,7 @@ class Journal:
         # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
         number: int
         kind: int
-        trial: Any  # which of the fields are there depends on the kind
+        trial: Any  # which fields are present depends on the kind
         arm: Any
         value: Any
         for number, kind, trial, arm, value, at, _, note, token, _ in events:
@@ -293,7 +293,7 @@ class Journal:
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
             if token is not None and kind != ASK and kind != PAST:
-                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got a trial that was there
+                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got an existing trial
                     self.trials_of[token] = json.loads(note)["asked"]
                 else:
                     self.number_of.setdefault(token, number)

@@ -36,7 +36,7 @@ clock: Callable[[], float] = time.time
 
 
 class Lateness(NamedTuple):
-    """The window in seconds, and the reward that a missing one counts as after it; None if it does not count."""
+    """The window in seconds, and the reward that counts if none comes within it; None if the trial does not count."""
 
     window: float
     late: float | None

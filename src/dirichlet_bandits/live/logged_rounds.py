@@ -27,12 +27,12 @@ class LoggedRounds(NamedTuple):
 
     @property
     def possible(self) -> np.ndarray:
-        """Which arms could have been in which round."""
+        """A table of which arms could have been in which round."""
         return self.propensities != 0.0  # NaN is not 0 either
 
     @property
     def counts(self) -> np.ndarray:
-        """Which trials count; only the first trial of a unit does."""
+        """A mask of the trials that count; of a unit, only the first does."""
         counted = np.ones(len(self.journal.arm_of), bool)
         counted[list(self.journal.repeats)] = False
         return counted

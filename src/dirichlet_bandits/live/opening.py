@@ -178,7 +178,7 @@ def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: s
 
 
 def check_confirmed(name: str, confirm: object) -> None:
-    """Refuse to delete a study whose name was not given twice."""
+    """Refuse to delete a study unless its name is repeated."""
     if confirm != name:
         raise ArgumentError("confirm", f"the name of the study, {name!r}", confirm)
 
@@ -197,7 +197,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
-        identity=settings.get("identity", ""),  # studies of before have none
+        identity=settings.get("identity", ""),  # older studies have none
     )
 
 

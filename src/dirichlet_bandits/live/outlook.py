@@ -22,7 +22,7 @@ _COMPANION: Final = 0.1
 
 
 class Rule(NamedTuple):
-    """What the leader has to show against one rival."""
+    """The evidence that the leader needs against one rival."""
 
     leader: int
     rival: int

@@ -68,7 +68,7 @@ class ReadableStudy(Following, Estimating):
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
-        """The reward that a missing one counts as after the window, or ``"abandon"``; None without a window."""
+        """The reward that counts if none has come within the window, or ``"abandon"``; None without a window."""
         lateness = self._read().lateness
         return None if lateness is None else lateness.as_given
 
@@ -124,7 +124,7 @@ class ReadableStudy(Following, Estimating):
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
         (``live/readings.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]`` what it
-        would be if all arms had been tried equally often, by the means of today. ``.attrs["drift"]`` names the arms
+        would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the arms
         whose rewards do not look like one distribution any more; arms that do not change are ever named with a
         probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
 

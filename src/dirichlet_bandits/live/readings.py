@@ -1,6 +1,6 @@
 """Readings beside means and intervals: lift in percent, the probability of being best, and earnings.
 
-None of these is a promise. The probability of being best is Bayesian: each mean has the posterior of the Bayesian
+None of these is a guarantee. The probability of being best is Bayesian: each mean has the posterior of the Bayesian
 bootstrap, rewards weighted by Dirichlet(1, ..., 1), with one more reward at each bound if there are bounds. It is
 computed from the Beta distribution (without bounds, the normal one) of the same mean and variance. For rewards of 0 and
 1 this is the exact posterior with a uniform prior, Beta(1 + successes, 1 + failures).

@@ -44,7 +44,7 @@ from dirichlet_bandits.validation import number_between
 BOUNDED: Final = "confidence sequence for a CVaR: any distribution within the bounds"
 UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
-_GRID: Final = np.arange(257) / 256.0  # of q, in [0, 1]: the rewards are brought there
+_GRID: Final = np.arange(257) / 256.0  # of q in [0, 1], to which the rewards are scaled
 THETAS: Final = 2.0 ** np.arange(-12, 12)
 _SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
 
@@ -204,7 +204,7 @@ def wanted_in_rounds(
         lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
         return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}
     weights = weights_of(choice, names)
-    # Whether an arm could come was known when the round was drawn: a choice of rounds that favours no reward.
+    # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
     counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)
     never = ~(possible & rounds.complete[:, None]).any(axis=0) & (weights > 0.0)
     lost = {names[k]: float(weights[k]) for k in np.flatnonzero(never)}

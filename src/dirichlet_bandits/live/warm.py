@@ -42,7 +42,7 @@ MOST: Final = 100_000
 
 
 class Warm(NamedTuple):
-    """Past rewards of arms by name, as the study's numbers, and their weight."""
+    """Past rewards by the names of arms, in the study's own numbers, and their weight."""
 
     history: Mapping[str, tuple[float, ...]]
     weight: float

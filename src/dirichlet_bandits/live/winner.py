@@ -48,14 +48,14 @@ from dirichlet_bandits.validation import finite_number, number_between
 DELTA: Final = 0.05
 """Probability of naming a wrong winner, unless another one is given."""
 
-_FROM_START: Final = 0.9  # share of delta for arms that are there from the start
-_RECENT: Final = 0.5  # share of the trials that says how often arms come nowadays
+_FROM_START: Final = 0.9  # share of delta for the initial arms
+_RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
 _COARSE: Final = 64  # steps of the grid with which the outlook is computed
 
 
 @dataclass(frozen=True)
 class Rival:
-    """What the rewards say about the leader against one other arm.
+    """A comparison of the leader with one other arm.
 
     The rival is beaten if ``statistic`` is at least ``threshold``, which is the same as ``low > -margin``: ``lead`` is
     by how much the leader's mean is better, from ``low`` to ``high``.

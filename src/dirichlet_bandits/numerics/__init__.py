@@ -1,1 +1,1 @@
-"""Pure compiled mathematics on floats and arrays; imports nothing of ours but the exceptions."""
+"""Pure compiled mathematics on floats and arrays; independent of arms and policies."""

@@ -1,10 +1,10 @@
-"""Which of several independent random variables is the largest?
+"""Compute which of several independent random variables is the largest, and with what probability.
 
     P(X_k is the largest) = integral of  prod_{j != k} F_j(v)  dF_k(v)
 
-from the distribution functions alone: on a panel of Gauss-Lobatto nodes F_k is differentiated as the
-polynomial through its values (or through those of 1 - F_k, whichever is the smaller and so keeps its digits).
-Panels are halved until their last coefficients no longer count.
+The distribution functions suffice: on a panel of Gauss-Lobatto nodes, F_k is differentiated as the polynomial
+through its values, or through those of 1 - F_k, whichever is smaller and so keeps its digits. Panels are halved
+until their last coefficients are negligible.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,11 +28,11 @@ _STEPS: Final = np.concatenate([-(2.0 ** np.arange(10, -1, -1)), [0.0], 2.0 ** n
 
 
 class Variable(NamedTuple):
-    """A random variable: about where it lies, and P(X <= v) and P(X > v) for an array of rows of v.
+    """A random variable: its approximate location, and its tails P(X <= v) and P(X > v) for rows of values v.
 
-    Neighbours in a row are close to each other. ``knots`` are points where the distribution function is not
-    smooth, ``rounding`` the relative error of both tails. ``least`` is its smallest value, which it may have with
-    positive probability, unlike any other. A width of 0 makes it the constant ``centre``.
+    Neighbors in a row are close to each other. ``knots`` are points where the distribution function is not
+    smooth, and ``rounding`` is the relative error of both tails. ``least`` is the smallest value, the only one that
+    may have positive probability. A width of 0 makes it the constant ``centre``.
     """
 
     centre: float
@@ -44,12 +44,12 @@ class Variable(NamedTuple):
 
 
 def constant(value: float) -> Variable:
-    """The variable that is always equal to this value."""
+    """Return the variable that always equals this value."""
     return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)), least=value)
 
 
 def gaussian(mean: float, deviation: float) -> Variable:
-    """A normal variable."""
+    """Return a normal variable."""
 
     def tails(v: Floats) -> tuple[Floats, Floats]:
         z = (v - mean) / deviation
@@ -59,9 +59,9 @@ def gaussian(mean: float, deviation: float) -> Variable:
 
 
 def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
-    """Probability that each of these independent variables is the largest; equal least values share theirs.
+    """Return the probability that each of these independent variables is the largest; ties share theirs equally.
 
-    The sum is 1 up to the error of the quadrature, which a caller can so check.
+    The sum is 1 up to the error of the quadrature, so a caller can check it.
 
     >>> def uniform(high):
     ...     tails = lambda v: (np.clip(v / high, 0, 1), 1 - np.clip(v / high, 0, 1))
@@ -71,14 +71,14 @@ def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
     >>> argmax_probabilities([constant(1.5), constant(1.5), uniform(2.0)])
     array([0.375, 0.375, 0.25 ])
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     chances = np.zeros(len(variables))
     moving = [k for k, variable in enumerate(variables) if variable.width > 0.0]
     floor = max(variable.least for variable in variables)
     if (
         floor > -np.inf or not moving
-    ):  # below it there is no largest one; at it are those that have it for their least value
+    ):  # below the floor there is no largest variable; at it are those whose least value it is
         tied = [k for k, variable in enumerate(variables) if variable.least == floor]
         chances[tied] = np.prod([variables[k].tails(np.array([[floor]]))[0] for k in moving]) / len(tied)
     if moving:
@@ -87,11 +87,11 @@ def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
 
 
 def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
-    """The integral for each variable over v > floor, in panels that are halved where they must be."""
+    """Return the integral for each variable over v > floor, from panels that are halved where necessary."""
     left, right, asked = _first_panels(variables, floor)
     value, error, rounding = _panels(variables, left, right, asked)
     while True:
-        # All panels are looked at again: the first sums may be far too large, and so their share.
+        # Check all panels again: the first sums, and so the error allowed, may be far too large.
         allowed = np.maximum(PANEL_AGREEMENT * value.sum(axis=1, keepdims=True), rounding)
         rough = (error > allowed).any(axis=0)
         if not rough.any() or left.size > PANEL_LIMIT:
@@ -110,10 +110,11 @@ def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
 
 
 def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, Floats, Flags]:
-    """Panels between the edges of all variables, less those that cannot count, and who is to be asked on each.
+    """Return the panels that can matter between the edges of all variables, and which variables to evaluate on each.
 
     Distribution functions increase, so their values at the two ends bound each integral over a panel. A variable that
-    surely lies below a panel, and whose own integral cannot notice it, need not be asked there: P(X <= v) is 1.
+    lies below a panel, up to a negligible probability, and whose own integral there is negligible is not evaluated:
+    P(X <= v) is 1.
     """
     edges = np.concatenate([np.append(x.centre + x.width * _STEPS, x.knots) for x in variables])
     edges = np.unique(np.append(edges[edges > floor], floor if floor > -np.inf else edges.min()))
@@ -129,10 +130,10 @@ def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, 
 
 
 def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: Flags) -> tuple[Floats, Floats, Floats]:
-    """Integral over each panel for each variable, an estimate of its error, and how much of it is rounding."""
+    """Return the integral over each panel for each variable, an estimate of its error, and the part due to rounding."""
     nodes, weights, slope, last = _RULE
     half = 0.5 * (right - left)[:, None]
-    # Rounding must not push the first node below a value that has a probability of its own.
+    # Rounding must not push the first node below a value that has positive probability.
     v = np.clip(0.5 * (left + right)[:, None] + half * nodes, left[:, None], right[:, None])
     below, above = _tails(variables, v, asked)
     others = product_of_others(below)
@@ -148,7 +149,7 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: F
 
 
 def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floats, Floats]:
-    """P(X <= v) and P(X > v) for each variable; 1 and 0 in those rows in which it is not asked."""
+    """Return P(X <= v) and P(X > v) for each variable; 1 and 0 in the rows in which it is not evaluated."""
     below, above = np.ones((len(variables), *v.shape)), np.zeros((len(variables), *v.shape))
     for k, variable in enumerate(variables):
         if asked[k].any():
@@ -157,7 +158,7 @@ def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floa
 
 
 def product_of_others(below: Floats) -> Floats:
-    """For each k the product over j != k: from the left and from the right, as a factor may be 0."""
+    """Return the product over all j != k for each k, without division because a factor may be 0."""
     ones = np.ones_like(below[:1])
     before = np.cumprod(np.concatenate([ones, below[:-1]]), axis=0)
     after = np.cumprod(np.concatenate([ones, below[:0:-1]]), axis=0)[::-1]
@@ -165,9 +166,9 @@ def product_of_others(below: Floats) -> Floats:
 
 
 def _rule() -> tuple[Floats, Floats, Floats, Floats]:
-    """Nodes and weights on [-1, 1], the matrix that differentiates, and the one of the last two coefficients.
+    """Return nodes and weights on [-1, 1], the differentiation matrix, and the rows for the last two coefficients.
 
-    Gauss-Lobatto nodes: they include the ends, so no layer at an end of a panel goes unseen.
+    Gauss-Lobatto nodes include both ends, so they see a thin layer at an end of a panel.
     """
     legendre = np.polynomial.legendre
     last = legendre.Legendre.basis(_NODES - 1)

@@ -1,4 +1,4 @@
-"""Small operations on arrays, as loops: NumPy's own take Numba up to two seconds to compile."""
+"""Small array operations written as loops, because Numba needs up to two seconds to compile NumPy's own."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ from dirichlet_bandits.types import Floats
 
 @jit
 def copy_into(place: Any, values: Any) -> None:
-    """place[:] = values, from the first to the last."""
+    """Assign place[:] = values, from the first to the last."""
     for i in range(values.size):
         place[i] = values[i]
 
 
 @jit
 def set_all(place: Any, value: float) -> None:
-    """place[:] = value."""
+    """Assign place[:] = value."""
     for i in range(place.size):
         place[i] = value
 
 
 @jit
 def scaled(values: Floats, factor: float) -> Floats:
-    """A new array: factor * values.
+    """Return a new array, factor * values.
 
     >>> scaled(np.array([0.25, 0.5]), -1.0)
     array([-0.25, -0.5 ])
@@ -37,7 +37,7 @@ def scaled(values: Floats, factor: float) -> Floats:
 
 @jit
 def shifted(values: Floats, by: float) -> Floats:
-    """A new array: values + by.
+    """Return a new array, values + by.
 
     >>> shifted(np.array([0.25, 0.5]), 1.0)
     array([1.25, 1.5 ])
@@ -50,7 +50,7 @@ def shifted(values: Floats, by: float) -> Floats:
 
 @jit
 def sum_of(values: Any) -> float:
-    """Sum of the values, from the first to the last.
+    """Return the sum of the values, added from the first to the last.
 
     >>> sum_of(np.array([0.25, 0.5]))
     0.75
@@ -63,7 +63,7 @@ def sum_of(values: Any) -> float:
 
 @jit
 def max_of(values: Any) -> Any:
-    """The largest of the values.
+    """Return the largest of the values.
 
     >>> max_of(np.array([0.25, 0.5]))
     0.5
@@ -76,7 +76,7 @@ def max_of(values: Any) -> Any:
 
 @jit
 def min_of(values: Floats) -> float:
-    """The smallest of the values.
+    """Return the smallest of the values.
 
     >>> min_of(np.array([0.25, 0.5]))
     0.25
@@ -89,7 +89,7 @@ def min_of(values: Floats) -> float:
 
 @jit
 def argmax_of(values: Any) -> int:
-    """Where the first of the largest values stands.
+    """Return the position of the first of the largest values.
 
     >>> argmax_of(np.array([0.25, 0.5, 0.5]))
     1
@@ -102,7 +102,7 @@ def argmax_of(values: Any) -> int:
 
 @jit
 def partition(x: Floats, k: int) -> None:
-    """Put the k smallest values first and the next larger one behind them, in place; nothing for k = 0 and all.
+    """Put the k smallest values first, in place, followed by the next larger one; k = 0 and k = n change nothing.
 
     >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
     >>> partition(x, 2)
@@ -133,7 +133,7 @@ def partition(x: Floats, k: int) -> None:
 
 @jit
 def with_last(values: Floats, last: float) -> Floats:
-    """A copy of the values, and one more.
+    """Return a copy of the values with one more at the end.
 
     >>> with_last(np.array([0.25, 0.5]), 1.0)
     array([0.25, 0.5 , 1.  ])
@@ -147,7 +147,7 @@ def with_last(values: Floats, last: float) -> Floats:
 
 @jit
 def without(values: Floats, k: int) -> Floats:
-    """A copy of all values but the k-th.
+    """Return a copy of all values but the k-th.
 
     >>> without(np.array([0.25, 0.5, 1.0]), 1)
     array([0.25, 1.  ])

@@ -1,10 +1,10 @@
-"""Has the mean changed? The generalized likelihood ratio of rewards in [0, 1], and the thresholds it is compared with.
+"""Test whether the mean has changed: the generalized likelihood ratio of rewards in [0, 1], and its thresholds.
 
 For n rewards with partial means m_{i:j}, the statistic is the largest value over s of
 
     s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}),
 
-kl being the Bernoulli divergence. Rewards in [0, 1] that are not 0 or 1 only make it smaller.
+where kl is the Bernoulli divergence. Rewards in [0, 1] other than 0 and 1 only make it smaller.
 
 Reference: Besson, Kaufmann, Maillard and Seznec, Efficient change-point detection for tackling piecewise-stationary
 bandits, JMLR 23, 2022; Kaufmann and Koolen, Mixture martingales revisited with applications to sequential tests and
@@ -39,7 +39,7 @@ _CORNER: Final = 1.0 / _LOG_LIMIT + math.log(_LOG_LIMIT)  # h(1 / log(3/2)), whe
 
 @jit
 def inverse_h(x: float) -> float:
-    """The u >= 1 with h(u) = u - log u = x, for x >= 1, by Newton's method on a convex function from above.
+    """Return the u >= 1 with h(u) = u - log u = x, for x >= 1, by Newton's method on a convex function from above.
 
     >>> round(inverse_h(3.0 - math.log(3.0)), 12), inverse_h(1.0)
     (3.0, 1.0)
@@ -57,7 +57,7 @@ def inverse_h(x: float) -> float:
 
 @jit
 def curved_threshold(x: float) -> float:
-    """T(x) = 2 h~((h^-1(1 + x) + log(2 zeta(2))) / 2), about x + 4 log(1 + x + sqrt(2 x)).
+    """Return T(x) = 2 h~((h^-1(1 + x) + log(2 zeta(2))) / 2), about x + 4 log(1 + x + sqrt(2 x)).
 
     h~(y) is the smallest z (y - log log z) over 1 < z <= 3/2: exp(1/u) u with u = h^-1(y) if y >= h(1 / log(3/2)),
     else 3/2 (y - log log(3/2)).
@@ -73,10 +73,10 @@ def curved_threshold(x: float) -> float:
 
 @jit
 def glr_threshold(kind: int, n: int, delta: float) -> float:
-    """The threshold of a kind for n rewards.
+    """Return the threshold of this kind for n rewards.
 
-    proved       2 T(log(3 n^1.5 / delta) / 2) + 6 log(1 + log n): whatever the law on [0, 1], the probability that
-                 rewards without a change ever reach it is at most delta
+    proved       2 T(log(3 n^1.5 / delta) / 2) + 6 log(1 + log n): for every distribution on [0, 1], the probability
+                 that rewards without a change ever reach it is at most delta
     recommended  log(3 n^1.5 / delta), which is about as reliable in simulations
     jmlr         log(n^1.5 / delta), as in the code of the paper
     dal          log(4 n^1.5 / delta), as in later work on detection with restarts
@@ -96,9 +96,9 @@ def glr_threshold(kind: int, n: int, delta: float) -> float:
 
 @shared
 def glr_statistic(x: Floats, at_least: float) -> float:
-    """The statistic of these rewards, or 0 if it is below ``at_least``.
+    """Return the statistic of these rewards, or 0 if it is below ``at_least``.
 
-    A split is computed only if it may count: kl(a, m) <= (a - m)^2 / (m (1 - m)), which takes no logarithm.
+    A split is computed only if it may matter: the bound kl(a, m) <= (a - m)^2 / (m (1 - m)) takes no logarithm.
     """
     n, total = x.size, 0.0
     for value in x:

@@ -1,13 +1,16 @@
-"""The distribution function of a reweighted mean of many rewards, kept up to date reward by reward.
+"""The distribution function of a reweighted mean of many rewards, updated with every reward.
 
-With primes for values shifted by a reference near the mean, n rewards and a bonus (all of them x_0 ... x_n), the
+The probability that the mean exceeds m is an integral of a product with one factor per reward. We keep this product at
+a few nodes, so a new reward costs one multiplication per node, and a probability costs one sum over the nodes.
+
+Primes denote values shifted by a reference near the mean. For n rewards and a bonus (together x_0 ... x_n), the
 crossing integral of :mod:`contour` may be taken on the imaginary axis:
 
     P(mean >= m) = 1/2 + 1/pi * integral over y > 0 of  Im[ (1 - i y m')^n prod_i (1 - i y x_i')^(-1) ] / y  dy.
 
-The integrand is nearly Gaussian and the midpoint rule nearly exact: what it gets wrong are probabilities farther than
-2 pi/step away. Unlike a kept contour it knows the middle of the law, to an absolute error, and no reward can put a
-pole in its way. The density is minus the derivative in m.
+The integrand is nearly Gaussian and the midpoint rule is nearly exact: its error comes from probabilities farther than
+2 pi/step away. Unlike a kept contour, it covers the middle of the distribution, to an absolute error, and no reward can
+put a pole in its way. The density is minus the derivative in m.
 """
 
 import math
@@ -20,29 +23,29 @@ from dirichlet_bandits.numerics.arrays import copy_into, set_all
 from dirichlet_bandits.numerics.contour import times_power
 
 NODES: Final = 32
-_STEP: Final = 0.36  # the most in use, in standard deviations of the integrand; grows with the square root of n
-_MANY: Final = 4000  # rewards from which on the nodes serve until their number has doubled, before that
-_GROWTH: Final = 1.2  # only for so much: the fewer they are, the farther the integrand reaches
+_STEP: Final = 0.36  # the largest in use, in standard deviations of the integrand; grows with the square root of n
+_MANY: Final = 4000  # from this many rewards on, the nodes are used until the number has doubled; with fewer rewards,
+_GROWTH: Final = 1.2  # only until it has grown by this factor, because the integrand then reaches farther
 _AT_ONCE: Final = 64  # factors that are multiplied before the product might overflow
 
-# Sines of frequencies pi and 3/4 pi in the number of the node, a half added.
+# Sines of frequencies pi and 3/4 pi in the number of the node plus one half.
 _WAVES: Final = np.array([[math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)] for f in (1.0, 0.75)])
 
-# Rows of a law, one array as Numba counts references: the nodes, the data's product there, scratch space, and
-# numbers: the reference, the rewards for which the nodes serve, the rewards known, all factors.
+# Rows of a law, in one array because Numba counts references: the nodes, the data's product there, scratch space, and
+# numbers: the reference, the number of rewards up to which the nodes are used, the rewards known, all factors.
 _Y, _REAL, _IMAG, _WORK, _NUMBERS = 0, 1, 2, 3, 7
 _REFERENCE, _LIMIT, _KNOWN, _TOTAL = range(4)
 
 
 @jit
 def make_laws(n_laws: int) -> np.ndarray:
-    """Room for so many laws, of nothing yet."""
+    """Return space for this many distributions, all empty."""
     return np.zeros((n_laws, 8, NODES))
 
 
 @shared
 def learn(law: np.ndarray, x: np.ndarray, bonus: np.ndarray, mean: float, deviation: float) -> None:
-    """All rewards x so far and the bonus, if there is one; the rewards' mean and deviation place new nodes in time."""
+    """Learn all rewards x so far and the bonus, if any; the mean and deviation of x place new nodes when needed."""
     scalars = law[_NUMBERS]
     if not scalars[_KNOWN] <= x.size <= scalars[_LIMIT]:
         growth = 2.0 if x.size >= _MANY else _GROWTH
@@ -80,11 +83,11 @@ def _multiply(law: np.ndarray, x: np.ndarray) -> None:
 
 @shared
 def below(law: np.ndarray, m: float) -> tuple[float, float]:
-    """P(mean < m), and an estimate of its absolute error.
+    """Return P(mean < m) and an estimate of its absolute error.
 
     With D = pi/step, the same nodes give the probabilities A and B of being farther from m than D and 3/4 D. The
-    error is that of being farther than 2 D, and as tails of log-concave laws fall ever faster at most A (A/B)^4.
-    The last term estimates the tail of the integral.
+    error is the probability of being farther than 2 D. Because the tails of log-concave distributions fall ever
+    faster, it is at most A (A/B)^4. The last term estimates the tail of the integral.
 
     >>> law = make_laws(1)[0]
     >>> x = np.linspace(0.0, 1.0, 1000)
@@ -113,7 +116,7 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
 
 @shared
 def density(law: np.ndarray, m: float) -> tuple[float, float]:
-    """The density of the mean at m and its derivative there. As well known as :func:`below` is.
+    """Return the density of the mean at m and its derivative there, with the precision of :func:`below`.
 
     >>> law = make_laws(1)[0]
     >>> x = np.linspace(0.0, 1.0, 1000)
@@ -134,5 +137,5 @@ def density(law: np.ndarray, m: float) -> tuple[float, float]:
     for j in range(NODES):
         f += c[j] + d[j] * (y[j] * shifted)  # the real part after one more factor 1 - i y m'
         slope += d[j] * y[j]
-    share = 2.0 * y[0] * (total - 1.0) / math.pi  # the nodes stand 2 y[0] apart
+    share = 2.0 * y[0] * (total - 1.0) / math.pi  # the nodes are 2 y[0] apart
     return share * f, share * (total - 2.0) * slope

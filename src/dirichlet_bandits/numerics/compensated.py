@@ -1,4 +1,4 @@
-"""Arithmetic that does not lose digits: exact sums and products, and log(1+y)-y."""
+"""Arithmetic without loss of digits: exact sums and products, and log(1 + y) - y."""
 
 import math
 
@@ -7,15 +7,15 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK, SERIES_RADIUS
 
-_SPLITTER = 134217729.0  # 2^27 + 1 cuts a double in two halves of 26 bits (Dekker)
+_SPLITTER = 134217729.0  # 2^27 + 1 splits a double into two halves of 26 bits (Dekker)
 
 
 @jit
 def log1p_minus(y: float) -> float:
-    """log(1 + y) - y, to full relative precision for every y > -1.
+    """Return log(1 + y) - y, to full relative precision for every y > -1.
 
     With r = y / (2 + y), log(1+y) = 2 artanh(r), so the difference is r (2 r^2 (1/3 + r^2/5 + ...) - y):
-    the term of first order has gone, and nothing cancels.
+    the first-order term is gone, and nothing cancels.
 
     >>> log1p_minus(2.0**-30) == -(2.0**-61) + 2.0**-90 / 3
     True
@@ -32,7 +32,7 @@ def log1p_minus(y: float) -> float:
 
 @jit
 def two_sum(a: float, b: float) -> tuple[float, float]:
-    """The rounded sum and the exact rest: a + b = sum + rest (Knuth).
+    """Return the rounded sum and the exact remainder: a + b = sum + remainder (Knuth).
 
     >>> two_sum(1.0, 1e-20)
     (1.0, 1e-20)
@@ -44,7 +44,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 @jit
 def two_product(a: float, b: float) -> tuple[float, float]:
-    """The rounded product and the exact rest: a * b = product + rest (Dekker).
+    """Return the rounded product and the exact remainder: a * b = product + remainder (Dekker).
 
     >>> two_product(1.0 + 2.0**-30, 1.0 + 2.0**-30)[1] == 2.0**-60
     True
@@ -61,7 +61,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 @jit
 def weight_of(weights: np.ndarray, i: int) -> float:
-    """The i-th weight, where an empty array stands for weights that are all 1.
+    """Return the i-th weight; an empty array means that all weights are 1.
 
     >>> weight_of(np.empty(0), 3)
     1.0
@@ -71,10 +71,10 @@ def weight_of(weights: np.ndarray, i: int) -> float:
 
 @shared
 def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple[float, float]:
-    """Weighted mean of values - centre, as if computed exactly and rounded once, and the total weight.
+    """Return the weighted mean of values - centre, as if computed exactly and rounded once, and the total weight.
 
-    The sign and the size of this difference decide whether a mean reaches a target: with plain floating point
-    it would drown when the two are close. An empty `weights` means weights of 1.
+    The sign and the size of this difference decide whether a mean reaches a target. In plain floating point, it would
+    be lost when the two are close. An empty `weights` means that all weights are 1.
 
     >>> mean_offset(np.array([1e9, 1e9 + 2e-7]), np.empty(0), 1e9)[0] == (1e9 + 2e-7 - 1e9) / 2
     True
@@ -96,7 +96,7 @@ def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple
 
 @jit
 def raised(level: float) -> float:
-    """A level that an index at most as high cannot reach by rounding.
+    """Return a slightly higher level, which no index at or below ``level`` can reach by rounding.
 
     >>> raised(1.0) > 1.0
     True

@@ -1,13 +1,16 @@
-"""Crossing probabilities again and again, for data that grow slowly, at a cost that does not grow with them.
+"""Compute crossing probabilities repeatedly, for data that grow slowly, at a cost that does not grow with the data.
 
-Shift the data by a reference r, primes for shifted values, and let A be the total weight, bonus included. The
+A crossing probability is a contour integral of a product with one factor per observation. We keep this product at a few
+fixed nodes, so a probability for another threshold or bonus takes one sum over the nodes, and a new observation takes
+one more factor. The nodes work for thresholds and bonuses near those they were made for, and the sum estimates its own
+error, so we need not guess what is near enough.
+
+Shift the data by a reference r, with primes for shifted values, and let A be the total weight, bonus included. The
 substitution z = s/(1 + s m') turns the crossing integral into
 
     p = 1/(2 pi i) * integral of  (1 - z m')^(A-1) / z * prod_i (1 - z x_i')^(-w_i) / (1 - z b')  dz
 
-where the product over the data knows neither the threshold m nor the bonus b. Kept at a few fixed nodes z_j
-it serves every (m, b) near the ones the nodes were made for; a new observation adds one more factor. What is
-"near" need not be guessed: the sum estimates its own error.
+where the product over the data depends neither on the threshold m nor on the bonus b.
 """
 
 import math
@@ -30,45 +33,45 @@ _TRIALS: Final = 16
 # Cosines of frequencies pi, 7/8 pi and 3/4 pi in the number of the node.
 WAVES: Final = np.array([[math.cos(math.pi * f * j) for j in range(NODES)] for f in (1.0, 0.875, 0.75)])
 
-# Rows of a contour, one array as Numba hands it over and counts references to it as a whole: the nodes' imaginary
+# Rows of a contour, in one array because Numba passes it and counts references to it as a whole: the nodes' imaginary
 # parts, quadrature factors, the data's product there, scratch space, and numbers. The product is prod_i
-# (1 - i y_j b_i)^(-w_i), relative to the real axis; the numbers are reference, unit of length, abscissa of the line,
-# log of the product on the real axis, and the weight of the data.
+# (1 - i y_j b_i)^(-w_i), relative to the real axis; the numbers are the reference, unit of length, abscissa of the
+# line, log of the product on the real axis, and the weight of the data.
 Y, WEIGHT_REAL, WEIGHT_IMAG, REAL, IMAG, WORK, NUMBERS = 0, 1, 2, 3, 4, 5, 9
 REFERENCE, UNIT, CENTRE, HEIGHT, TOTAL = range(5)
 
 
 @shared
 def make(n_arms: int) -> Floats:
-    """Room for the contours of so many arms; none covers anything before it is built.
+    """Return space for the contours of this many arms; none covers anything before it is built.
 
     >>> make(3).shape
     (3, 10, 48)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     return np.full((n_arms, NUMBERS + 1, NODES), np.nan)
 
 
 @jit
 def _forget(contour: Floats) -> None:
-    """Nothing is covered from now on."""
+    """Mark the contour as covering nothing."""
     for number in range(TOTAL + 1):
         contour[NUMBERS, number] = np.nan
 
 
 @shared
 def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: float) -> None:
-    """Make the nodes of a contour for some data (empty `weights`: all 1), a threshold m and a bonus of weight 1.
+    """Place the nodes of a contour for some data (empty `weights`: all 1), a threshold m and a bonus of weight 1.
 
-    Nothing is covered if the probability is trivially 0 or 1: all offsets of one sign.
+    The contour covers nothing if the probability is trivially 0 or 1, that is, if all offsets have the same sign.
 
     >>> contour = make(1)[0]
     >>> build(contour, np.arange(99.0), np.empty(0), 99.0, 49.5)  # symmetric about 49.5
     >>> round(math.exp(evaluate(contour, 49.5, 99.0)[0]), 9)
     0.5
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     n = values.size
     offsets = np.empty(n + 1)
@@ -111,7 +114,7 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
 
 @jit
 def _reach(offsets: Floats, masses: Floats, unit: float, e: float, width: float) -> float:
-    """The x beyond which the integrand, whose modulus is log-concave in x, has vanished."""
+    """Return the x beyond which the integrand, whose modulus is log-concave in x, is negligible."""
     work = np.empty((5, _TRIALS))
     y = work[0]
     for j in range(_TRIALS):
@@ -127,12 +130,12 @@ def _reach(offsets: Floats, masses: Floats, unit: float, e: float, width: float)
 
 @shared
 def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
-    """log p at threshold m and bonus b, and an estimate of the relative error of p.
+    """Return log p at threshold m and bonus b, and an estimate of the relative error of p.
 
     The error of the rule is the integrand's Fourier transform F at frequency 2 pi/step. The nodes give F at
-    lower frequencies: at half of it, with alternating signs, and at 7/16 and 3/8. F decays exponentially, so
-    powers 2, 16/7 and 8/3 of those estimate the error; three of them, as F may vanish by accident at one.
-    The last term estimates the tail. An estimate, not a proof: see CONTOUR_ERROR for how well it did.
+    lower frequencies: at half of it, with alternating signs, and at 7/16 and 3/8. F decays exponentially, so the
+    powers 2, 16/7 and 8/3 of those values estimate the error. We use three of them because F may vanish at one by
+    accident. The last term estimates the tail. This is an estimate, not a proof: CONTOUR_ERROR states how well it did.
 
     >>> contour = make(1)[0]
     >>> build(contour, np.arange(100.0), np.empty(0), 120.0, 55.0)
@@ -140,7 +143,7 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
     >>> error < 1e-14
     True
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     numbers = contour[NUMBERS]
     unit = numbers[UNIT]
@@ -187,13 +190,13 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
 
 @jit
 def rebuilt(contour: Floats, values: Floats, weights: Floats, b: float, m: float) -> tuple[float, float]:
-    """log p and its estimated error like :func:`evaluate`, with nodes made anew for this threshold and bonus.
+    """Return log p and its estimated error like :func:`evaluate`, after building the nodes for this m and bonus.
 
     >>> log_p, error = rebuilt(make(1)[0], np.arange(99.0), np.empty(0), 99.0, 49.5)
     >>> round(math.exp(log_p), 9), error < 1e-14
     (0.5, True)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     build(contour, values, weights, b, m)
     return evaluate(contour, m, b)
@@ -209,7 +212,7 @@ def times_power(
     base_real: Floats,
     base_imag: Floats,
 ) -> None:
-    """Multiply each node by (1 - i y g)^power: by repeated squaring for a whole power, which needs no logarithms."""
+    """Multiply each node by (1 - i y g)^power, by repeated squaring for a whole power, which needs no logarithms."""
     whole = int(power)
     if whole != power:
         for j in range(y.size):
@@ -237,7 +240,7 @@ def times_power(
 
 @shared
 def append(contour: Floats, x: float, weight: int) -> None:
-    """One more observation of whole weight; a negative weight takes it away again.
+    """Add one more observation of whole weight; a negative weight removes it again.
 
     >>> contour = make(1)[0]
     >>> build(contour, np.arange(50.0), np.empty(0), 60.0, 30.0)
@@ -247,7 +250,7 @@ def append(contour: Floats, x: float, weight: int) -> None:
     >>> abs(evaluate(contour, 30.1, 60.1)[0] - log_p) < 1e-12
     True
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     numbers = contour[NUMBERS]
     shifted = (x - numbers[REFERENCE]) / numbers[UNIT]

@@ -1,46 +1,49 @@
-"""What things cost, and so when a shortcut pays: every such constant of the package, each with its reason.
+"""Costs, and so when a shortcut pays: every such constant of the package, each with its reason.
 
-Costs are counted in exponential variables, about 5 ns each: what a plain duel or index draws for every reward. None of
-these numbers has an influence on the law of a simulation, only on its speed; all were found on the seven planting dates
-of ``make bench``, at 1e4 and 1e5 pulls, where a factor of two either way changes the time of a run by a few percent.
+Costs are counted in exponential variables, about 5 ns each, one of which a plain duel or index draws for every reward.
+These numbers affect only the speed of a simulation, not the distribution of its results. All were found on the seven
+planting dates of ``make bench``, at 1e4 and 1e5 pulls, where a factor of two either way changes the time of a run by a
+few percent.
 """
 
 from typing import Final
 
 LAW_COST: Final = 800
-"""To learn the law of a reweighted mean, with its rejection envelope: so many draws are made one by one before."""
+"""Cost of learning the distribution of a reweighted mean, with its rejection envelope: draws that cost this much are
+made one by one first."""
 
 LAW_LEAST: Final = 64
-"""Rewards below which their law is not learnt: drawing them all is cheaper than drawing from it."""
+"""Rewards below which their distribution is not learned: drawing them all is cheaper than drawing from it."""
 
 LAW_PATIENCE: Final = 64
-"""Laws' costs paid before one that could not be learnt (a single large value, say) is tried again."""
+"""How many times LAW_COST is spent before a distribution that could not be learned (because of a single large value,
+say) is tried again."""
 
 CERTIFICATE_COST: Final = 200
-"""A certificate for a clock: bounds on a crossing probability, or a contour that is brought up to date..."""
+"""A certificate for a clock: bounds on a crossing probability, or a contour that is brought up to date, plus ..."""
 
 CERTIFICATE_SETUP: Final = 8000
-"""... and so much divided by the number of rewards, because contours of few rewards are built again more often."""
+"""... this much divided by the number of rewards, because contours of few rewards are rebuilt more often."""
 
 CERTIFICATE_ROOM: Final = 0.25
 """How far above the probability at the leader's mean the ceiling of the first certificate lies, in logarithm: a wider
-interval lasts longer, but its clock rings in vain exp(0.25) - 1 = 28% more often."""
+interval lasts longer, but its clock gives exp(0.25) - 1 = 28% more false alarms."""
 
 CERTIFICATE_WIDENING: Final = 1.5
-"""When the leader's mean leaves a certificate, the next one is so much wider; after a ring in vain, it is so much
-narrower."""
+"""Factor by which the next certificate is wider when the leader's mean leaves one, and narrower after a false alarm of
+the clock."""
 
 RUNG_DUEL_COST: Final = 100
 """A duel when a clock rings: an expansion with its bounds, or a crossing probability from a kept contour."""
 
 DUEL_OVERHEAD: Final = 12
-"""What a duel costs beside its draws."""
+"""Cost of a duel besides its draws."""
 
 EXPANSION_LEAST: Final = 80
-"""Rewards below which bounds of a crossing probability from power sums are too wide to decide many duels."""
+"""Rewards below which bounds on a crossing probability from power sums are too wide to decide many duels."""
 
 EXPANSION_WIDEST: Final = 0.1
-"""If such bounds are farther from the probability than this, a duel without a clock is fought by draws."""
+"""If such bounds are farther from the probability than this, a duel without a clock is decided by draws."""
 
 CEILING_ERROR: Final = 0.02
 """The ceiling of a clock may come from such bounds if they are no farther apart than this share of the probability."""
@@ -49,70 +52,71 @@ OFTEN: Final = 0.4
 """An arm that wins as often as this in a round is better off without a certificate."""
 
 CONTOUR_LEAST: Final = 12
-"""Values below which a simulation does not keep a contour: computing the probability at once is as quick."""
+"""Values below which a simulation does not keep a contour: computing the probability directly is as fast."""
 
 CONTOUR_KEPT_FROM: Final = 32
-"""Rewards below which a live study computes a probability at once: it wants CONTOUR_ERROR, which few nodes on few
-values seldom give."""
+"""Rewards below which a live study computes a probability directly: it requires CONTOUR_ERROR, which few nodes on few
+values rarely achieve."""
 
 CONTOUR_FOLLOWED_MOST: Final = 16
-"""More new rewards than this are not worth following one by one: the contour is made anew."""
+"""More new rewards than this are not worth appending one by one: the contour is rebuilt."""
 
 CONTOUR_APPENDED_MOST: Final = 500
-"""Rewards appended after which a contour is made anew: rounding must not pile up in what is recorded."""
+"""Appended rewards after which a contour is rebuilt: rounding errors must not accumulate in what is recorded."""
 
 FOOT: Final = 3.5
-"""Deviations below the mean of the leader's index at which the foot of a contest lies: a lower one makes the clock ring
-more often, a higher one makes NPTS draw all indices more often."""
+"""Deviations below the mean of the leader's index at which the foot of a contest lies: a lower foot makes the clock
+ring more often, and a higher one makes NPTS draw all indices more often."""
 
 FAR_EACH: Final = 0.5
-"""Largest rate at which a contest of NPTS waits for an arm by a clock; a ring costs half as much as an index..."""
+"""Largest rate at which a contest of NPTS waits for an arm by a clock; a ring costs half as much as an index ..."""
 
 FAR_CHEAP: Final = 0.1
 """... and ten times as much as an index that is compared by its normal variable."""
 
 FAR_MOST: Final = 0.6
-"""Largest rate for all these arms together: below 1, and the clock should ring less often than not."""
+"""Largest rate for all these arms together: it must be below 1, and the clock should ring less often than not."""
 
 LEADER_LEAST: Final = 40
-"""Rewards of a leader before NPTS waits by a clock: Bernstein's ceiling is useless for fewer."""
+"""Rewards of a leader before NPTS waits by a clock: with fewer, Bernstein's ceiling is useless."""
 
 PLAIN_PULLS: Final = 25
-"""Pulls per arm for which NPTS draws all indices as the plain loop does."""
+"""Pulls per arm during which NPTS draws all indices as the plain loop does."""
 
 CONTEST_STEPS: Final = 16
-"""Steps of a contest of NPTS before near and far arms are told apart again: so many..."""
+"""Steps of a contest of NPTS before near and far arms are determined again: this many ..."""
 
 CONTEST_SHARE: Final = 64
-"""... and this share of all pulls."""
+"""... plus one step per this many pulls so far."""
 
 RINGS_MOST: Final = 0.5
-"""NPTS waits for all challengers by one clock if it rings at most so often per step."""
+"""NPTS waits for all challengers by one clock if it rings at most this often per step."""
 
 LEADER_FALL: Final = 0.25
-"""By how many deviations of its index the leader's mean may fall before NPTS takes another certificate..."""
+"""By how many deviations of its index the leader's mean may fall before NPTS replaces the certificate ..."""
 
 LEADER_RISE: Final = 0.5
 """... and by how many it may rise, because with a higher mean another foot makes the clock ring less often."""
 
 CEILING_SHARE: Final = 32
-"""Upper confidence bounds get ceilings for this share of the time that has passed."""
+"""Ceilings of upper confidence bounds hold until the time has grown by one part in this many."""
 
 ROUNDS_AT_ONCE: Final = 64
-"""Rounds for which uniform, normal or exponential variables are drawn in one go."""
+"""Rounds for which uniform, normal or exponential variables are drawn at once."""
 
 RINGS_IN_VAIN: Final = 0.3
-"""A certificate of MED may make its clock ring so much more often than the weights at the leader's mean ask for..."""
+"""A certificate of MED may make its clock ring this much more often than the weights at the leader's mean need ..."""
 
 RINGS_SPARED: Final = 0.02
-"""... or so often a pull, if that is more: a ring costs about as much as ten new certificates."""
+"""... or this often per pull, if that is more: a ring costs about as much as ten new certificates."""
 
 CERTIFICATE_WORN: Final = 0.5
-"""MED takes another certificate when a ring finds a ceiling so far above the weight, in logarithm."""
+"""MED replaces a certificate when a ring finds its ceiling this far above the weight, in logarithm."""
 
 FEWEST_REPEATED: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
 handing over the run. Where rewards are kept, handing over their places one by one costs more."""
 
 EVIDENCE_POINTS: Final = 4096
-"""Rewards, and steps of a grid in their place, up to which the evidence that an arm is better is computed: 1.5 ms."""
+"""Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
+1.5 ms."""

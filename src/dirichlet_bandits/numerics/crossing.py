@@ -1,14 +1,19 @@
-"""The boundary crossing probability: does a Dirichlet-weighted mean reach a threshold?
+"""Compute the boundary crossing probability: how likely a Dirichlet-weighted mean is to reach a threshold.
 
-With G_i ~ Gamma(w_i, 1) and a_i = x_i - threshold it is P(sum_i a_i G_i >= 0), and by Laplace inversion
+Dirichlet weights are independent gamma variables divided by their sum, so the question is whether a sum of gamma
+variables is positive. Its Laplace transform is a product with one factor per value, and inverting the transform gives
+the probability as an integral over a vertical line. On a suitable line, the trapezoid rule needs few nodes.
+
+With G_i ~ Gamma(w_i, 1) and a_i = x_i - threshold, the probability is P(sum_i a_i G_i >= 0), and by Laplace inversion
 
     p = 1/(2 pi i) * integral over Re s = c of  prod_i (1 - s a_i)^(-w_i) / s  ds,      0 < c < 1/max(a).
 
-The trapezoid rule in x, s = c + i width sinh(x), c at the saddle point, converges exponentially and to a
+The trapezoid rule in x, with s = c + i width sinh(x) and c at the saddle point, converges exponentially and to a
 small *relative* error, however small p is.
 
-Light observations above the threshold, w_i far below 1, would spoil that: p is of the order of w_i, the integrand is
-not. Without them it integrates to the probability p_0 of the others, and the difference of the two integrands,
+Light observations above the threshold, with w_i far below 1, would spoil that: p is of the order of w_i, but the
+integrand is not. Without them, it integrates to the probability p_0 of the others, and the difference of the two
+integrands,
 
     M(s) - M_0(s) = M(s) (1 - exp(sum over the light ones of w_i log(1 - s a_i))),
 
@@ -33,19 +38,19 @@ from dirichlet_bandits.numerics.tolerances import (
 )
 from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
 
-_NODES: Final = 16  # nodes computed together: one pass over the data
-_STEP: Final = 0.2  # first step: 16 nodes reach x = 3, where a Gaussian integrand has vanished
+_NODES: Final = 16  # nodes computed together, in one pass over the data
+_STEP: Final = 0.2  # first step: 16 nodes reach x = 3, where a Gaussian integrand is negligible
 _FARTHEST: Final = 400.0  # sinh(x) stays far from overflow
-_LIGHT: Final = 0.5  # weights below this are light; a digit is lost at most to heavier ones
+_LIGHT: Final = 0.5  # weights below this are light; heavier ones cost one digit at most
 
 
 def crossing_probability(
     values: ArrayLike, threshold: float, weights: ArrayLike | None = None, log: bool = False
 ) -> float:
-    """Probability that sum_i w_i values_i >= threshold when w ~ Dirichlet(weights), weights of 1 by default.
+    """Return the probability that sum_i w_i values_i >= threshold for w ~ Dirichlet(weights), weights of 1 by default.
 
     p = 1/(2 pi i) * integral of  prod_i (1 - s (x_i - threshold))^(-weights_i) / s  ds  on a vertical line,
-    with a relative error of about 1e-13, however small p is. `log=True` gives log p, which cannot underflow.
+    with a relative error of about 1e-13, however small p is. `log=True` returns log p, which cannot underflow.
 
     >>> round(crossing_probability([0, 1], 0.25), 12)  # the weight of the second one is uniform
     0.75
@@ -63,9 +68,9 @@ def crossing_probability(
 
 @shared
 def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
-    """log P(sum_i offsets_i G_i >= 0), G_i ~ Gamma(weights_i, 1) independent; an empty `weights`: all 1.
+    """Return log P(sum_i offsets_i G_i >= 0), G_i ~ Gamma(weights_i, 1) independent; an empty `weights`: all 1.
 
-    The side of the mean on which 0 lies decides what is integrated, the event or its complement.
+    The event or its complement is integrated, depending on the side of the mean on which 0 lies.
 
     >>> round(math.exp(log_crossing(np.array([3.0, -1.0]), np.empty(0))), 12)
     0.75
@@ -110,7 +115,7 @@ def log_crossing(offsets: np.ndarray, weights: np.ndarray) -> float:
 
 @jit
 def log_upper_tail(offsets: np.ndarray, weights: np.ndarray) -> float:
-    """log P(sum_i offsets_i G_i > 0) for offsets of both signs; light observations are integrated apart.
+    """Return log P(sum_i offsets_i G_i > 0) for offsets of both signs; light observations are integrated separately.
 
     >>> round(math.exp(log_upper_tail(np.array([3.0, -1.0]), np.empty(0))), 12)
     0.75
@@ -133,7 +138,7 @@ def log_upper_tail(offsets: np.ndarray, weights: np.ndarray) -> float:
 
 @jit
 def _light_first(offsets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Offsets and weights, those that are light before the others, and how many they are."""
+    """Return offsets and weights with the light ones first, and the number of light ones."""
     ordered, n = np.empty((2, offsets.size)), 0
     n_light = 0
     for light in (True, False):
@@ -146,8 +151,10 @@ def _light_first(offsets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 
 
 class _Line(NamedTuple):
-    """Where the line crosses the real axis, the integrand's width there, and its end: beyond ``pure`` the integrand
-    decays like exp(-decay x)."""
+    """The line of integration: where it crosses the real axis, and the integrand's width there.
+
+    Beyond ``pure``, the integrand decays like exp(-decay x).
+    """
 
     top: float
     e: float
@@ -158,7 +165,7 @@ class _Line(NamedTuple):
 
 @jit
 def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, of_light: np.ndarray) -> float:
-    """Logarithm of the contour integral; if there are light offsets, less that without them."""
+    """Return the logarithm of the contour integral; if there are light offsets, minus the integral without them."""
     top = max_of(offsets)
     e, width = saddle(offsets, weights, top)
     height = math.log1p(e)
@@ -173,7 +180,7 @@ def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, o
             decay += w
             b = offsets[i] / top * (1.0 + e) / (e + (top - offsets[i]) / top)
             smallest = min(smallest, abs(b))
-    # Beyond this x every factor is a power of y: the integrand decays like exp(-decay x), exactly.
+    # Beyond this x, every factor is a power of y, and the integrand decays exactly like exp(-decay x).
     pure = min(math.asinh(1e17 / width / min(smallest, 1.0 + e)), _FARTHEST)
     work = np.empty((6, _NODES))
     step = _STEP
@@ -193,7 +200,7 @@ def _log_integral(offsets: np.ndarray, weights: np.ndarray, light: np.ndarray, o
 
 @jit
 def _without_light(light: np.ndarray, of_light: np.ndarray, top: float, e: float, y: float) -> tuple[float, float]:
-    """Real and imaginary part of 1 - M_0(s)/M(s) at height y of the line; 1 if nothing is light."""
+    """Return the real and imaginary part of 1 - M_0(s)/M(s) at height y of the line; 1 if nothing is light."""
     if light.size == 0:
         return 1.0, 0.0
     log, turn = 0.0, 0.0
@@ -217,7 +224,7 @@ def _line_sum(
     step: float,
     work: np.ndarray,
 ) -> float:
-    """Sum of the integrand, relative to its value on the real axis, at x = first, first + step, and so on."""
+    """Return the sum of the integrand, relative to its value on the real axis, at x = first, first + step, ..."""
     top, e, width, pure, decay = line
     y, real, imag, log, phase, jacobian = work[0], work[1], work[2], work[3], work[4], work[5]
     total: float = 0.0
@@ -235,7 +242,7 @@ def _line_sum(
             c, d = _without_light(light, of_light, top, e, y[j])
             total += a * c - b * d
             if x + step * j >= pure:
-                # The rest is a geometric series, or the difference of two.
+                # The remainder is a geometric series, or the difference of two.
                 lighter = sum_of(of_light)
                 slow, fast = math.expm1((decay - lighter) * step), math.expm1(decay * step)
                 fewer = -(1.0 + slow) * math.expm1(lighter * step) / fast

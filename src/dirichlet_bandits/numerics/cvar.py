@@ -1,8 +1,8 @@
-"""The conditional value at risk: the average over the worst share of a sample, of reweighted samples too.
+"""The conditional value at risk (CVaR): the average over the worst share of a sample, possibly reweighted.
 
     CVaR_a(F) = 1/a * integral over (0, a) of F^{-1}(u) du = max over q of  q - E(q - X)^+ / a,      a in (0, 1].
 
-Rewards are good, so the *lower* tail is the bad one; a = 1 is the mean.
+High rewards are good, so the *lower* tail is the bad one; a = 1 gives the mean.
 """
 
 import math
@@ -17,11 +17,11 @@ from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_weights
 
 LEAST_LEVEL: Final = 1e-100
-"""Averages divide by the level: their squares must still be numbers."""
+"""Averages are divided by the level, and their squares must not overflow."""
 
 
 def cvar(values: ArrayLike, level: float, weights: ArrayLike | None = None) -> float:
-    """Average of the worst values, as many as make up the share ``level`` of all weight; weights of 1 by default.
+    """Return the average of the worst values that make up the share ``level`` of all weight; weights of 1 by default.
 
     With x_1 <= ... <= x_m, weights p_i that sum to 1, and i the first value at which their sum reaches the level,
 
@@ -50,7 +50,7 @@ def cvar(values: ArrayLike, level: float, weights: ArrayLike | None = None) -> f
 
 
 def level_of(name: str, level: object) -> float:
-    """The argument as a share above 0, at most 1.
+    """Return the argument as a share above 0, at most 1.
 
     >>> level_of("level", 0)
     Traceback (most recent call last):
@@ -66,14 +66,14 @@ def level_of(name: str, level: object) -> float:
 
 @jit
 def ordered_cvar(x: Floats, level: float) -> float:
-    """CVaR of a sample in ascending order, each value equally likely, for compiled callers.
+    """Return the CVaR of a sample in ascending order, each value equally likely, for compiled callers.
 
     >>> ordered_cvar(np.array([1.0, 2.0, 3.0, 4.0]), 0.5)
     1.5
     """
     share = level * x.size
     whole = min(int(share), x.size - 1)
-    # Shortfalls from the quantile: equal values have exactly their own CVaR.
+    # Summing shortfalls from the quantile gives equal values exactly their own CVaR.
     top = x[whole]
     shortfall = 0.0
     for i in range(whole):

@@ -1,16 +1,20 @@
-"""Does the CVaR of a sample with Dirichlet weights reach a threshold? A binomial mixture of crossing probabilities.
+"""Compute how likely the CVaR of a Dirichlet-weighted sample is to reach a threshold.
+
+Given how many of the smallest values the CVaR averages over, it is a Dirichlet-weighted mean of these values. This
+number is binomial, so the probability is a binomial mixture of crossing probabilities. All terms of the mixture are
+integrated together, on one line, in one pass over the values per group of nodes.
 
 Let w ~ Dirichlet(1, ..., 1) on m ordered values and n ~ Binomial(m - 1, level). Given n, the CVaR of the reweighted
-sample is the mean of the n + 1 smallest values with Dirichlet(1, ..., 1) weights of their own: the cumulated weights
+sample is the mean of the n + 1 smallest values with Dirichlet(1, ..., 1) weights of their own: the cumulative weights
 are the order statistics of m - 1 uniform variables; n of them lie below the level, where they are uniform again and cut
 the interval (0, level) into n + 1 pieces, the j-th of which carries the j-th value. Hence, with a_i = x_i - threshold,
 
     p = sum_n P(n) p_n = 1/(2 pi i) * integral over Re s = c of  sum_n P(n) prod_{i <= n+1} (1 - s a_i)^(-1) / s  ds,
 
-one integral for all n: the product of n + 1 factors gets one factor more for the next n, so that a pass over the values
-gives the integrand at a node. The line crosses the real axis where the mixture has its saddle point. As in
-``crossing.py`` the trapezoid rule converges exponentially. Where terms of very different n disagree about the line, the
-sum would cancel: then each half of them is integrated on a line of its own.
+one integral for all n: the product of n + 1 factors gets one more factor for the next n, so one pass over the values
+gives the integrand at a node. The line crosses the real axis at the saddle point of the mixture. As in
+``crossing.py``, the trapezoid rule converges exponentially. Where terms of very different n require different lines,
+the sum would cancel, so each half of the terms is then integrated on its own line.
 """
 
 import math
@@ -36,20 +40,20 @@ from dirichlet_bandits.numerics.tolerances import (
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number
 
-_NODES: Final = 16  # nodes computed together: one pass over the data
+_NODES: Final = 16  # nodes computed together, in one pass over the data
 _STEP: Final = 0.2  # first step, as in ``crossing.py``
 _FARTHEST: Final = 400.0
-_LEAP: Final = 2.0  # the most that the search for a saddle point moves at once, in the logarithm of e
-_GONE: Final = 1e-100  # a product as small as this has no say any more
+_LEAP: Final = 2.0  # the most that the search for a saddle point moves in one step, in the logarithm of e
+_GONE: Final = 1e-100  # a product as small as this is negligible
 
 
 def cvar_crossing_probability(values: ArrayLike, threshold: float, level: float, log: bool = False) -> float:
-    """Probability that the CVaR of the values reaches the threshold, when their weights are Dirichlet(1, ..., 1).
+    """Return the probability that the CVaR of the values, with Dirichlet(1, ..., 1) weights, reaches the threshold.
 
     p = sum over n of Binomial(m - 1, level)(n) * crossing_probability(n + 1 smallest values, threshold)
 
-    for m values, with a relative error of about 1e-12, however small p is. ``log=True`` gives log p, which cannot
-    underflow. At level 1 it is ``crossing_probability`` itself.
+    for m values, with a relative error of about 1e-12, however small p is. ``log=True`` returns log p, which cannot
+    underflow. At level 1, this is ``crossing_probability`` itself.
 
     >>> round(cvar_crossing_probability([0, 1], 0.25, 0.5), 12)  # n = 1 with probability 1/2, and then 3/4
     0.375
@@ -57,7 +61,7 @@ def cvar_crossing_probability(values: ArrayLike, threshold: float, level: float,
     2000.0
 
     Reference: Baudry, Gautron, Kaufmann and Maillard (2021), Optimal Thompson sampling strategies for support-aware
-    CVaR bandits, for the reweighted CVaR; the head of this file for its law.
+    CVaR bandits, for the reweighted CVaR; the docstring of this module for its distribution.
     """
     x = np.sort(finite_array("values", values))
     offsets = x - finite_number("threshold", threshold)
@@ -67,7 +71,7 @@ def cvar_crossing_probability(values: ArrayLike, threshold: float, level: float,
 
 @shared
 def log_cvar_crossing(offsets: Floats, level: float) -> float:
-    """log P(CVaR of reweighted offsets >= 0), the offsets in ascending order.
+    """Return log P(CVaR of reweighted offsets >= 0), for offsets in ascending order.
 
     >>> round(math.exp(log_cvar_crossing(np.array([-1.0, 3.0]), 0.5)), 12)
     0.375
@@ -82,10 +86,11 @@ def log_cvar_crossing(offsets: Floats, level: float) -> float:
 
 @shared
 def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Floats) -> tuple[float, float]:
-    """log P(CVaR < 0) and log P(CVaR >= 0) of reweighted offsets in ascending order, by the law of n for them.
+    """Return log P(CVaR < 0) and log P(CVaR >= 0) of reweighted, ascending offsets, from the distribution of n.
 
-    The smaller of the two is integrated, the other one follows from it. One that is below exp(floor) may be told as 0.
-    ``work`` has four rows of the offsets' size, zeros for the first call: it remembers where to look for saddle points.
+    The smaller of the two is integrated, and the other one follows from it. A value below exp(floor) may be returned
+    as 0. ``work`` has four rows of the offsets' size, zeros for the first call; it remembers where to look for saddle
+    points.
 
     >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, np.zeros((4, 2)))
     >>> round(math.exp(below), 12), round(math.exp(above), 12)
@@ -100,8 +105,10 @@ def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Flo
 def log_cvar_tails_beyond(
     base: Floats, offsets: Floats, log_chances: Floats, floor: float, work: Floats
 ) -> tuple[float, float]:
-    """The same where some of the smallest values take part in every term: ``base`` has their offsets, or those of a
-    few points that stand for them (``compression.py``), their weights, and a row for work.
+    """Return the same as :func:`log_cvar_tails` where some of the smallest values take part in every term.
+
+    ``base`` has their offsets, or those of a few points that represent them (``compression.py``), their weights, and a
+    row for scratch work.
 
     >>> base, offsets = np.array([[-1.0, 0.5], [1.0, 2.0], [0.0, 0.0]]), np.array([0.5, 3.0])
     >>> every, chances = np.array([-1.0, 0.5, 0.5, 0.5, 3.0]), np.log([1e-99, 1e-99, 1e-99, 0.4, 0.6])
@@ -124,7 +131,7 @@ def log_cvar_tails_beyond(
     first = 0  # the fewest values with one above 0 among them
     while offsets[first] <= 0.0:
         first += 1
-    sure = 0.0  # P(n < first): all values that count are at most 0, and not all of them are 0
+    sure = 0.0  # P(n < first): all values that matter are at most 0, and not all of them are 0
     mean = 0.0
     for n in range(m):
         chance = math.exp(log_chances[n])
@@ -147,12 +154,12 @@ def log_cvar_tails_beyond(
 
 @shared
 def log_binomial(n: int, level: float) -> Floats:
-    """Logarithms of the probabilities of 0, 1, ..., n successes: ratios from the mode on, then normalised.
+    """Return the logarithms of the probabilities of 0, 1, ..., n successes, by ratios from the mode, then normalized.
 
     >>> np.exp(log_binomial(2, 0.5)).round(12)
     array([0.25, 0.5 , 0.25])
 
-    Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not by factorials.
+    Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not to use factorials.
     """
     logs = np.full(n + 1, -math.inf)
     if level >= 1.0:
@@ -185,10 +192,11 @@ def _log_sum(
     floor: float,
     work: Floats,
 ) -> float:
-    """log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
+    """Return the log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
 
-    The probabilities grow with n if the sign is positive, and fall if it is not. So all n whose P(n) is not negligible
-    beside the largest come first; then those on the side where the probabilities are larger, as far as they can count.
+    The probabilities increase with n if the sign is positive, and decrease otherwise. So all n whose P(n) is not
+    negligible beside the largest come first, and then those on the side where the probabilities are larger, as long as
+    they can matter.
     """
     last = offsets.size - 1
     top = first
@@ -209,7 +217,7 @@ def _log_sum(
             high, start = low - 1, low - 1
         if not first <= start <= last or log_chances[start] == -math.inf:
             return log_total
-        # Away from the mode the P(n) fall faster and faster: a geometric series bounds the rest of them.
+        # Away from the mode, the P(n) fall faster and faster, so a geometric series bounds the rest of them.
         neighbour = min(max(start + int(sign), 0), last)
         fall = math.exp(log_chances[neighbour] - log_chances[start]) if neighbour != start else 0.0
         if fall < 1.0 and log_chances[start] - math.log(1.0 - fall) < max(log_total + reach, floor):
@@ -227,7 +235,7 @@ def _log_sum(
 
 @jit
 def _log_add(a: float, b: float) -> float:
-    """log(exp(a) + exp(b))."""
+    """Return log(exp(a) + exp(b))."""
     high = max(a, b)
     return high if high == -math.inf else high + math.log1p(math.exp(min(a, b) - high))
 
@@ -236,7 +244,7 @@ def _log_add(a: float, b: float) -> float:
 def _log_group(
     base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
 ) -> float:
-    """log of the sum over low <= n <= high; a group that does not agree about its line is cut in two."""
+    """Return the log of the sum over low <= n <= high; a group without a suitable common line is split in two."""
     starts, ends = np.empty(64, np.int64), np.empty(64, np.int64)
     starts[0], ends[0], waiting = low, high, 1
     log_total = -math.inf
@@ -251,7 +259,7 @@ def _log_group(
             log_total = _log_add(log_total, log_p)
             continue
         middle, jump = (low + high) // 2, 0.5 * offsets[high]
-        for n in range(low, high):  # a far bound is better cut off than halved away
+        for n in range(low, high):  # cutting off a distant bound is better than halving until it is alone
             if sign > 0.0 and offsets[n + 1] - offsets[n] > jump:
                 middle, jump = n, offsets[n + 1] - offsets[n]
         starts[waiting], ends[waiting] = low, middle
@@ -262,7 +270,7 @@ def _log_group(
 
 @jit
 def _log_alone(base: Floats, offsets: Floats, n: int, sign: float) -> float:
-    """log of the crossing probability for one n."""
+    """Return the log of the crossing probability for one n."""
     if base.shape[1] == 0:
         return log_crossing(sign * offsets[: n + 1], np.empty(0))
     values, weights = np.empty(base.shape[1] + n + 1), np.ones(base.shape[1] + n + 1)
@@ -284,10 +292,10 @@ def _line(
     e: float,
     work: Floats,
 ) -> tuple[float, float, float]:
-    """The mixture where a line crosses the real axis: its logarithm, slope and curvature of K(c) = log M(c) - log c.
+    """Return log M(c), and slope and curvature of K(c) = log M(c) - log c, where the line crosses the real axis.
 
-    In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work`` gets the
-    b_i of ``saddle.py`` and the share of each n.
+    In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work``
+    receives the b_i of ``saddle.py`` and the share of each n.
     """
     (low, high), b, share, slope = numbers, work[0], work[1], work[2]
     height = rest = first = curvature = 0.0
@@ -320,7 +328,7 @@ def _line(
         share[n] /= total
         spread += share[n] * (slope[n] - mean) * (slope[n] - mean)
     curvature += spread
-    left = 1.0  # the share of the terms in which the factor takes part
+    left = 1.0  # the share of the terms that contain the factor
     for n in range(high + 1):
         curvature += left * b[n] * b[n]
         if n >= low:
@@ -332,7 +340,7 @@ def _line(
 def _log_integral(
     base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
 ) -> tuple[float, bool]:
-    """log of the integral for the terms low <= n <= high, and whether it can be believed."""
+    """Return the log of the integral for the terms low <= n <= high, and whether it is reliable."""
     top = sign * offsets[high if sign > 0.0 else 0]
     for i in range(base.shape[1]):
         top = max(top, sign * base[0, i])
@@ -345,18 +353,18 @@ def _log_integral(
         height, slope, curvature = _line(base, offsets, log_chances, (low, high), sign, top, e, work)
         centre = 1.0 / (1.0 + e)
         width = min(1.0 / math.sqrt(curvature), e * centre)
-        # What is integrated belongs to this e: any line between 0 and the pole is right, some are better.
+        # The integral is taken for this e: any line between 0 and the pole is right, but some are better.
         if abs(slope / curvature) <= SADDLE_STEP * width or iteration == NEWTON_LIMIT - 1:
             break
         if slope > 0.0:
             e_low = e
         else:
             e_high = e
-        # Newton in log e, where both the pole and 0 are far away.
+        # Newton's method in log e, where both the pole and 0 are far away.
         step = slope / (curvature * e * centre * centre)
         e *= math.exp(min(max(step, -_LEAP), _LEAP))
         bracketed = e_low > 0.0 and e_high < math.inf
-        # A mixture may have a slope that is far from straight: now and then the bracket is cut in ratio.
+        # The slope of a mixture may be far from linear, so every third step takes the geometric mean of the bracket.
         if bracketed and (iteration % 3 == 2 or not e_low < e < e_high):
             e = math.sqrt(e_low * e_high)
     work[3, known] = e
@@ -381,8 +389,10 @@ def _log_integral(
 def _line_sum(
     base: Floats, work: Floats, low: int, high: int, e: float, width: float, first: float, step: float
 ) -> tuple[float, float]:
-    """Sum of the integrand, relative to its value on the real axis, at x = first, first + step, and so on; and of its
-    modulus."""
+    """Return the sums of the integrand, relative to its value on the real axis, and of its modulus.
+
+    The sums are taken at x = first, first + step, and so on.
+    """
     b, share = work[0], work[1]
     y, real, imag = np.empty(_NODES), np.empty(_NODES), np.empty(_NODES)
     mixed_real, mixed_imag = np.empty(_NODES), np.empty(_NODES)
@@ -400,7 +410,7 @@ def _line_sum(
             real[j], imag[j], mixed_real[j], mixed_imag[j] = size * math.cos(turn), size * math.sin(turn), 0.0, 0.0
         for n in range(high + 1):
             p = share[n] if n >= low else 0.0
-            for j in range(_NODES):  # one factor more: divide by 1 - i y b
+            for j in range(_NODES):  # one more factor: divide by 1 - i y b
                 t = y[j] * b[n]
                 inverse = 1.0 / (1.0 + t * t)
                 r = (real[j] - imag[j] * t) * inverse
@@ -408,7 +418,7 @@ def _line_sum(
                 real[j] = r
                 mixed_real[j] += p * r
                 mixed_imag[j] += p * imag[j]
-            if n % 16 == 15:  # numbers below the smallest normal one are slow
+            if n % 16 == 15:  # subnormal numbers are slow
                 for j in range(_NODES):
                     if abs(real[j]) + abs(imag[j]) < _GONE:
                         real[j] = imag[j] = 0.0

@@ -1,4 +1,8 @@
-"""How far an empirical law is from the laws of larger CVaR and bounded support: the constant of CVaR regret.
+"""Measure how far an empirical distribution is from those of larger CVaR and bounded support (for CVaR regret).
+
+A CVaR is the largest of a family of means, one for each quantile q. For a fixed q, the distance to the distributions
+whose mean is large enough is the Kinf of ``kinf.py``. The distance for the CVaR is the least of these over q, and only
+the data and the bound need to be tried. Branch and bound finds the least one without trying them all.
 
 A law has a CVaR of at least c if and only if E g_q(X) >= c for some q, where g_q(x) = q - (q - x)^+ / level. For a
 given q this is a mean of g_q(X), which is at most q, so the nearest such law is at the distance Kinf(g_q(X), c; q) of
@@ -6,8 +10,8 @@ given q this is a mean of g_q(X), which is at most q, so the nearest such law is
 
     Kinf_level(F, c; upper) = min over q in (c, upper] of  Kinf(g_q(X), c; q).
 
-The nearest law has no values but those of the data and the bound, and q is a quantile of it: one of these values. The
-minimum over them is found by branch and bound. For all q between q_1 and q_2 at once
+The nearest law has no values but those of the data and the bound, and q is a quantile of it, so q is one of these
+values. The minimum over them is found by branch and bound. For all q between q_1 and q_2 at once
 
     g_q(x) <= g_{q_1}(x) below q_1,   <= x between them,   <= q_2 above,
 
@@ -30,7 +34,7 @@ from dirichlet_bandits.validation import finite_array, finite_number, positive_w
 
 
 class CVaRKinfResult(NamedTuple):
-    """The value of Kinf for a CVaR, the quantile q and the multiplier that attain it, and the solver's evidence."""
+    """Kinf for a CVaR: its value, the quantile q and multiplier that attain it, and whether the solver converged."""
 
     value: float
     quantile: float
@@ -42,10 +46,10 @@ class CVaRKinfResult(NamedTuple):
 def cvar_kinf(
     values: ArrayLike, target: float, level: float, upper: float, weights: ArrayLike | None = None
 ) -> CVaRKinfResult:
-    """Smallest divergence from the empirical law to a law on (-inf, upper] whose CVaR is at least the target.
+    """Return the smallest divergence from the data to a distribution on (-inf, upper] whose CVaR reaches the target.
 
     min over q of Kinf(q - (q - X)^+ / level, target; q), q among the values above the target and the bound. It is 0
-    when the CVaR already reaches the target, infinite when no law below `upper` can reach it, and Kinf at level 1.
+    if the CVaR already reaches the target, infinite if no distribution below `upper` can reach it, and Kinf at level 1.
 
     >>> result = cvar_kinf([0, 1, 0, 1, 1], target=0.5, level=0.8, upper=1)  # CVaR 0.5 needs P(1) = 1 - 0.8/2
     >>> result.value, cvar([0, 1, 0, 1, 1], 0.8)
@@ -77,7 +81,7 @@ def cvar_kinf(
 
 
 def tail_ceiling(x: Floats, level: float, low: float, high: float) -> Floats:
-    """The largest g_q(x) = q - (q - x)^+ / level for a q from ``low`` to ``high``; both equal: g_q itself.
+    """Return the largest g_q(x) = q - (q - x)^+ / level for a q from ``low`` to ``high``; g_q itself if they are equal.
 
     >>> tail_ceiling(np.array([0.0, 1.0, 2.0, 3.0]), 0.5, 2.0, 2.0)
     array([-2.,  0.,  2.,  2.])
@@ -86,9 +90,9 @@ def tail_ceiling(x: Floats, level: float, low: float, high: float) -> Floats:
 
 
 def least_over_quantiles(bound: Callable[[float, float], KinfResult], quantiles: Floats) -> CVaRKinfResult:
-    """The least ``bound(q, q)`` over ascending quantiles, ``bound(low, high)`` being below all of those between.
+    """Return the least ``bound(q, q)`` over ascending quantiles; ``bound(low, high)`` is at most each of those between.
 
-    Ranges with the smallest bound are looked at first, and cut in two: when a single q comes first it is the least.
+    The range with the smallest bound is examined first and split in two. When a single q comes first, it is the least.
     """
     steps, converged = 0, True
     waiting: list[tuple[float, int, int, float]] = []

@@ -1,10 +1,10 @@
-"""The density of a reweighted mean, and the tangent of its logarithm, from a kept contour.
+"""Compute the density of a reweighted mean, and the tangent of its logarithm, from a kept contour.
 
-Minus the derivative in m of the crossing integral of :mod:`contour`, n the weight of the data:
+The density is minus the derivative in m of the crossing integral of :mod:`contour`, with n the weight of the data:
 
     f(m) = n/(2 pi i) * integral of  (1 - z m')^(n-1) * prod_i (1 - z x_i')^(-w_i) / (1 - z b')  dz.
 
-The mean is a linear image of the uniform law on a simplex, so by Brunn and Minkowski log f is concave: every tangent
+The mean is a linear image of the uniform law on a simplex, so log f is concave (Brunn and Minkowski), and every tangent
 lies above it.
 """
 
@@ -37,9 +37,9 @@ from dirichlet_bandits.types import Floats
 
 @shared
 def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, float]:
-    """log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
+    """Return log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
 
-    The estimate is that of :func:`contour.evaluate`.
+    The error is estimated as in :func:`contour.evaluate`.
 
     >>> from dirichlet_bandits.numerics.contour import build, make
     >>> contour = make(1)[0]
@@ -48,7 +48,7 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
     >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
     (True, True)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     numbers = contour[NUMBERS]
     unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
@@ -79,7 +79,7 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
         slower += term * WAVES[1, j]
         slow += term * WAVES[2, j]
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
-        # The derivative's integrand has a factor z/(1 - z m') more.
+        # The derivative's integrand has one more factor z/(1 - z m').
         t = y[j] * g
         moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
     if not total > 0.0:
@@ -91,9 +91,9 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
 
 @shared
 def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
-    """log f(m) and its derivative for any values, the bonus among them; slow, and right however few they are.
+    """Return log f(m) and its derivative for any values, including the bonus; slow, but accurate however few there are.
 
-    1/((1 - s a)(1 - s b)) = (1/(1 - s a) - 1/(1 - s b)) / (s (a - b)): the density is n/(high - low) times the
+    1/((1 - s a)(1 - s b)) = (1/(1 - s a) - 1/(1 - s b)) / (s (a - b)), so the density is n/(high - low) times the
     difference of two crossing probabilities, without the lowest value and without the highest. The derivative is a
     difference of densities in the same way.
 
@@ -101,7 +101,7 @@ def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
     >>> abs(log_f - math.log(30 * 0.9**29)) < 1e-10, abs(slope + 29 / 0.9) < 1e-8
     (True, True)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     log_f = _log_difference(values, m)
     without_low, without_high = _log_difference(_without(values, False), m), _log_difference(_without(values, True), m)
@@ -112,7 +112,7 @@ def log_density_anew(values: Floats, m: float) -> tuple[float, float]:
 
 @shared
 def _log_difference(values: Floats, m: float) -> float:
-    """The density as a difference of crossing probabilities; values that are all equal have none away from them."""
+    """Return the log density as a difference of crossing probabilities; if all values are equal, it is -inf."""
     spread = max_of(values) - min_of(values)
     if not spread > 0.0:
         return -math.inf
@@ -125,7 +125,7 @@ def _log_difference(values: Floats, m: float) -> float:
 
 @jit
 def _without(values: Floats, highest: bool) -> Floats:
-    """All but one of the highest or of the lowest values."""
+    """Return all values but one of the highest or of the lowest."""
     k = 0
     for i in range(1, values.size):
         if values[i] > values[k] if highest else values[i] < values[k]:

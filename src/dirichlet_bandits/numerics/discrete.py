@@ -1,6 +1,6 @@
-"""Random variables with finitely many values: binomial laws, and which of several variables is the largest.
+"""Random variables with finitely many values: binomial distributions, and which of several variables is the largest.
 
-Probabilities are sums of positive terms, each right to a few units in its last place however small it is.
+Probabilities are sums of positive terms, each right to a few units in its last place, however small it is.
 """
 
 import math
@@ -12,21 +12,21 @@ import numpy as np
 from dirichlet_bandits.numerics.argmax import product_of_others
 from dirichlet_bandits.types import Floats
 
-_LOG_UNDERFLOW: Final = 690.0  # exp(-690) is 1e-300: what is rarer is left out
+_LOG_UNDERFLOW: Final = 690.0  # exp(-690) is 1e-300; rarer values are left out
 
 
 class Discrete(NamedTuple):
-    """Values, in any order, some of them perhaps equal, and their probabilities."""
+    """A random variable with finitely many values, in any order, and their probabilities; values may repeat."""
 
     values: Floats
     chances: Floats
 
 
 def binomial_law(n: int, p: float) -> tuple[int, Floats]:
-    """Probabilities of consecutive numbers of heads among n coins, and the first of these numbers.
+    """Return the first of some consecutive numbers of heads among n coins, and the probabilities of these numbers.
 
-    By Bernstein's inequality the others have probabilities below 1e-300 together. From the mode on, each probability
-    follows from its neighbour's.
+    By Bernstein's inequality, all other numbers together have a probability below 1e-300. From the mode on, each
+    probability follows from that of its neighbor.
 
     >>> binomial_law(3, 0.5)
     (0, array([0.125, 0.375, 0.375, 0.125]))
@@ -47,13 +47,13 @@ def binomial_law(n: int, p: float) -> tuple[int, Floats]:
 
 
 def discrete_argmax_probabilities(variables: Sequence[Discrete]) -> Floats:
-    """Probability that each of these independent variables is the largest, or is drawn from those that tie for it.
+    """Return the probability that each of these independent variables is the largest, with ties broken at random.
 
-    Ties are broken as if by independent uniform variables: among variables of value v the largest of these wins, so
+    Ties are broken as if by independent uniform variables: among variables of value v, the largest of these wins, so
 
         P(k) = sum over v of  P(X_k = v)  integral over u in [0, 1] of  prod_{j != k} (P(X_j < v) + u P(X_j = v)),
 
-    a polynomial in u, which Gauss's rule integrates exactly.
+    where the integrand is a polynomial in u, which Gauss's rule integrates exactly.
 
     >>> coin, dice = Discrete(np.array([0.0, 1.0]), np.full(2, 1 / 2)), Discrete(np.arange(1.0, 7.0), np.full(6, 1 / 6))
     >>> discrete_argmax_probabilities([coin, coin, dice]).round(6)

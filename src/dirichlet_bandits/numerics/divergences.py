@@ -10,7 +10,7 @@ from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, NEWTON_STEP
 
 
 class Family(IntEnum):
-    """A one-parameter family of laws."""
+    """A one-parameter family of distributions."""
 
     BERNOULLI = 0
     GAUSSIAN = 1
@@ -23,14 +23,14 @@ FAMILIES: Final = {family.name.lower(): int(family) for family in Family}
 
 @jit
 def divergence(family: int, sigma: float, x: float, y: float) -> float:
-    """Divergence d(x, y) between the laws of means x and y of a family; only the Gaussian one has a `sigma`.
+    """Return d(x, y), the divergence between the distributions of means x and y; only the Gaussian one uses `sigma`.
 
     Bernoulli    x log(x/y) + (1-x) log((1-x)/(1-y))
     Gaussian     (x - y)^2 / (2 sigma^2)
     Exponential  x/y - 1 - log(x/y)
     Poisson      y - x + x log(x/y)
 
-    Infinite where the second law gives no mass to what the first one can produce; NaN outside of the domain.
+    It is infinite where the second distribution cannot produce what the first one can, and NaN outside the domain.
 
     >>> divergence(Family.GAUSSIAN, 2.0, 0.0, 4.0)
     2.0
@@ -52,7 +52,7 @@ def divergence(family: int, sigma: float, x: float, y: float) -> float:
             return math.nan
         if x == y:
             return 0.0
-        if x < 0.5 * y:  # (x - y)/y would forget a small x
+        if x < 0.5 * y:  # (x - y)/y would lose a small x
             return x / y - 1.0 - math.log(x / y) if x > 0.0 else math.inf
         return -log1p_minus((x - y) / y) if y > 0.0 else math.inf
     return math.nan
@@ -60,7 +60,7 @@ def divergence(family: int, sigma: float, x: float, y: float) -> float:
 
 @jit
 def divergence_slope(family: int, sigma: float, x: float, y: float) -> float:
-    """Derivative of d(x, y) in y: (y - x) / V(y), where V is the variance as a function of the mean.
+    """Return the derivative of d(x, y) in y: (y - x) / V(y), where V is the variance as a function of the mean.
 
     >>> divergence_slope(Family.GAUSSIAN, 2.0, 0.0, 4.0)
     1.0
@@ -81,21 +81,21 @@ def divergence_slope(family: int, sigma: float, x: float, y: float) -> float:
 
 @jit
 def _poisson(x: float, y: float, move: float) -> float:
-    """Poisson divergence from x to y = x + move. Two make the Bernoulli one: their linear terms cancel."""
+    """Return the Poisson divergence from x to y = x + move. Two make the Bernoulli one, as the linear terms cancel."""
     if x == 0.0 or y == 0.0:
         return move if x == 0.0 else math.inf
-    if y < 0.5 * x:  # move/x would forget a small y
+    if y < 0.5 * x:  # move/x would lose a small y
         return move + x * math.log(x / y)
-    if move / x == math.inf:  # x so small that it does not count
+    if move / x == math.inf:  # x is so small that it does not matter
         return move
     return -x * log1p_minus(move / x)
 
 
 @shared
 def kl_upper(family: int, sigma: float, x: float, level: float) -> float:
-    """Largest mean q >= x of the family with d(x, q) <= level.
+    """Return the largest mean q >= x of the family with d(x, q) <= level.
 
-    Each equation is written in a variable in which it is convex and increasing: Newton's method cannot fail.
+    Each equation is written in a variable in which it is convex and increasing, so Newton's method cannot fail.
 
     >>> kl_upper(Family.GAUSSIAN, 2.0, 1.0, 2.0)
     5.0
@@ -123,7 +123,7 @@ def kl_upper(family: int, sigma: float, x: float, level: float) -> float:
 
 @jit
 def _bernoulli_upper(x: float, level: float) -> float:
-    """Unknown w = log((1-x)/(1-q)): d = (1-x)(w - s) - x (log(q/x) - (q-x)/x), s = 1 - exp(-w)."""
+    """Solve for w = log((1-x)/(1-q)): d = (1-x)(w - s) - x (log(q/x) - (q-x)/x), s = 1 - exp(-w)."""
     if not 0.0 <= x <= 1.0:
         return math.nan
     if x == 1.0 or level == math.inf:
@@ -144,13 +144,13 @@ def _bernoulli_upper(x: float, level: float) -> float:
 
 @jit
 def _poisson_upper(x: float, level: float) -> float:
-    """Unknown y = q/x - 1: d/x = y - log(1+y)."""
+    """Solve for y = q/x - 1: d/x = y - log(1+y)."""
     if x < 0.0:
         return math.nan
     if x == 0.0 or level == math.inf:
         return level
     goal = level / x
-    if goal == math.inf:  # x so small that it does not count
+    if goal == math.inf:  # x is so small that it does not matter
         return level
     y = goal + math.sqrt(goal) * math.sqrt(goal + 2.0)  # an upper bound, from d/x >= y^2 / (2 + 2 y)
     for _ in range(NEWTON_LIMIT):
@@ -163,7 +163,7 @@ def _poisson_upper(x: float, level: float) -> float:
 
 @jit
 def _exponential_upper(x: float, level: float) -> float:
-    """Unknown z = log(q/x): d = exp(-z) - 1 + z."""
+    """Solve for z = log(q/x): d = exp(-z) - 1 + z."""
     if x < 0.0:
         return math.nan
     if x == 0.0 or level == math.inf:

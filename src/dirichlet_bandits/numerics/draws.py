@@ -1,7 +1,8 @@
-"""Exact draws of gamma and beta laws, and of fair coins, from one normal and one exponential variable, or a refusal.
+"""Draw gamma, beta and fair-coin variables exactly from one normal and one exponential variable, or refuse.
 
-An accepted draw has the law, so after a refusal (one in twenty of gamma, up to one in three of beta laws) a draw
-from anywhere else will do. Accepting costs a few multiplications: what depends on the law alone is computed before.
+An accepted draw has the right distribution, so after a refusal (one in twenty for gamma, up to one in three for beta),
+an exact draw by any other method will do. Accepting costs a few multiplications, because what depends on the
+distribution alone is computed beforehand.
 """
 
 import math
@@ -11,21 +12,22 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.types import Floats
 
-_CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: with less, a gamma law lies closer to the beta law than a normal one
+_CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: below it, a gamma distribution is closer to the beta than a normal one
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 @jit
 def gamma_frame(shape: float) -> tuple[float, float]:
-    """The d and c of :func:`gamma_or_nan`; NaN for a shape below 1."""
+    """Return the d and c of :func:`gamma_or_nan`; NaN for a shape below 1."""
     d = shape - 1.0 / 3.0
     return (d, 1.0 / math.sqrt(9.0 * d)) if shape >= 1.0 else (math.nan, math.nan)
 
 
 @jit
 def gamma_or_nan(d: float, c: float, x: float, e: float) -> tuple[float, float]:
-    """A draw of the gamma law of shape d + 1/3 from a normal x and an exponential e, d (1 + c x)^3, or NaN; and what is
-    left of e.
+    """Return a gamma draw of shape d + 1/3 (or NaN) from a normal x and an exponential e, and what is left of e.
+
+    The draw is d (1 + c x)^3.
 
     >>> d, c = gamma_frame(1e12)
     >>> value, left = gamma_or_nan(d, c, x=1.0, e=1.0)
@@ -48,7 +50,7 @@ def gamma_or_nan(d: float, c: float, x: float, e: float) -> tuple[float, float]:
 
 @jit
 def beta_frame(a: float, b: float) -> tuple[float, float, float, float, float]:
-    """What :func:`beta_or_nan` needs to know of a beta law of shapes a and b, at least 1 and not both."""
+    """Return what :func:`beta_or_nan` needs for the beta distribution of shapes a and b, at least 1 and not both 1."""
     n = a + b - 2.0
     m = (a - 1.0) / n
     if m * (1.0 - m) > _CENTRAL_VARIANCE:
@@ -60,23 +62,24 @@ def beta_frame(a: float, b: float) -> tuple[float, float, float, float, float]:
 
 @jit
 def beta_or_nan(laws: Floats, k: int, x: float, e: float) -> tuple[float, float]:
-    """A draw of the beta law framed in ``laws[k]`` from a normal x and an exponential e, or NaN; and what is left of e.
+    """Return a beta draw for ``laws[k]`` (or NaN) from a normal x and an exponential e, and what is left of e.
 
-    A central law is rejected from a normal one. With n = a + b - 2 and the mode m = (a - 1) / n its density at p is
-    proportional to exp(-n d(m, p)), d being the Bernoulli divergence. Pinsker's inequality d(m, p) >= 2 (p - m)^2
-    gives the normal law, and d(m, p) <= (p - m)^2 / (2 v), v the least variance of a coin between m and p, accepts
-    most draws at once.
+    A central beta draw is proposed from a normal law. With n = a + b - 2 and the mode m = (a - 1) / n, its density at p
+    is proportional to exp(-n d(m, p)), where d is the Bernoulli divergence. Pinsker's inequality d(m, p) >= 2 (p - m)^2
+    gives the normal law, and d(m, p) <= (p - m)^2 / (2 v), where v is the least variance of a coin between m and p,
+    accepts most draws at once.
 
-    A skewed law, or its mirror image, has a <= b and is rejected from a gamma law. The tangent of log(1 - p) at
-    t = a / (a + b - 1) bounds the density by that of shape a and rate (b - 1) / (1 - t) = a + b - 1. A draw of that is
-    kept with probability exp(-(b - 1) (-log(1 - u) - u)), where u = (p - t) / (1 - t); the exponent is at most
-    (b - 1) u^2 / (2 (1 - max(u, 0))) in size. So e has to exceed it and the exponent of the gamma draw together.
+    A skewed law, or its mirror image, has a <= b, and its draws are proposed from a gamma law. The tangent of
+    log(1 - p) at t = a / (a + b - 1) bounds the density by that of shape a and rate (b - 1) / (1 - t) = a + b - 1. A
+    draw of that is kept with probability exp(-(b - 1) (-log(1 - u) - u)), where u = (p - t) / (1 - t); the exponent is
+    at most (b - 1) u^2 / (2 (1 - max(u, 0))) in size. So e has to exceed the sum of it and the exponent of the gamma
+    draw.
 
     >>> laws = np.array([beta_frame(4e12, 6e12), beta_frame(9e12, 1e12)])
     >>> round(beta_or_nan(laws, 0, x=1.0, e=1.0)[0], 6), round(beta_or_nan(laws, 1, x=1.0, e=1.0)[0], 6)
     (0.4, 0.9)
 
-    Reference: Ahrens and Dieter, Computing 12, 1974, reject from a normal law as well.
+    Reference: Ahrens and Dieter, Computing 12, 1974, also use a normal proposal.
     """
     side = laws[k, 4]
     if side == 0.0:
@@ -113,43 +116,45 @@ def _central_beta_or_nan(m: float, s: float, x: float, e: float) -> tuple[float,
 
 @shared
 def binomial(n: int, p: float, rng: np.random.Generator) -> int:
-    """Heads among n coins, as NumPy draws them: so long a function that all callers share it."""
+    """Draw the number of heads among n coins with NumPy's method; shared by all callers because its code is long."""
     return rng.binomial(n, p)
 
 
 @jit
 def coins_frame(n: int) -> tuple[float, float]:
-    """The s and 1/M of :func:`coins_or_nan`."""
+    """Return the s and 1/M of :func:`coins_or_nan`."""
     return 0.5 * math.sqrt(n + 1.0), 2.0 / (n + 1.0)
 
 
 @jit
 def coins_or_nan(n: float, s: float, unit: float, x: float, e: float) -> tuple[float, float]:
-    """The number of heads among n fair coins from a normal x and an exponential e, and what is left of e; or NaN and 0,
-    and then :func:`settled_coins` must decide.
+    """Return the heads among n fair coins (or NaN) from a normal x and an exponential e, and what is left of e.
+
+    The result may be NaN and 0, and then :func:`settled_coins` must decide.
 
     With M = (n + 1) / 2 and d the distance of the heads from n/2, one more head changes their probability by the factor
-    (M - c) / (M + c) = exp(-2 artanh(c/M)), c being d + 1/2. So it is proportional to exp(-d^2/M - r), where r is the
-    sum of 2 artanh(c/M) - 2 c/M over the steps from the middle to |d|. These terms are convex in c, and with z = |d|/M
+    (M - c) / (M + c) = exp(-2 artanh(c/M)), where c is d + 1/2. So it is proportional to exp(-d^2/M - r), where r is
+    the sum of 2 artanh(c/M) - 2 c/M over the steps from the middle to |d|. These terms are convex in c, and with
+    z = |d|/M
 
         0 <= r <= M z^4 / (6 (1 - z^2)).
 
-    The heads proposed are the whole number nearest to n/2 + s x, s^2 = M/2. That has probabilities proportional to
+    The proposal is the whole number nearest to n/2 + s x, s^2 = M/2. It has probabilities proportional to
     exp(-d^2/M) I, where I is the integral of exp(-(2 d v + v^2)/M) over |v| <= 1/2, and by Jensen's inequality and
     sinh(z) <= z exp(z^2/6)
 
         -1/(12 M) <= log I <= z^2/6.
 
     So exp(-r - log I - 1/(12 M)) is a probability. Accepted with it, the heads are binomial; about 1/(3 M) are refused.
-    They are if e is not above minus the exponent. Nearly all are accepted because it is above a bound of that; what is
-    left of e above the bound is exponential again, and good for another draw.
+    They are refused if e is not above minus the exponent. Nearly all are accepted because e is above a bound on that;
+    what is left of e above the bound is exponential again, and can be used for another draw.
 
     >>> s, unit = coins_frame(10**12)
     >>> heads, left = coins_or_nan(1e12, s, unit, x=1.0, e=1.0)
     >>> round(heads / 1e12, 7), round(left, 9)
     (0.5000005, 1.0)
 
-    Reference: Devroye (1986), Non-uniform random variate generation, section X.4, rejects from a normal law as well.
+    Reference: Devroye (1986), Non-uniform random variate generation, section X.4, also uses a normal proposal.
     """
     heads = np.floor(0.5 * n + s * x + 0.5)
     d = abs(heads - 0.5 * n)
@@ -160,7 +165,7 @@ def coins_or_nan(n: float, s: float, unit: float, x: float, e: float) -> tuple[f
 
 @jit
 def _bound(d: float, unit: float) -> tuple[float, float]:
-    """Of r + log I + 1/(12 M), where z^2 is at most 1/2 and so 1/(1 - z^2) at most 1 + 2 z^2; and z^2."""
+    """Return a bound on r + log I + 1/(12 M), for z^2 <= 1/2 and so 1/(1 - z^2) <= 1 + 2 z^2; and z^2."""
     main = d * d * unit
     zz = main * unit
     return unit / 12.0 + zz / 6.0 + main * zz * (1.0 / 6.0 + zz / 3.0), zz
@@ -168,10 +173,10 @@ def _bound(d: float, unit: float) -> tuple[float, float]:
 
 @shared
 def settled_coins(n: float, s: float, unit: float, x: float, rng: np.random.Generator) -> float:
-    """The number of heads, or NaN if they are refused, where :func:`coins_or_nan` said NaN for this x.
+    """Return the number of heads, or NaN if they are refused, where :func:`coins_or_nan` returned NaN for this x.
 
-    There e was not above the bound, so it is above some y with probability (exp(-y) - exp(-bound)) / (1 - exp(-bound)).
-    Where z^2 is above 1/2, e had no say.
+    In that case, e was not above the bound, so it is above some y with probability
+    (exp(-y) - exp(-bound)) / (1 - exp(-bound)). Where z^2 is above 1/2, e was not used.
     """
     heads = np.floor(0.5 * n + s * x + 0.5)
     d = abs(heads - 0.5 * n)

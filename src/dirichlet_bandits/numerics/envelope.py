@@ -1,8 +1,8 @@
-"""Draws from a law whose log-density is concave and takes time to compute, most of them without computing it.
+"""Draw from a distribution whose log-density is concave and slow to compute, mostly without computing it.
 
-Tangents of the log-density at a few places lie above it, and are easily drawn from; chords between the places lie
-below it. A draw from the tangents is kept with probability density/tangent, and surely if chord/tangent says so
-already (Gilks and Wild, 1992).
+Tangents of the log-density at a few places lie above it and are easy to draw from, and chords between the places lie
+below it. A draw from the tangents is kept with probability density/tangent. If it would already be kept with
+probability chord/tangent, the density need not be computed (Gilks and Wild, 1992).
 """
 
 import math
@@ -17,20 +17,20 @@ from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR
 _PLACES: Final = (-2.5, -1.5, -0.7, 0.0, 0.7, 1.5, 2.5)  # of the tangents, in standard deviations
 _LAST: Final = len(_PLACES) - 1
 
-# Rows of an envelope, one array as Numba counts references: where tangents touch, log-density and its slope there,
-# where the next tangent takes over, and the mass below the tangents up to there.
+# Rows of an envelope, in one array because Numba counts references: where tangents touch, log-density and its slope
+# there, where the next tangent takes over, and the mass below the tangents up to there.
 _AT, _VALUE, _SLOPE, _END, _MASS = range(5)
 
 
 @jit
 def make_envelopes(n_laws: int) -> np.ndarray:
-    """Room for so many laws."""
+    """Return space for this many distributions."""
     return np.zeros((n_laws, 5, len(_PLACES)))
 
 
 @shared
 def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) -> bool:
-    """Tangents for a kept law; False if it is not known well enough, or no bell of this mean and width.
+    """Fit tangents to a kept distribution; return False if it is inaccurate or not a bell of this mean and width.
 
     >>> from dirichlet_bandits.numerics.characteristic import learn, make_laws
     >>> x, law, envelope = np.linspace(0.0, 1.0, 1000), make_laws(1)[0], make_envelopes(1)[0]
@@ -40,7 +40,7 @@ def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) ->
     >>> abs(draw(envelope, law, np.random.default_rng(0)) - 0.5) < 0.05
     True
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     at, value, slope, end, mass = envelope
     for j in range(_LAST + 1):
@@ -67,7 +67,7 @@ def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) ->
 
 @jit
 def _mass(envelope: np.ndarray, j: int) -> float:
-    """Below the j-th tangent, where it is the lowest."""
+    """Return the mass below the j-th tangent, where it is the lowest."""
     end, slope = envelope[_END], envelope[_SLOPE, j]
     foot = end[j] if j == 0 else end[j - 1]
     height = math.exp(envelope[_VALUE, j] + slope * (foot - envelope[_AT, j]))
@@ -79,7 +79,7 @@ def _mass(envelope: np.ndarray, j: int) -> float:
 
 @jit
 def _inside(envelope: np.ndarray, j: int, share: float) -> float:
-    """Where the j-th tangent has this share of its mass, counted from its foot."""
+    """Return where the j-th tangent has this share of its mass, counted from its foot."""
     end, slope = envelope[_END], envelope[_SLOPE, j]
     if j == 0:
         return end[0] + math.log(share) / slope
@@ -92,9 +92,9 @@ def _inside(envelope: np.ndarray, j: int, share: float) -> float:
 
 @jit
 def draw(envelope: np.ndarray, law: np.ndarray, rng: np.random.Generator) -> float:
-    """A draw from the law for which the envelope was fitted and which is still kept; see :func:`fit`.
+    """Draw from the distribution for which the envelope was fitted, which must still be kept; see :func:`fit`.
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     at, value, slope, mass = envelope[_AT], envelope[_VALUE], envelope[_SLOPE], envelope[_MASS]
     while True:

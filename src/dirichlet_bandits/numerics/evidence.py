@@ -1,4 +1,9 @@
-"""How much the rewards of two arms say against "this arm is no better than that one", for rewards in [0, 1].
+"""Measure the evidence of two arms' rewards against "this arm is no better than that one", for rewards in [0, 1].
+
+An arm's rewards contradict a mean if betting against that mean would have made a fortune. The evidence against "arm b
+is no better than arm a" is the logarithm of the wealth that the best such bets on both arms would have made, for the
+mean at which this wealth is smallest. A bettor who does not know the best bets averages over all of them, which costs
+little. In a fair game, wealth rarely grows large, so large evidence is unlikely at any time if the statement is true.
 
 For arms b and a with n_b and n_a rewards and empirical distributions F_b and F_a,
 
@@ -54,7 +59,9 @@ _HALF_LOG_PI: Final = 0.5 * math.log(math.pi)
 
 @jit
 def portfolio_regret(n: float) -> float:
-    """r(n) = log(sqrt(pi) Gamma(n + 1) / Gamma(n + 1/2)), about log(n)/2 + 0.572: what not knowing the best bet costs.
+    """Return the cost of not knowing the best bet, r(n) = log(sqrt(pi) Gamma(n + 1) / Gamma(n + 1/2)).
+
+    It is about log(n)/2 + 0.572.
 
     >>> round(portfolio_regret(1.0), 12) == round(math.log(2.0), 12), portfolio_regret(0.0)
     (True, 0.0)
@@ -93,8 +100,8 @@ def weighted_evidence(
 ) -> tuple[float, float, float]:
     """Return Z, the mean m of the best arm that attains it, and the derivative of Z in the margin.
 
-    ``mirror`` has 1 - x for the rewards x of the best arm. Weights say how often each value occurs, in any unit; an
-    empty array stands for weights of 1. ``n_best`` and ``n_rival`` are the numbers of rewards.
+    ``mirror`` has 1 - x for the rewards x of the best arm. Weights give how often each value occurs, in any unit; an
+    empty array means that all weights are 1. ``n_best`` and ``n_rival`` are the numbers of rewards.
 
     >>> values, weights = np.array([0.0, 1.0]), np.array([1.0, 3.0])
     >>> z, m, slope = weighted_evidence(1.0 - values, weights, 4.0, values, weights[::-1].copy(), 4.0, 0.0)
@@ -109,7 +116,7 @@ def weighted_evidence(
     if mean_best <= mean_rival - margin:
         return 0.0, mean_best, 0.0
     low, high = max(mean_rival - margin, 0.0), min(mean_best, 1.0 - margin)
-    # The minimum if Kinf were (m - mean)^2 / (2 variance); rewards that are all equal still have a little.
+    # The minimum if Kinf were (m - mean)^2 / (2 variance); rewards that are all equal still get a small variance.
     pull_best = n_best / (spread_best + 1.0 / (n_best + 1.0))
     pull_rival = n_rival / (spread_rival + 1.0 / (n_rival + 1.0))
     m = (pull_best * mean_best + pull_rival * (mean_rival - margin)) / (pull_best + pull_rival)
@@ -129,7 +136,7 @@ def weighted_evidence(
         else:
             low = m
         step = -slope * (m - m_before) / (slope - slope_before)
-        if not low < m + step < high or not abs(slope) < math.inf:  # also if there is no step before
+        if not low < m + step < high or not abs(slope) < math.inf:  # also if there was no step before
             step = 0.5 * (low + high) - m
         # By convexity, Z is above its minimum by no more than its slope times the distance.
         if abs(slope) * (high - low) <= EVIDENCE_ERROR * (1.0 + z) or not low < m + step < high:
@@ -153,10 +160,10 @@ def _mean_and_variance(values: Floats, weights: Floats) -> tuple[float, float]:
 
 
 def grouped(z: Floats, points: int = EVIDENCE_POINTS) -> tuple[Floats, Floats]:
-    """Return rewards in [0, 1] as values and how often each occurs; more than ``points`` rewards share a grid.
+    """Return rewards in [0, 1] as values and how often each occurs; more than ``points`` rewards are put on a grid.
 
     A reward between two points of the grid counts as both, in the proportion that keeps its mean. log(1 - lam (x - m))
-    is concave in x, so this can only make Kinf smaller, for every m: what is proved of Z stays true. Z loses about
+    is concave in x, so this can only make Kinf smaller, for every m, and the claim about Z stays true. Z loses about
     n (lam / points)^2 / 8 per arm, 0.0007 for 100,000 rewards with lam = 1 and 4,096 steps.
 
     >>> grouped(np.array([0.0, 1.0, 1.0]))
@@ -176,4 +183,4 @@ def grouped(z: Floats, points: int = EVIDENCE_POINTS) -> tuple[Floats, Floats]:
 
 
 evidence = entry_point(weighted_evidence)
-"""The same as :func:`weighted_evidence`, for callers in Python."""
+"""The compiled :func:`weighted_evidence`, for callers in Python."""

@@ -1,4 +1,8 @@
-"""A crossing probability from four power sums, with a bound of its error: in most duels that is enough.
+"""Approximate a crossing probability from four power sums, with a bound on the error that decides most duels.
+
+For many rewards, a reweighted mean is nearly normal, and Edgeworth's expansion corrects the normal approximation by the
+third and fourth power sums of the data. Power sums are updated with every reward, so no pass over the data is needed.
+The error is bounded by a proof, so a duel whose uniform variable lies outside the bound is decided exactly.
 
 With a_i = x_i - threshold and S_k = sum_i w_i a_i^k, on the imaginary axis
 
@@ -10,14 +14,14 @@ theorem, |r| <= h_5 u^5. In place of exp(w + r) take 1 + w - h_3^2 u^6/2: that i
 
     P ~ Phi(z) + phi(z) (h_3 He_2(z) - h_4 He_3(z) - h_3^2/2 He_5(z)).
 
-What it leaves out up to some u = U is at most, in modulus and beside exp(-u^2/2),
+Up to some u = U, what it leaves out is at most, in modulus and besides exp(-u^2/2),
 
     |exp(w + r) - exp(w)| + |exp(w) - 1 - w - w^2/2| + |w^2/2 + h_3^2 u^6/2|
         <= exp(h_4 u^4 + h_5 u^5) (h_5 u^5 + |w|^3/6) + |h_3| h_4 u^7 + h_4^2 u^8/2,
 
-and with u <= U in the exponent and once in |w| all that integrates to Gaussian moments. Beyond U the modulus of the
+and with u <= U in the exponent and once in |w|, all that integrates to Gaussian moments. Beyond U, the modulus of the
 product is at most exp(-U^2/2 + h_4 U^4) (u/U)^(-k), k = U^2 - 4 h_4 U^4, because -log(1 + v^2) <= -v^2 + v^4/2 and
-v^2/(1 + v^2) >= v^2 - v^4 and grows with v. So the bound is a proof, not an estimate.
+v^2/(1 + v^2) >= v^2 - v^4 and increases with v. So the bound is a proof, not an estimate.
 """
 
 import math
@@ -27,13 +31,13 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats
 
 _ROOT: Final = math.sqrt(0.5 * math.pi)
-_LEAST: Final = 0.3  # of what is left of the Gaussian's exponent: with less the bound is worth nothing
-_ROUNDING: Final = 1e-11  # of power sums, far above what has been seen
+_LEAST: Final = 0.3  # of what is left of the Gaussian's exponent: with less, the bound is useless
+_ROUNDING: Final = 1e-11  # of power sums, far above what was observed
 
 
 @jit
 def normal_below(z: float) -> float:
-    """The standard normal distribution function.
+    """Return the standard normal distribution function at z.
 
     >>> normal_below(0.0)
     0.5
@@ -43,12 +47,12 @@ def normal_below(z: float) -> float:
 
 @jit
 def expansion_error(h3: float, h4: float, h5: float) -> float:
-    """Bound of the error of :func:`expanded_crossing`, also if the arguments are larger than the true ones.
+    """Return a bound on the error of :func:`expanded_crossing`, valid also for arguments larger than the true ones.
 
     >>> expansion_error(0.01, 1e-3, 1e-5) < 3e-4, expansion_error(0.1, 0.1, 0.1)
     (True, inf)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     far = 5.5 if h4 < 1e-3 else 4.5 if h4 < 5e-3 else 4.0
     square = far * far
@@ -72,7 +76,7 @@ def expansion_error(h3: float, h4: float, h5: float) -> float:
 def more_powers(
     p1: float, p2: float, p3: float, p4: float, d: float, weight: float
 ) -> tuple[float, float, float, float]:
-    """Sums of the first four powers with one number d more (weight 1), or less (-1).
+    """Return the sums of the first four powers after adding the number d (weight 1) or removing it (weight -1).
 
     >>> more_powers(1.0, 1.0, 1.0, 1.0, 2.0, 1.0)
     (3.0, 5.0, 9.0, 17.0)
@@ -83,7 +87,7 @@ def more_powers(
 
 @jit
 def moved_sums(n: float, p1: float, p2: float, p3: float, p4: float, d: float) -> tuple[float, float, float, float]:
-    """Sums of the first four powers of n numbers, each less d, from those of the numbers themselves.
+    """Return the sums of the first four powers of n numbers, each reduced by d, from the sums of the numbers.
 
     >>> moved_sums(2.0, 4.0, 10.0, 28.0, 82.0, 1.0)  # 1 and 3 become 0 and 2
     (2.0, 4.0, 8.0, 16.0)
@@ -96,7 +100,7 @@ def moved_sums(n: float, p1: float, p2: float, p3: float, p4: float, d: float) -
 
 @jit
 def held_error(held: Floats, h3: float, h4: float, h5: float) -> float:
-    """A bound like :func:`expansion_error`, computed for somewhat larger arguments and held while these are larger.
+    """Return a bound like :func:`expansion_error`, computed for larger arguments and reused while they stay larger.
 
     >>> import numpy as np
     >>> held = np.full(4, np.nan)
@@ -111,8 +115,9 @@ def held_error(held: Floats, h3: float, h4: float, h5: float) -> float:
 
 @jit
 def expanded_crossing(s1: float, s2: float, s3: float, s4: float, largest: float, held: Floats) -> tuple[float, float]:
-    """P(sum_i a_i G_i >= 0), G_i ~ Gamma(w_i, 1), from S_k = sum_i w_i a_i^k and max|a_i|; and a bound of its error,
-    with four numbers held for the next time, NaN at first.
+    """Return P(sum_i a_i G_i >= 0), G_i ~ Gamma(w_i, 1), from S_k = sum_i w_i a_i^k and max|a_i|; and an error bound.
+
+    ``held`` keeps four numbers for the next call, NaN at first.
 
     >>> import numpy as np
     >>> a = np.linspace(-1.0, 1.0, 2001)

@@ -1,7 +1,7 @@
-"""Rewards in [0, 1] counted on a grid: what the evidence between arms costs does not grow with their number.
+"""Count rewards in [0, 1] on a grid, so that the cost of the evidence between arms does not grow with their number.
 
 A reward between two points of the grid counts as both, in the proportion that keeps its mean, as in
-``numerics/evidence.py``: the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm. Rewards of 0
+``numerics/evidence.py``. So the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm. Rewards of 0
 and 1, and all multiples of 1 / POINTS, are counted exactly.
 """
 
@@ -18,7 +18,7 @@ POINTS: Final = 64
 
 @jit
 def new_grid(n_arms: int) -> Floats:
-    """Return the weights of the points of each arm, a row each: no rewards yet."""
+    """Return the weights of the grid points, one row per arm, before the first reward."""
     return np.zeros((n_arms, POINTS + 1))
 
 
@@ -49,7 +49,7 @@ def grid_evidence(best: Floats, n_best: float, rival: Floats, n_rival: float, ma
 
 @jit
 def _used(weights: Floats, mirrored: bool) -> tuple[Floats, Floats]:
-    """Return the points that have a weight, mirrored if they are those of the better arm, and their weights."""
+    """Return the points that have a weight, mirrored for the better arm, and their weights."""
     points, found, n = np.empty(weights.size), np.empty(weights.size), 0
     for i in range(weights.size):
         if weights[i] > 0.0:

@@ -1,9 +1,9 @@
-"""Kinf: how far an empirical law is from the laws of larger mean and bounded support; the index it gives.
+"""Kinf: how far an empirical distribution is from those of larger mean and bounded support, and the resulting index.
 
     Kinf(F, q; upper) = max over lam in [0, 1/(upper - q)] of  mean_i log(1 - lam (X_i - q))
 
 The mean of the data and the target q can be arbitrarily close, so nothing here subtracts two quantities of
-first order: offsets are summed exactly and logarithms enter through log(1+y) - y.
+first order: offsets are summed exactly, and logarithms enter through log(1+y) - y.
 """
 
 import math
@@ -20,7 +20,7 @@ from dirichlet_bandits.validation import finite_array, finite_number, positive_w
 
 
 class KinfResult(NamedTuple):
-    """The value of Kinf, the multiplier lam that attains it, and the solver's evidence."""
+    """Kinf: its value, the multiplier lam that attains it, and whether the solver converged."""
 
     value: float
     multiplier: float
@@ -29,10 +29,10 @@ class KinfResult(NamedTuple):
 
 
 def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | None = None) -> KinfResult:
-    """Smallest divergence from the empirical law to a law on (-inf, upper] whose mean is at least the target.
+    """Return the smallest divergence from the data to a distribution on (-inf, upper] whose mean reaches the target.
 
     Kinf = max over lam in [0, 1/(upper - target)] of the (weighted) mean of log(1 - lam (x - target)). It is
-    0 when the mean already reaches the target, and infinite when no law below `upper` can reach it.
+    0 if the mean already reaches the target, and infinite if no distribution below `upper` can reach it.
 
     >>> round(kinf([0, 0, 1, 0], target=0.5, upper=1).value, 15)  # the Bernoulli divergence d(1/4, 1/2)
     0.130812035941137
@@ -50,17 +50,17 @@ def kinf(values: ArrayLike, target: float, upper: float, weights: ArrayLike | No
     w = positive_weights("weights", weights, x.size)
     if w.size:
         w = np.ldexp(w, -math.frexp(w.max())[1])  # exact, and no sum of weights overflows
-        x, w = x[w > 0.0], w[w > 0.0]  # a weight 1e308 times smaller than another one changes nothing
+        x, w = x[w > 0.0], w[w > 0.0]  # a weight 1e308 times smaller than another one has no effect
     value, multiplier, iterations, converged = _kinf_weighted(x, w, q, top, 0.0)
     return KinfResult(float(value), float(multiplier), int(iterations), bool(converged))
 
 
 @jit
 def kinf_dual(values: np.ndarray, target: float, upper: float, guess: float) -> tuple[float, float, int, bool]:
-    """Kinf of unweighted data for compiled callers: value, multiplier, iterations, converged.
+    """Return Kinf of unweighted data for compiled callers: value, multiplier, iterations, converged.
 
-    `guess` is a multiplier to start from, for instance that of the round before; 0, negative or NaN for none.
-    A bad guess costs iterations, never the answer.
+    `guess` is a multiplier to start from, for instance that of the previous round; 0, negative or NaN for none.
+    A bad guess costs iterations but never changes the result.
 
     >>> value, multiplier, iterations, converged = kinf_dual(np.array([0.0, 0.0, 1.0, 0.0]), 0.5, 1.0, 0.0)
     >>> round(value, 15), converged
@@ -75,9 +75,9 @@ def kinf_dual(values: np.ndarray, target: float, upper: float, guess: float) -> 
 def kinf_weighted(
     values: np.ndarray, weights: np.ndarray, target: float, upper: float, guess: float
 ) -> tuple[float, float, int, bool]:
-    """Kinf of weighted data for compiled callers (an empty `weights`: all 1); see :func:`kinf_dual`.
+    """Return Kinf of weighted data for compiled callers (an empty `weights`: all 1); see :func:`kinf_dual`.
 
-    In units of upper - target put u = x - target, v = upper - x = 1 - u and lam = 1/(1 + e): the constraint
+    In units of upper - target, put u = x - target, v = upper - x = 1 - u and lam = 1/(1 + e), so the constraint
     on lam is e >= 0. With gap = -mean(u), the slope vanishes where  excess(e) = mean u^2/(e + v) - gap  does.
 
     >>> round(kinf_weighted(np.array([0.0, 1.0]), np.array([3.0, 1.0]), 0.5, 1.0, 0.0)[0], 15)
@@ -104,9 +104,9 @@ def kinf_weighted(
             v_least, w_least = v, w / total
     if not v_least >= 0.0:
         return math.nan, math.nan, 0, False
-    # The largest observation alone keeps e above this bound; positive when that observation is at `upper`.
+    # The largest observation alone keeps e above this bound, which is positive if that observation is at `upper`.
     low = (w_least - v_least) / (1.0 - w_least) if v_least < w_least < 1.0 else 0.0
-    # No guess: the multiplier of the parabola that touches the dual function at 0.
+    # Without a guess, start from the multiplier of the parabola that touches the dual function at 0.
     e = 1.0 / (guess * width) - 1.0 if guess > 0.0 else second / total / gap - 1.0
     e = e if e < math.inf else low
     highest = second / total / gap  # mean u^2/(e + v) is at most mean u^2/e
@@ -126,7 +126,7 @@ class _Dual(NamedTuple):
 
 @jit
 def _excess(values: np.ndarray, weights: np.ndarray, dual: _Dual, e: float) -> tuple[float, float]:
-    """The excess at e, and the Newton step there on the convex c - harmonic mean(c - u), c = 1 + e."""
+    """Return the excess at e, and the Newton step there on the convex c - harmonic mean(c - u), c = 1 + e."""
     target, upper, gap, total = dual
     width = upper - target
     slope = 0.0
@@ -158,11 +158,12 @@ def _stationary(
     v_least: float,
     start: float,
 ) -> tuple[float, int, bool]:
-    """The e >= low where the excess vanishes, or low if it is negative already there; iterations; converged.
+    """Return the e >= low where the excess vanishes, or low if it is negative already there; iterations; converged.
 
-    Newton on a convex decreasing function: from the left it climbs to the root without passing it, from the
-    right it jumps to the left of it. Only the jump can leave the bracket. Where one value at the target has almost all
-    of the weight, the climb is slow; then the bracket is also cut in ratio. No root lies above ``highest``.
+    This is Newton's method on a convex decreasing function: from the left, it climbs to the root without passing it;
+    from the right, it jumps to the left of it. Only the jump can leave the bracket. Where one value at the target has
+    almost all of the weight, the climb is slow, so we also split the bracket at its geometric mean. No root lies above
+    ``highest``.
     """
     high = math.inf
     e = start
@@ -177,13 +178,13 @@ def _stationary(
             low, low_seen = e, True
         else:
             high = e
-        # A step that doubles e is the sign of a long climb: leap, the bracket will catch us.
+        # A step that doubles e indicates a long climb, so take a larger one; the bracket limits the damage.
         e += 4.0 * step if step > 0.5 * (e + v_least) and high == math.inf else step
         if iteration >= NEWTON_PATIENCE and iteration % 2 == 0 and low_seen:
             high = min(high, max(highest, 2.0 * low + v_least))
             e = math.sqrt((low + v_least) * (high + v_least)) - v_least
         if not low < e < high:
-            # Unseen lower end: look there first, it may be the answer. Otherwise cut the bracket in ratio.
+            # If the lower end was not evaluated, try it first: it may be the answer. Else take the geometric mean.
             e = math.sqrt((low + v_least) * (high + v_least)) - v_least if low_seen else low
             if low_seen and not low < e < high:
                 return low, iteration, True
@@ -192,10 +193,10 @@ def _stationary(
 
 @jit
 def _dual_value(values: np.ndarray, weights: np.ndarray, dual: _Dual, e: float) -> float:
-    """Mean of log(1 - lam u) at lam = 1/(1+e), by whichever of two equal sums loses fewer digits.
+    """Return the mean of log(1 - lam u) at lam = 1/(1+e), by whichever of two equal sums loses fewer digits.
 
-    Either directly, or as  lam * gap + mean(log(1+y) - y)  with y = -lam u, which keeps every digit when Kinf
-    is tiny.
+    It is computed either directly, or as  lam * gap + mean(log(1+y) - y)  with y = -lam u, which keeps every digit when
+    Kinf is tiny.
     """
     target, upper, gap, total = dual
     width = upper - target
@@ -222,11 +223,11 @@ def _dual_value(values: np.ndarray, weights: np.ndarray, dual: _Dual, e: float) 
 
 @shared
 def kl_ucb_index(values: np.ndarray, level: float, upper: float, guess: float) -> tuple[float, float, int, bool]:
-    """The largest target q with Kinf(F, q; upper) <= level: index, dual point c, iterations, converged.
+    """Return the largest target q with Kinf(F, q; upper) <= level: index, dual point c, iterations, converged.
 
     With c = q + 1/lam >= upper and H(c) the harmonic mean of c - x, q = c - H(c) and Kinf is
-    mean log(c - x) - log H(c): one equation in c. If even c = upper gives less than the level, the multiplier
-    is at its end and q = upper - exp(mean log(upper - x) - level). `guess` is a c to start from; NaN or below
+    mean log(c - x) - log H(c), which is one equation in c. If even c = upper gives less than the level, the multiplier
+    is at its upper limit and q = upper - exp(mean log(upper - x) - level). `guess` is a c to start from; NaN or below
     upper for none.
 
     >>> q, c, iterations, converged = kl_ucb_index(np.array([0.0, 0.0, 1.0, 0.0]), 0.13081203594114, 1.0, 0.0)
@@ -291,7 +292,7 @@ def kl_ucb_index(values: np.ndarray, level: float, upper: float, guess: float) -
 
 @jit
 def _harmonic(values: np.ndarray, upper: float, width: float, e: float) -> tuple[float, float, float]:
-    """With y = (v - 1)/(1 + e): mean of log(1+y) - y, mean of 1/(1+y) less 1, variance of 1/(1+y)."""
+    """With y = (v - 1)/(1 + e), return the mean of log(1+y) - y, the mean of 1/(1+y) minus 1, and its variance."""
     curved = 0.0
     rise = 0.0
     square = 0.0

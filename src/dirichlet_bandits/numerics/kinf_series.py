@@ -1,15 +1,20 @@
-"""Kinf again and again, for data that grow slowly, at a cost that does not grow with them.
+"""Compute Kinf repeatedly, for data that grow slowly, at a cost that does not grow with the data.
 
-Shift the data by a reference and measure them in units of its distance to the bound, primes for such values. With
-lam = z/(1 - z q') Kinf's dual problem becomes
+The dual problem of Kinf depends on the data only through one function of one variable, which is the same for all
+targets. Near a point, this function is a power series whose coefficients are power sums of the data. A new observation
+updates a few sums, and Kinf for a nearby target takes a few Newton steps on the series. A bound on the remainder of the
+series shows when the data must be read again.
+
+Shift the data by a reference and measure them in units of its distance to the bound, with primes for such values. With
+lam = z/(1 - z q'), the dual problem of Kinf becomes
 
     n Kinf(F, q) = max over z in [0, 1] of  G(z) - n log(1 - z q'),      G(z) = sum_i log(1 - z x_i'),
 
-where G does not know the target q. Near z_0, with u_i = x_i'/(1 - z_0 x_i'), it is a power series,
+where G does not depend on the target q. Near z_0, with u_i = x_i'/(1 - z_0 x_i'), it is a power series,
 
     G(z_0 + d) = G(z_0) - sum_k S_k d^k/k,      S_k = sum_i u_i^k,
 
-and a new observation adds to a few power sums. What is left out of the series is at most
+and a new observation adds to a few power sums. The remainder of the series is at most
 S_K |d|^(K+1) max|u| / ((K+1) (1 - |d| max|u|)) for even K.
 """
 
@@ -23,7 +28,7 @@ from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
 from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 
 _TERMS: Final = 12
-_ROUNDS: Final = 12  # Newton steps before the caller is sent to solve the problem from scratch
+_ROUNDS: Final = 12  # Newton steps before the caller has to solve the problem from scratch
 
 # An expansion is one row: these numbers, then the power sums.
 _KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(9)
@@ -31,13 +36,13 @@ _KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = ran
 
 @jit
 def make_expansions(n_laws: int) -> np.ndarray:
-    """Room for so many laws, of nothing yet."""
+    """Return space for this many expansions, all empty."""
     return np.zeros((n_laws, _SUMS + _TERMS))
 
 
 @shared
 def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual: float) -> None:
-    """The power sums of the data at the dual point c = q + 1/lam of some target, infinite for their mean.
+    """Compute the power sums of the data at the dual point c = q + 1/lam of a target q (infinite for their mean).
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
     >>> expand(expansion, x, 0.25, 1.0, 1.5)
@@ -45,10 +50,10 @@ def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual
     >>> round(value / 4, 12), error < 1e-10
     (0.130812035941, True)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     expansion[:] = 0.0
-    expansion[_LIMIT] = 2 * x.size  # rounding must not pile up
+    expansion[_LIMIT] = 2 * x.size  # rounding errors must not accumulate
     expansion[_REFERENCE], expansion[_UNIT] = mean, upper - mean
     expansion[_CENTRE] = expansion[_LAST] = (upper - mean) / (dual - mean)
     for value in x:
@@ -57,7 +62,7 @@ def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual
 
 @jit
 def add(expansion: np.ndarray, x: float) -> None:
-    """One more observation."""
+    """Add one more observation."""
     shifted = (x - expansion[_REFERENCE]) / expansion[_UNIT]
     left = 1.0 - expansion[_CENTRE] * shifted
     u = shifted / left
@@ -72,7 +77,7 @@ def add(expansion: np.ndarray, x: float) -> None:
 
 @jit
 def follow(expansion: np.ndarray, x: np.ndarray) -> bool:
-    """Tell it the observations that it does not know yet; False if it is to be made anew, there being too many."""
+    """Add the observations that the expansion does not have yet; return False if there are too many of them."""
     known = int(expansion[_KNOWN])
     if not x.size <= expansion[_LIMIT] or 4 * (x.size - known) > x.size:
         return False
@@ -83,7 +88,7 @@ def follow(expansion: np.ndarray, x: np.ndarray) -> bool:
 
 @jit
 def _series(expansion: np.ndarray, z: float) -> tuple[float, float, float]:
-    """G and its first two derivatives at z."""
+    """Return G and its first two derivatives at z."""
     d = z - expansion[_CENTRE]
     value = first = second = 0.0
     for k in range(_TERMS, 0, -1):
@@ -96,7 +101,7 @@ def _series(expansion: np.ndarray, z: float) -> tuple[float, float, float]:
 
 @jit
 def _left_out(expansion: np.ndarray, z: float) -> float:
-    """A bound of what the series leaves out at z."""
+    """Return a bound on the remainder of the series at z."""
     reach = abs(z - expansion[_CENTRE]) * expansion[_LARGEST]
     if not reach < 0.5:
         return math.inf
@@ -106,11 +111,11 @@ def _left_out(expansion: np.ndarray, z: float) -> float:
 
 @jit
 def kinf_near(expansion: np.ndarray, target: float) -> tuple[float, float, float]:
-    """n Kinf for a target above the data's mean, its slope in the target, and a bound of its error.
+    """Return n Kinf for a target above the data's mean, its slope in the target, and a bound on its error.
 
-    Newton's method for the zero of  h(z) = G'(z) (1 - z q') + n q'.
+    Newton's method finds the zero of  h(z) = G'(z) (1 - z q') + n q'.
 
-    Reference: the head of this file; see :func:`expand`.
+    Reference: the docstring of this module; see :func:`expand`.
     """
     n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
     q = (target - expansion[_REFERENCE]) / unit
@@ -131,10 +136,10 @@ def kinf_near(expansion: np.ndarray, target: float) -> tuple[float, float, float
 
 @jit
 def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
-    """The largest target with n Kinf <= level, and a bound of the error of n Kinf there.
+    """Return the largest target with n Kinf <= level, and a bound on the error of n Kinf there.
 
     The best z for a target is  q' = P/(n + z P)  with P = -G'(z), where  n Kinf = G(z) + n log(1 + z P/n).  Its root is
-    nearly linear in z. Beyond z = 1 the multiplier is at its end, and n Kinf = G(1) - n log(1 - q').
+    nearly linear in z. Beyond z = 1, the multiplier is at its upper limit, and n Kinf = G(1) - n log(1 - q').
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
     >>> expand(expansion, x, 0.25, 1.0, 1.5)
@@ -142,7 +147,7 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
     >>> round(q, 10), error < 1e-10
     (0.5, True)
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
     for _ in range(_ROUNDS):
@@ -167,7 +172,7 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
 def kinf_incremental(
     expansion: np.ndarray, x: np.ndarray, mean: float, target: float, upper: float
 ) -> tuple[float, float]:
-    """Kinf of data x and its multiplier up to rounding, from their expansion; made anew where that does not reach.
+    """Return Kinf of data x and its multiplier up to rounding, from their expansion, which is rebuilt when needed.
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
     >>> for target in (0.5, 0.5):  # from the data, from the expansion
@@ -175,7 +180,7 @@ def kinf_incremental(
     0.130812035941
     0.130812035941
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     if mean >= target:
         return 0.0, 0.0
@@ -190,7 +195,7 @@ def kinf_incremental(
 
 @shared
 def kl_ucb_incremental(expansion: np.ndarray, x: np.ndarray, mean: float, level: float, upper: float) -> float:
-    """The largest target with n Kinf <= level for data x, up to rounding, in the same way.
+    """Return the largest target with n Kinf <= level for data x, up to rounding, like :func:`kinf_incremental`.
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
     >>> for level in (4 * 0.130812035941137, 4 * 0.130812035941137):
@@ -198,7 +203,7 @@ def kl_ucb_incremental(expansion: np.ndarray, x: np.ndarray, mean: float, level:
     0.5
     0.5
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     if follow(expansion, x):
         value, error = index_near(expansion, level)

@@ -1,24 +1,26 @@
-"""Which of several independent variables is the largest, where all have log-concave densities of one known family?
+"""Compute the probability that each of several independent variables with log-concave densities is the largest.
+
+All variables belong to one family, and each is given by two parameters.
 
     P(X_k is the largest) = integral of  f_k(v)  prod_{j != k} F_j(v)  dv
 
 On a panel of Gauss-Legendre nodes, each density is the polynomial through its values, and its integral from the left
 gives the distribution function, so no incomplete beta or gamma function is evaluated. Panels go from left to right and
-are shared by all variables. On a panel with centre c, all logarithms of densities have the form
+are shared by all variables. On a panel with center c, all logarithms of densities have the form
 
     log f(c + t) = log f(c) + alpha t - beta u(t),
 
-where u depends on the family and on c only: one exponential function per variable and node is left.
+where u depends on the family and on c only, so one exponential function per variable and node is left.
 
 Constants of the densities cancel. With F_j = C_j / Z_j, where C_j is the integral of the unnormalized density and Z_j
 the whole of it, each of the integrals above has the denominator prod_j Z_j.
 
-Which panels count follows from the logarithms. The integrand for k is log-concave, as all of its factors are, and near
+Which panels matter follows from the logarithms. The integrand for k is log-concave, as all of its factors are, and near
 
     H_k(v) = log f_k(v) - log max f_k  +  sum over j with v < mode_j of  log f_j(v) - log max f_j.
 
-Where H_k is far below its maximum, the integrand for k is left out, and where a density is far below what its integral
-has to be compared with, the density is.
+Where H_k is far below its maximum, the integrand for k is left out. Where a density is far below what its integral
+is compared with, the density is left out.
 
 Reference: Clenshaw and Curtis, A method for numerical integration on an automatic computer (1960), for the integral of
 an interpolating polynomial as a product with a fixed matrix; An, Logconcavity versus logconvexity (1998).
@@ -43,10 +45,10 @@ LOG_INVERSE_GAMMA: Final = 3
 """The logarithm of total / G, where G is a Gamma variable: total and shape."""
 
 FALL: Final = 42.0
-"""Where the logarithm of a log-concave integrand is so far below its maximum, the rest is below the last bit."""
+"""Where the logarithm of a log-concave integrand is this far below its maximum, the rest is below the last bit."""
 
 UNDERFLOW: Final = 700.0
-"""Logarithms below minus this are those of 0: double precision ends at exp(-745)."""
+"""Logarithms below minus this count as those of 0: double precision ends at exp(-745)."""
 
 PANEL_LOG_RANGE: Final = 2.0
 """Change of a density's logarithm over half a panel. The polynomial through 16 values of exp(2 t) is right to 1e-12 of
@@ -58,7 +60,7 @@ _SEARCHES: Final = 5  # steps of bisection: limits may be a few percent too wide
 
 
 def _rule() -> tuple[Floats, Floats, Floats]:
-    """Nodes and weights on [-1, 1], and the matrix that integrates from -1: one row per value, one column per node."""
+    """Return nodes and weights on [-1, 1], and the matrix of integrals from -1: a row per value, a column per node."""
     legendre = np.polynomial.legendre
     nodes, weights = legendre.leggauss(_NODES)
     coefficients = np.linalg.inv(legendre.legvander(nodes, _NODES - 1))
@@ -71,7 +73,7 @@ _X, _WEIGHTS, _INTEGRATE = _rule()
 
 @jit
 def mode(kind: int, first: float, second: float) -> tuple[float, float]:
-    """Where the density is largest, and the width there: 1 / sqrt(-(log f)'')."""
+    """Return where the density is largest, and its width there: 1 / sqrt(-(log f)'')."""
     if kind == NORMAL:
         return first, second
     if kind == LOGIT_BETA:
@@ -83,11 +85,11 @@ def mode(kind: int, first: float, second: float) -> tuple[float, float]:
 
 @jit
 def fall(kind: int, first: float, second: float, t: float) -> float:
-    """By how much the logarithm of the density is smaller at a distance t from the mode."""
+    """Return by how much the logarithm of the density is smaller at a distance t from the mode."""
     if kind == NORMAL:
         return 0.5 * (t / second) ** 2
     if kind == LOGIT_BETA:
-        if first > second:  # the law of 1 - x: a share below 1/2 loses no digits
+        if first > second:  # the distribution of 1 - x: a share below 1/2 loses no digits
             first, second, t = second, first, -t
         if t > 700.0:
             return second * t
@@ -99,7 +101,7 @@ def fall(kind: int, first: float, second: float, t: float) -> float:
 
 @jit
 def slope(kind: int, first: float, second: float, t: float) -> float:
-    """Derivative of the logarithm of the density at a distance t from the mode."""
+    """Return the derivative of the logarithm of the density at a distance t from the mode."""
     if kind == NORMAL:
         return -t / second**2
     if kind == LOGIT_BETA:
@@ -111,7 +113,7 @@ def slope(kind: int, first: float, second: float, t: float) -> float:
 
 @jit
 def _half_width(kind: int, first: float, second: float, t: float) -> float:
-    """Half the width of a panel that begins at a distance t from the mode, as far as this density is concerned."""
+    """Return half the width of a panel that begins at a distance t from the mode, if only this density mattered."""
     steep, free = abs(slope(kind, first, second, t)), 1.0
     if kind == NORMAL:
         curvature, free = 1.0 / second**2, math.inf
@@ -123,7 +125,7 @@ def _half_width(kind: int, first: float, second: float, t: float) -> float:
             curvature, grows = first * math.exp(t), True
         else:
             curvature, grows = second * math.exp(-t), False
-        # A tail where the curvature is negligible, and stays so, is an exponential function.
+        # A tail whose curvature is negligible, and stays so, is an exponential function.
         if curvature < PANEL_NEGLIGIBLE:
             free = max(1.0, min(_LARGEST, 0.5 * math.log(PANEL_NEGLIGIBLE / curvature) if grows else math.inf))
     # The half width h at which steep h + curvature h^2 is the limit.
@@ -132,9 +134,9 @@ def _half_width(kind: int, first: float, second: float, t: float) -> float:
 
 @jit
 def _distance(kind: int, first: float, second: float, width: float, drop: float) -> float:
-    """How far from the mode the logarithm of the density has fallen by this much, or a little more.
+    """Return how far from the mode the logarithm of the density has fallen by this much, or a little more.
 
-    The sign of ``width`` says on which side.
+    The sign of ``width`` gives the side.
     """
     t = width
     while fall(kind, first, second, t) < drop:
@@ -153,7 +155,7 @@ def _distance(kind: int, first: float, second: float, width: float, drop: float)
 
 @jit
 def _height(kind: int, first: Floats, second: Floats, modes: Floats, k: int, v: float) -> float:
-    """The concave function H_k at v; see the head of this file."""
+    """Return the concave function H_k at v; see the docstring of this module."""
     height = -fall(kind, first[k], second[k], v - modes[k])
     for j in range(modes.size):
         if j != k and v < modes[j]:
@@ -163,7 +165,7 @@ def _height(kind: int, first: Floats, second: Floats, modes: Floats, k: int, v: 
 
 @jit
 def _summit(kind: int, first: Floats, second: Floats, modes: Floats, k: int) -> tuple[float, float]:
-    """About where H_k is largest, and its value there, which is at most 1 below the maximum."""
+    """Return approximately where H_k is largest, and its value there, which is at most 1 below the maximum."""
     low, high = modes[k], modes.max()
     at = low
     while True:
@@ -184,7 +186,7 @@ def _summit(kind: int, first: Floats, second: Floats, modes: Floats, k: int) -> 
 
 @jit
 def _limits(kind: int, first: Floats, second: Floats, modes: Floats, widths: Floats) -> tuple[Floats, Floats, Floats]:
-    """Between which points each density counts, and where each integral has its right end; -inf: it is 0."""
+    """Return the points between which each density matters, and the right end of each integral; -inf if it is 0."""
     n = modes.size
     begin, end, last, left, tops = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for k in range(n):
@@ -212,7 +214,7 @@ def _limits(kind: int, first: Floats, second: Floats, modes: Floats, widths: Flo
 def _where_lower(
     kind: int, first: Floats, second: Floats, modes: Floats, k: int, near: float, far: float, level: float
 ) -> float:
-    """A point between ``near`` and ``far``, close to the place where H_k falls below this level, on the far side."""
+    """Return a point near the place between ``near`` and ``far`` where H_k falls below this level, on the far side."""
     for _ in range(_SEARCHES):
         middle = 0.5 * (near + far)
         if _height(kind, first, second, modes, k, middle) < level:
@@ -224,14 +226,14 @@ def _where_lower(
 
 @shared
 def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
-    """Probability that each of several independent variables of one family is the largest, from their parameters.
+    """Return the probability that each of several independent variables of one family is the largest.
 
-    The sum is 1 up to the error of the quadrature, which a caller can so check.
+    The sum is 1 up to the error of the quadrature, so a caller can check it.
 
     >>> log_concave_argmax(NORMAL, np.array([0.0, 0.0, 3.0]), np.array([1.0, 1.0, 0.5])).round(6)
     array([0.003659, 0.003659, 0.992682])
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     n = first.size
     modes, widths = np.empty(n), np.empty(n)
@@ -278,7 +280,7 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
 
 @jit
 def _shared_part(kind: int, centre: float, half: float, t: Floats, u: Floats) -> None:
-    """What the logarithms of all densities have in common on a panel: t and u(t) at its nodes."""
+    """Compute what the logarithms of all densities have in common on a panel: t and u(t) at its nodes."""
     p = 1.0 / (1.0 + math.exp(min(abs(centre), 700.0)))
     for i in range(_NODES):
         t[i] = half * _X[i]
@@ -300,7 +302,7 @@ def _tabulate(
     active: bool,
     density: Floats,
 ) -> None:
-    """The density at the nodes of a panel; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1.
+    """Tabulate the density at a panel's nodes; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1.
 
     The ``bell`` is given by its two parameters, its mode and its width.
     """

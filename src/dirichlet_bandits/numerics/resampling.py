@@ -1,8 +1,8 @@
-"""Reweighted means of an arm's rewards in law, without a weight for each of them.
+"""Draw reweighted means of an arm's rewards from their distribution, without drawing one weight per reward.
 
 Split a sample with Dirichlet weights into two groups. Each group's own reweighted mean is independent of its weight,
-which is a gamma variable of the group's size. So all old rewards enter by two draws: their mean, whose law is kept,
-and their weight. New rewards come one by one, and are counted among the old ones when that has become cheaper.
+which is a gamma variable of the group's size. So all old rewards enter by two draws: their mean, whose distribution is
+kept, and their weight. New rewards are drawn one by one, and join the old ones when that has become cheaper.
 """
 
 import math
@@ -19,8 +19,11 @@ from dirichlet_bandits.types import Floats, Ints
 
 
 class Groups(NamedTuple):
-    """The old rewards of each arm: the law of their reweighted mean, their number (0 where no law is known), and the
-    exponentials that new ones have cost since. ``bonus`` is counted among the old rewards, if there is one."""
+    """The old rewards of each arm, summarized by the distribution of their reweighted mean.
+
+    ``old`` is their number (0 where no distribution is known), and ``paid`` is the number of exponentials that new
+    rewards have cost since. ``bonus`` is counted among the old rewards, if there is one.
+    """
 
     bonus: Floats
     laws: Floats
@@ -31,14 +34,14 @@ class Groups(NamedTuple):
 
 @shared
 def make_groups(n_arms: int, bonus: Floats) -> Groups:
-    """No old rewards."""
+    """Return groups without old rewards."""
     old, paid = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     return Groups(bonus, make_laws(n_arms), make_envelopes(n_arms), old, paid)
 
 
 @jit_sum
 def squares_about(x: Floats, centre: float) -> float:
-    """Sum of squared distances."""
+    """Return the sum of squared distances to the center."""
     total = 0.0
     for i in range(x.size):
         total += (x[i] - centre) * (x[i] - centre)
@@ -47,7 +50,7 @@ def squares_about(x: Floats, centre: float) -> float:
 
 @jit
 def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float) -> Floats:
-    """The law of the reweighted mean of all rewards x; an envelope of fewer ones is no longer good."""
+    """Return the distribution of the reweighted mean of all rewards x; an envelope fitted to fewer is discarded."""
     if groups.old[arm] != x.size:
         groups.old[arm], groups.paid[arm] = 0, LAW_COST
         learn(groups.laws[arm], x, groups.bonus, mean, deviation)
@@ -56,7 +59,7 @@ def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float
 
 @shared
 def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
-    """All rewards are old now."""
+    """Count all rewards as old from now on."""
     if x.size < LAW_LEAST:
         return
     deviation = math.sqrt(squares_about(x, mean) / x.size)
@@ -71,7 +74,10 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
 def weighted_sum(
     groups: Groups, arm: int, x: Floats, mean: float, origin: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """sum_i E_i (x_i - origin) and sum_i E_i for exponential E_i, in law; the bonus is among the x_i."""
+    """Draw sum_i E_i (x_i - origin) and sum_i E_i for exponential E_i, with the right joint distribution.
+
+    The bonus is among the x_i.
+    """
     if groups.paid[arm] >= LAW_COST:
         regroup(groups, arm, x, mean)
     old, total, weights = groups.old[arm], 0.0, 0.0

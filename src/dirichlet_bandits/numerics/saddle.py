@@ -1,10 +1,10 @@
-"""The vertical line on which a crossing probability is integrated, and the integrand on it.
+"""Choose the vertical line on which a crossing probability is integrated, and compute the integrand on it.
 
-In units of the largest offset a_0 > 0 put u_i = a_i/a_0 <= 1, v_i = 1 - u_i and s = (1/(1+e) + i y)/a_0. Then
+In units of the largest offset a_0 > 0, put u_i = a_i/a_0 <= 1, v_i = 1 - u_i and s = (1/(1+e) + i y)/a_0. Then
 
     1 - s a_i = (e + v_i)/(1 + e) * (1 - i y b_i),        b_i = u_i (1 + e)/(e + v_i),
 
-a real number times a factor of modulus above 1: products of such factors never cancel.
+a real number times a factor of modulus above 1, so products of such factors never cancel.
 """
 
 import math
@@ -22,7 +22,7 @@ _BIG: Final = 1e100  # products are brought back below this; one more factor can
 
 @shared
 def saddle(offsets: np.ndarray, weights: np.ndarray, top: float) -> tuple[float, float]:
-    """Where the line crosses the real axis (as e) and the integrand's natural width there.
+    """Return where the line crosses the real axis (as e) and the integrand's natural width there.
 
     The saddle point of K(s) = -sum_i w_i log(1 - s a_i) - log s on (0, 1/top) solves
     (1 + e) sum_i w_i/(e + v_i) = 1 + sum_i w_i;  the width is 1/sqrt(K''), or the distance to the pole if
@@ -65,7 +65,7 @@ def saddle(offsets: np.ndarray, weights: np.ndarray, top: float) -> tuple[float,
             inverse += w * r
             square += w * r * r
             curvature += w * g * g
-        # Newton on the concave increasing (1 + total)/inverse - (1 + e): from the left it stays on the left.
+        # Newton's method on the concave increasing (1 + total)/inverse - (1 + e): from the left, it stays on the left.
         height = (1.0 + total) / inverse - (1.0 + e)
         step = -height / ((1.0 + total) * square / (inverse * inverse) - 1.0)
         width = 1.0 / ((1.0 + e) * math.sqrt(curvature))
@@ -75,7 +75,7 @@ def saddle(offsets: np.ndarray, weights: np.ndarray, top: float) -> tuple[float,
             low = e
         else:
             high = e
-        # A step that doubles e is the sign of a long climb: leap, the bracket will catch us.
+        # A step that doubles e indicates a long climb, so take a larger one; the bracket limits the damage.
         e += 4.0 * step if step > 0.5 * e and high == math.inf else step
         if not low < e < high:
             e = math.sqrt(low * high)
@@ -84,12 +84,12 @@ def saddle(offsets: np.ndarray, weights: np.ndarray, top: float) -> tuple[float,
 
 @jit
 def log_factor(offset: float, top: float, e: float) -> float:
-    """log(1 - s a) where the line crosses the real axis.
+    """Return log(1 - s a) where the line crosses the real axis.
 
     >>> log_factor(-3.0, 1.0, 1.0) == math.log(2.5)
     True
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     u = offset / top
     if abs(u) < 0.5 * (1.0 + e):
@@ -98,7 +98,7 @@ def log_factor(offset: float, top: float, e: float) -> float:
 
 
 class Products(NamedTuple):
-    """A complex number per node, (real + i imag) exp(log - i phase)."""
+    """One complex number per node, (real + i imag) exp(log - i phase)."""
 
     real: np.ndarray
     imag: np.ndarray
@@ -108,16 +108,16 @@ class Products(NamedTuple):
 
 @shared
 def multiply(offsets: np.ndarray, weights: np.ndarray, top: float, e: float, y: np.ndarray, products: Products) -> None:
-    """prod_i (1 - i y_j b_i)^(w_i) at every node j, as (real_j + i imag_j) exp(log_j - i phase_j).
+    """Compute prod_i (1 - i y_j b_i)^(w_i) at every node j, as (real_j + i imag_j) exp(log_j - i phase_j).
 
-    Observations of weight 1, almost all of them, cost two multiplications and two additions a node.
+    Observations of weight 1, which are almost all, cost two multiplications and two additions per node.
 
     >>> out = np.empty((4, 1))
     >>> multiply(np.array([1.0, 1.0]), np.empty(0), 1.0, 1.0, np.array([0.5]), Products(*out))
     >>> out[:, 0]  # e = 1 gives b = 2: the square of 1 - i
     array([ 0., -2.,  0.,  0.])
 
-    Reference: the head of this file.
+    Reference: the docstring of this module.
     """
     real, imag, log, phase = products
     set_all(real, 1.0)
@@ -148,7 +148,7 @@ def multiply(offsets: np.ndarray, weights: np.ndarray, top: float, e: float, y: 
 
 @jit
 def quotient(a: float, b: float, c: float, d: float) -> tuple[float, float]:
-    """Real and imaginary part of (a + ib)/(c + id); of complex numbers Numba would compile a page.
+    """Return the real and imaginary part of (a + ib)/(c + id); Numba's complex division compiles to far more code.
 
     >>> quotient(-5.0, 10.0, 3.0, 4.0)
     (1.0, 2.0)

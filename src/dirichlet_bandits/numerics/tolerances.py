@@ -3,98 +3,99 @@
 from typing import Final
 
 TAIL_ERROR: Final = 1e-12
-"""Relative error asked of the integral over the lower tail of a law that is not ours: its CVaR is right to 1e-10."""
+"""Relative error required of the integral over the lower tail of a user's distribution: its CVaR is right to 1e-10."""
 
 NEWTON_STEP: Final = 1e-7
 """A relative Newton step below this is the last one: quadratic convergence leaves about its square, 1e-14."""
 
 NEWTON_PATIENCE: Final = 40
-"""Iterations after which every other Newton step of Kinf is replaced by a cut of the bracket in ratio.
+"""Iterations after which every other Newton step of Kinf is replaced by a split of the bracket at its geometric mean.
 
 Unweighted data need 35 at most; weights that differ by a factor of 1e50 would need hundreds of steps that double e.
 """
 
 NEWTON_LIMIT: Final = 200
-"""Iterations after which a solver gives up and says so; a few are usual, 35 the most seen."""
+"""Iterations after which a solver gives up and reports it; a few are usual, and 35 is the most observed."""
 
 SERIES_RADIUS: Final = 0.1
-"""Below it log(1+y)-y comes from its series; above it the plain difference loses less than two digits."""
+"""Below it, log(1+y)-y comes from its series; above it, the plain difference loses less than two digits."""
 
 LARGEST_LEVEL: Final = 200.0
-"""Divergence levels beyond this put the index within exp(-200) of the bound: no double can tell."""
+"""Divergence levels beyond this put the index within exp(-200) of the bound, closer than doubles can represent."""
 
 QUANTILE_SLACK: Final = 1e-9
-"""Rounding of n (1 - alpha) must not push a whole number over the next rank."""
+"""Rounding of n (1 - alpha) must not push a whole number to the next rank."""
 
 SADDLE_STEP: Final = 0.05
 """Step, in widths of the integrand, at which the search for a saddle point stops: any nearby line will do."""
 
 CONTOUR_AGREEMENT: Final = 1e-8
-"""If halving the step changes a trapezoid sum by less than this, the finer one is right to its square."""
+"""If halving the step changes a trapezoid sum by less than this, the error of the finer sum is about its square."""
 
 CONTOUR_TAIL: Final = 1e-18
-"""Terms of a contour sum smaller than this share of it are left out: below the last bit."""
+"""Terms of a contour sum smaller than this share of it are left out, because they are below the last bit."""
 
 CONTOUR_HALVINGS: Final = 8
-"""Halvings of the step after which the sum is taken as it is; two are the most seen."""
+"""Halvings of the step after which the sum is taken as it is; two is the most observed."""
 
 CONTOUR_ERROR: Final = 1e-14
-"""A kept contour is believed when it estimates its error below this. Of 2e5 random cases so believed none was
-off by more than 1e-11; of 3e4 with Pareto data, three were off by 1.1e-10."""
+"""A kept contour is accepted if its estimated error is below this. Of 2e5 random cases accepted, none was off by more
+than 1e-11; of 3e4 with Pareto data, three were off by 1.1e-10."""
 
 CLOCK_ERROR: Final = 1e-12
-"""Estimated error with which a simulation believes a kept contour. Should it be a thousand times too small, as in
-the worst cases seen, a run with a thousand duels won would still have its law within a millionth."""
+"""Estimated error up to which a simulation accepts a kept contour. Even if the estimate is a thousand times too small,
+as in the worst cases observed, the distribution of a run with a thousand duels won would be right to a millionth."""
 
 MIXTURE_NEGLIGIBLE: Final = 1e-18
-"""Share of a mixture below which its remaining terms are left out: below the last bit."""
+"""Share of a mixture below which its remaining terms are left out, because they are below the last bit."""
 
 MIXTURE_CANCELLATION: Final = 1e-3
-"""An integral for several terms of a mixture that is as small as this beside its integrand has lost three digits: it is
-cut in two."""
+"""An integral for several terms of a mixture that is this small compared with its integrand has lost three digits, so
+the terms are split in two groups."""
 
 CONTOUR_REACH: Final = 1e-15
-"""A kept contour goes as far as the integrand is above this share of its value on the real axis."""
+"""A kept contour extends to where the integrand falls to this share of its value on the real axis."""
 
 CHARACTERISTIC_ERROR: Final = 1e-10
-"""Estimated absolute error with which a simulation believes a distribution function kept on the imaginary axis: a run
-with ten thousand such decisions keeps its law within a millionth. Rounding of a million rewards leaves about 1e-11."""
+"""Estimated absolute error up to which a simulation accepts a distribution function kept on the imaginary axis: the
+distribution of a run with ten thousand such decisions is right to a millionth. Rounding of a million rewards leaves
+about 1e-11."""
 
 DENSITY_ERROR: Final = 1e-11
-"""Estimated error with which a simulation believes a density from a kept contour: it decides single pulls."""
+"""Estimated error up to which a simulation accepts a density from a kept contour, which decides single pulls."""
 
 EXPANSION_ERROR: Final = 1e-10
-"""A number n Kinf is taken from a power series if it is known to this error: ten times smaller than INDEX_SLACK."""
+"""A number n Kinf is taken from a power series if its error is at most this: ten times smaller than INDEX_SLACK."""
 
 OFFSET_RATIO: Final = 1e-150
-"""Offsets smaller than this share of the largest are rounded up to it: their ratios must not overflow."""
+"""Offsets smaller than this share of the largest are rounded up to it, so that their ratios do not overflow."""
 
 INDEX_SLACK: Final = 1e-9
-"""A bound on an index must clear it by this share before the index itself is left out: rounding cannot bridge it."""
+"""A bound on an index must clear it by this share before the index is skipped, which is more than rounding can do."""
 
 COMPRESSED_NODES: Final = 32
-"""Weighted points that stand for a large sample: with 24 and with 40 alike, crossing probabilities
-above exp(-60) were right to 5e-12 in samples of 100 to 1e5."""
+"""Weighted points that represent a large sample: with 24 as with 40 points, crossing probabilities above exp(-60) were
+right to 5e-12 in samples of 100 to 1e5."""
 
 LANCZOS_END: Final = 1e-13
 """A coupling below this share of the data's half range is rounding: the sample has no more distinct values.
-Also the least weight of a compressed point: positive, and far too small to count."""
+This is also the least weight of a compressed point: positive, and far too small to matter."""
 
 PANEL_AGREEMENT: Final = 1e-11
-"""Share of a probability by which the last coefficients of a panel may move it."""
+"""Share of a probability by which the last coefficients of a panel may change it."""
 
 PANEL_ROUNDING: Final = 128.0
 """Rounding errors in the last coefficients of a derivative taken from 16 values: 16^2/2 times that of a value."""
 
 PANEL_NEGLIGIBLE: Final = 1e-17
-"""A panel that can add no more than this share to any probability is left out: below the last bit."""
+"""A panel that can add no more than this share to any probability is left out, because it is below the last bit."""
 
 PANEL_LIMIT: Final = 500
-"""Panels beyond which none is halved: the sum is taken as it is, and its defect tells. Of 480 random
-histories one got there, with rewards that agree to six digits; no defect was above 6e-11."""
+"""Number of panels beyond which none is halved: the sum is taken as it is, and the sum of the probabilities shows its
+defect. Of 480 random histories, one got there, with rewards that agree to six digits; no defect was above 6e-11."""
 
 PROPENSITY_DEFECT: Final = 1e-9
-"""Propensities of an index policy sum to one; a defect above this is reported, below it is divided out."""
+"""Propensities of an index policy sum to one; a defect above this is reported, and one below it is divided out."""
 
 EVIDENCE_ERROR: Final = 1e-12
-"""Error, relative to 1 + Z, asked of the evidence Z that one arm is better than another: a last step of a secant."""
+"""Error, relative to 1 + Z, allowed in the evidence Z that one arm is better than another: one last secant step."""

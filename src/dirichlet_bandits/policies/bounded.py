@@ -1,6 +1,7 @@
-"""Rewards between known bounds: what policies that rescale their rewards to [0, 1] have in common."""
+"""Rewards with known bounds: what policies that rely on them have in common."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from dirichlet_bandits.compiler import jit
@@ -24,6 +25,20 @@ class BoundedPolicy(Policy):
     @property
     def reward_bounds(self) -> tuple[float, float]:
         return float(self.lower), float(self.upper)
+
+
+@dataclass(frozen=True)
+class BoundedAbovePolicy(Policy):
+    """A policy with the field ``upper``, a bound that no reward exceeds."""
+
+    upper: float
+
+    def __post_init__(self) -> None:
+        reward_bound("upper", self.upper)
+
+    @property
+    def reward_bounds(self) -> tuple[float, float]:
+        return -math.inf, float(self.upper)
 
 
 @jit

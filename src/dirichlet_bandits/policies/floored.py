@@ -5,16 +5,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.engine.verbs import has_own, implements
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, propensities, state_propensities
 from dirichlet_bandits.policies.registry import propensities_of, register
+from dirichlet_bandits.policies.wrapping import AroundAny
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
@@ -34,7 +33,7 @@ class FlooredForgettingParams(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Floored(Policy):
+class Floored(AroundAny):
     """A wrapper around another policy that pulls every arm with probability at least ``floor``.
 
     With K arms, a decision pulls a single arm, drawn uniformly at random, with probability K floor. Otherwise, the
@@ -59,7 +58,6 @@ class Floored(Policy):
     confidence.
     """
 
-    policy: Policy
     floor: float
     assumes: ClassVar[str] = "what the inner policy assumes"
     guarantee: ClassVar[str] = "linear"
@@ -67,25 +65,14 @@ class Floored(Policy):
     wraps: ClassVar[tuple[str, ...]] = ("ThompsonSampling", "RDS", "NPTS")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, Policy):
-            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        super().__post_init__()
         number_between("floor", self.floor, 0, 1)
 
     def check_arms(self, n_arms: int) -> None:
         """Refuse a floor above 1 / K, which K arms cannot all have."""
         if self.floor * n_arms > 1.0 + 1e-9:
             raise ArgumentError("floor", f"at most 1 / {n_arms}, with {n_arms} arms", self.floor)
-        self.policy.check_arms(n_arms)
-
-    @property
-    def waits_for_all_arms(self) -> bool:  # type: ignore[override]
-        """Whether the inner policy waits until every arm has a reward."""
-        return self.policy.waits_for_all_arms
-
-    @property
-    def ordered_arms(self) -> bool:  # type: ignore[override]
-        """Whether the order of the arms matters to the inner policy."""
-        return self.policy.ordered_arms
+        super().check_arms(n_arms)
 
     @property
     def params(self) -> FlooredParams | FlooredForgettingParams:
@@ -93,14 +80,6 @@ class Floored(Policy):
         follows_time = has_own(verbs.note, type(inner)) or has_own(verbs.prepare, type(inner))
         kind = FlooredForgettingParams if follows_time else FlooredParams
         return kind(inner, float(self.floor))
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return self.policy.reward_bounds
-
-    @property
-    def objective(self) -> Objective:
-        return self.policy.objective
 
     def check_reward(self, reward: float) -> None:
         """Refuse any reward that the inner policy refuses."""

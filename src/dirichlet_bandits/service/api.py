@@ -78,7 +78,7 @@ def studies(studies: Storage, archived: bool = False) -> bodies.Names:
 
 @writing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
-    """Create a study; with ``load_if_exists``, an equal study of that name (and seed, if given) is loaded instead."""
+    """Create a study; with ``load_if_exists``, load the study of that name if its settings are the same."""
     made = create_study(
         body.name,
         arms=body.arms,

@@ -45,13 +45,13 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
         docs_url=None,
         redoc_url=None,
         lifespan=life,
-        redirect_slashes=False,  # it would lead to whatever the request calls its host
+        redirect_slashes=False,  # it would redirect to whatever host the request names
     )
     app.state.studies = OpenStudies(open_storage(storage, create=True))
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
-    for route in api.writing.routes:  # found without a look into the routers, which then serve to describe them
+    for route in api.writing.routes:  # found without searching the routers, which then only describe them
         assert isinstance(route, StudyRoute)
         app.add_route(route.path, route.get_route_handler(), ["POST"], include_in_schema=False)
     for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first

@@ -65,7 +65,7 @@ class NewStudy(_Body):
 
 
 class Ask(_Body):
-    """A number of trials; ``token`` is the caller's own name for the call: repeating it returns the same trials."""
+    """The number of trials; ``token`` is the caller's own name for the call: repeating it returns the same trials."""
 
     n: Annotated[int, Field(strict=True, ge=1, le=MOST_TRIALS)] = 1
     segment: Name | None = None
@@ -176,7 +176,7 @@ class Delete(_Body):
 
 
 class Choice(_Body):
-    """Another choice of arms: one of an arm, weights of arms, or a policy written like a call.
+    """Another choice of arms, given as an arm, as weights of arms, or as a policy written like a call.
 
     With a ``level``, the result is a CVaR; ``bounds`` are those of all rewards, if the policy does not declare them.
     """
@@ -190,7 +190,7 @@ class Choice(_Body):
 
 
 class Health(BaseModel):
-    """A sign that the service is up."""
+    """A response that shows that the service is up."""
 
     status: Literal["ok"]
     version: str
@@ -272,7 +272,7 @@ class Told(BaseModel):
 
 
 class Ids(BaseModel):
-    """Ids of trials, in the order in which the trials were given."""
+    """Ids of trials, in the order of the request."""
 
     ids: list[int]
 
@@ -344,7 +344,7 @@ class Question(_Body):
 
 
 class RivalInfo(BaseModel):
-    """The leader against one other arm: it is beaten if the statistic is at least the threshold, or low > -margin.
+    """A rival of the leader: it is beaten if the statistic is at least the threshold, or equally if low > -margin.
 
     ``lead`` is by how much the leader's mean is better, from ``low`` to ``high``; null: no bound.
     """

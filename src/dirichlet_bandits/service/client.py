@@ -274,7 +274,7 @@ class RemoteStudy(Named, Estimating):
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
-        """The reward that a missing one counts as after the window. See :attr:`Study.late`."""
+        """The reward that counts if none has come within the window. See :attr:`Study.late`."""
         return self._late
 
     def rename(self, name: str, *, token: str | None = None) -> None:
@@ -354,7 +354,7 @@ class RemoteStudy(Named, Estimating):
 
     @property
     def bounds(self) -> Bounds | None:
-        """Two numbers between which all rewards lie, or None. See :attr:`Study.bounds`."""
+        """Bounds of all rewards, or None. See :attr:`Study.bounds`."""
         return self._bounds
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
@@ -401,7 +401,7 @@ class RemoteStudy(Named, Estimating):
     def estimate_difference(
         self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = 0.95
     ) -> DifferenceEstimate:
-        """Estimate by how much the rewards of two arms differ. See :meth:`Study.estimate_difference`."""
+        """Estimate by how much the rewards of one arm exceed another's. See :meth:`Study.estimate_difference`."""
         body: dict[str, Any] = {"a": a, "b": b, "confidence": number_between("confidence", confidence, 0, 1)}
         if bounds is not None:
             body["bounds"] = _two_numbers(bounds)

@@ -29,7 +29,7 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Refuse what must not come in, note the caller's rights in ``request.state.scope``, and add safe headers.
+    """Middleware that refuses bad requests, sets the caller's rights in ``request.state.scope`` and adds safe headers.
 
     ``keys=None`` means an open service: every client may write, but only under a name of this machine, so that a
     web page elsewhere cannot reach it through a name of its own (DNS rebinding).
@@ -48,7 +48,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if scope["path"].startswith("/static/"):
-                    headers.setdefault("Cache-Control", "no-cache")  # kept, but asked about: there may be a new one
+                    headers.setdefault("Cache-Control", "no-cache")  # cached, but revalidated each time
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -77,7 +77,7 @@ class Guard:
         if kind.lower() == "bearer":
             found = check_key(secret.strip(), self.keys)
         elif path.startswith("/api/"):
-            found = None  # never by the cookie: a program shows its key
+            found = None  # never by the cookie: a program sends its key
         else:
             found = check_key(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""), self.keys)
         if found is None and path.startswith("/api/") and path != HEALTH:

@@ -16,16 +16,16 @@ from dirichlet_bandits.storage import Storage
 
 
 class OpenStudies:
-    """Studies by name, opened when first needed; each study follows by itself what other processes write."""
+    """Studies by name, opened when first needed; each study reads what other processes write."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self._lock = threading.Lock()
         self._open: dict[str, Study] = {}
-        self.expected: str | None = None  # the identity that the caller means
+        self.expected: str | None = None  # the identity that the caller expects
 
     def expecting(self, identity: str | None) -> "OpenStudies":
-        """Return the same studies for a caller who expects this identity; None if the caller gave none."""
+        """Return the same studies for a caller who expects this identity, or any identity if it is None."""
         seen = copy.copy(self)
         seen.expected = identity
         return seen
@@ -61,16 +61,16 @@ class OpenStudies:
     def _has_done(self, name: str, token: str) -> bool:
         try:
             return has_done(self.study(name), token)
-        except DirichletBanditsError:  # no such study, or not the one that is meant
+        except DirichletBanditsError:  # no such study, or not the expected one
             return False
 
     def forget(self, name: str) -> None:
-        """Let go of a study that does not exist any more."""
+        """Drop a study from the cache."""
         with self._lock:
             self._open.pop(name, None)
 
     def refresh(self, name: str) -> bool:
-        """Let go of a study if it is no longer the stored one; return whether that was the case."""
+        """Drop a study from the cache if it is no longer the stored one, and return whether it was dropped."""
         found, stored = self._open.get(name), self.storage.settings(name)
         if found is None or (stored is not None and is_stored_as(found, stored)):
             return False

@@ -25,7 +25,7 @@ LARGEST_HEAD: Final = 64 * 1024
 MOST_HEADERS: Final = 100
 """Header lines of a request, trailers included."""
 
-_PIECE: Final = 16 * 1024  # how much the parser is given at once: the size is checked in between
+_PIECE: Final = 16 * 1024  # how much the parser gets at once; the size is checked in between
 _TOO_LARGE: Final = json.dumps(
     {
         "error": f"the headers must be at most {MOST_HEADERS} lines and {LARGEST_HEAD} bytes",
@@ -75,7 +75,7 @@ class _Joining:
 class Connection(HttpToolsProtocol):
     """A connection that does not wait forever, and makes room for others."""
 
-    waiting: ClassVar[dict["Connection", None]] = {}  # in the order in which they began to wait; one server a process
+    waiting: ClassVar[dict["Connection", None]] = {}  # in the order in which they began to wait; one server per process
     _overdue: asyncio.TimerHandle | None = None
     _unfinished = 0  # bytes since the last complete head or piece of a body
     _lines = 0
@@ -93,13 +93,13 @@ class Connection(HttpToolsProtocol):
             if self.transport.is_closing():
                 return
             piece = data[first : first + _PIECE]
-            self._unfinished += len(piece)  # the callbacks below set it back
+            self._unfinished += len(piece)  # the callbacks below reset it
             super().data_received(piece)
             if self._unfinished > LARGEST_HEAD:
                 self._refuse()
 
     def on_message_begin(self) -> None:
-        """Reset the counts of bytes and lines as a request begins."""
+        """Reset the counts of bytes and lines when a request begins."""
         self._unfinished = self._lines = 0
         super().on_message_begin()
 
@@ -112,7 +112,7 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Reset the count of bytes as the head is complete."""
+        """Reset the byte count once the head is complete."""
         self._unfinished = 0
         super().on_headers_complete()
 

@@ -22,7 +22,7 @@ _SLOWEST: Final = 150.0  # a service waits two minutes for its storage
 _CONNECTING: Final = 10.0
 _SLOWEST_BYTE: Final = 1e-4  # seconds; urllib3 sends a body within the time for connecting
 _MOST_CONNECTIONS: Final = 100  # more threads wait for each other
-_AWAY: Final = (502, 503, 504)  # what a proxy says while the service behind it is away
+_AWAY: Final = (502, 503, 504)  # what a proxy returns while the service behind it is down
 
 
 class RefusedArgumentError(errors.ArgumentError):
@@ -70,7 +70,7 @@ class Line:
 
     def _renew_lock(self) -> None:
         """Start without connections; those that a forked child inherits belong to its parent."""
-        self._inherited = getattr(self, "_pool", None)  # not even closed here
+        self._inherited = getattr(self, "_pool", None)  # not closed here, because they are the parent's
         self._manager.clear()
         self._pool = self._manager.connection_from_url(self._address.url)
         self._pool.ConnectionCls = _joining(self._pool.ConnectionCls)
@@ -90,7 +90,7 @@ class Line:
     def send(
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
     ) -> "urllib3.BaseHTTPResponse":
-        """Send a request, again while the service is unreachable; raise a refusal as the library's own exception."""
+        """Send a request, retrying while the service is unreachable; raise a refusal as the library's own exception."""
         from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProtocolError, ProxyError, SSLError
         from urllib3.exceptions import TimeoutError as OverdueError
 
@@ -100,7 +100,7 @@ class Line:
             cause: Exception | None = None
             try:
                 answer = self._request(method, path, query, body)
-                # In its own words a service says 503 after it has waited for its storage: that is an answer.
+                # A service itself returns 503 only after it has waited for its storage, so that is final.
                 if answer.status not in _AWAY or _problem(answer) is not None:
                     break
                 words = f"cannot be reached: a proxy answered {answer.status}"

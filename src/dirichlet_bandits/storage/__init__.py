@@ -1,4 +1,4 @@
-"""Durable events; knows no policy."""
+"""Durable events; independent of policies."""
 
 import importlib.util
 
@@ -10,9 +10,9 @@ __all__ = ["Event", "MemoryStorage", "Settings", "Storage", "Transaction", "open
 
 
 def open_storage(storage: "str | Storage | None", create: bool = False) -> Storage:
-    """The storage behind a URL: ``sqlite:///file.db``, ``postgresql+psycopg://user@host/database``.
+    """Open the storage behind a URL: ``sqlite:///file.db``, ``postgresql+psycopg://user@host/database``.
 
-    ``None`` is a new one in memory. Only with ``create`` may a file or tables come into being.
+    ``None`` opens a new one in memory. Files and tables are created only with ``create``.
 
     >>> open_storage(None).names()
     []

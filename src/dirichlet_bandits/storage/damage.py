@@ -1,4 +1,4 @@
-"""What a disk has spoilt."""
+"""Detect stored values that are damaged."""
 
 from contextlib import ContextDecorator
 from types import TracebackType
@@ -7,7 +7,7 @@ from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 
 
 class intact(ContextDecorator):  # noqa: N801 - used like a function
-    """Around whatever makes sense of stored values, or as a decorator: where it cannot, they are damaged.
+    """A context manager or decorator for code that interprets stored values: its failure means that they are damaged.
 
     >>> with intact("the study"):
     ...     {}["seed"]
@@ -19,12 +19,12 @@ class intact(ContextDecorator):  # noqa: N801 - used like a function
         self._what = what
 
     def __enter__(self) -> None:
-        """Begin to make sense of stored values."""
+        """Begin to interpret stored values."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Say that they are damaged."""
+        """Raise an error that the stored values are damaged."""
         unfit = isinstance(error, LookupError | TypeError | ValueError | OverflowError | RecursionError)
         if unfit and not isinstance(error, DirichletBanditsError):
             raise FormatError(f"{self._what} is damaged: {error!r}") from error

@@ -1,7 +1,7 @@
 """Studies in SQLite or PostgreSQL, through SQLAlchemy.
 
-A transaction begins by taking the study: SQLite's write lock (``BEGIN IMMEDIATE``), or PostgreSQL's lock on the
-study's row. So events are numbered one after the other whoever writes, and a commit is on disk before it
+A transaction begins by locking the study: SQLite's write lock (``BEGIN IMMEDIATE``), or PostgreSQL's lock on the
+study's row. So events are numbered one after the other, whichever process writes, and a commit is on disk before it
 returns (SQLite: ``synchronous=FULL`` with a write-ahead log; PostgreSQL: ``synchronous_commit=on``).
 """
 
@@ -37,16 +37,16 @@ from dirichlet_bandits.storage.schema import events as table
 from dirichlet_bandits.storage.schema import studies
 
 PATIENCE: Final = 120.0
-"""Seconds for which a storage that is locked or cannot be reached is tried again."""
+"""Seconds for which we keep trying a storage that is locked or cannot be reached."""
 
 OPENING: Final = 10.0
-"""The same when a storage is opened: a wrong address should be told soon."""
+"""The same when a storage is opened, because a wrong address should be reported soon."""
 
 ATTEMPT: Final = 5.0
 """Seconds for which a single attempt waits for a lock or for a free connection."""
 
-_STATEMENT: Final = 60.0  # for a server that has gone astray; reading a large study takes some seconds
-_NETWORK: Final = {  # a server that does not even acknowledge what it is sent is given up after half a minute
+_STATEMENT: Final = 60.0  # for a server that hangs; reading a large study takes some seconds
+_NETWORK: Final = {  # we give up after half a minute on a server that does not even acknowledge what it is sent
     "connect_timeout": 10,
     "keepalives": 1,
     "keepalives_idle": 10,
@@ -58,7 +58,7 @@ _HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf e
 _POSTGRESQL: Final = "postgresql+psycopg"
 _BEGIN: Final = "BEGIN IMMEDIATE"
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
-_FORKING: Final = 10.0  # seconds for which a fork waits for threads that are at work on an SQLite file
+_FORKING: Final = 10.0  # seconds for which a fork waits for threads that are using an SQLite file
 _INHERITED: Final[list[Any]] = []
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ T = TypeVar("T")
 class DatabaseStorage:
     """Events in the tables of ``schema.py``. Processes, machines (PostgreSQL) and threads may share it."""
 
-    any_thread_may_commit = True  # one thread may leave a transaction that another one has begun
+    any_thread_may_commit = True  # one thread may end a transaction that another one has begun
 
     def __init__(self, url: str, create: bool) -> None:
         try:
@@ -74,7 +74,7 @@ class DatabaseStorage:
         except BadURL:
             raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
         if parsed.drivername == "postgresql":
-            parsed = parsed.set(drivername=_POSTGRESQL)  # what SQLAlchemy takes without a driver depends on its version
+            parsed = parsed.set(drivername=_POSTGRESQL)  # SQLAlchemy's default driver depends on its version
         if parsed.drivername not in ("sqlite", _POSTGRESQL):
             raise ArgumentError("storage", f"a URL of {one_of(('sqlite', _POSTGRESQL))}", parsed.drivername)
         self.url = parsed.render_as_string(hide_password=True)  # for people to read
@@ -82,11 +82,11 @@ class DatabaseStorage:
         sqlite = parsed.get_backend_name() == "sqlite"
         if sqlite:
             _check_file(parsed.database, self._shown, create)
-            # No isolation level: the driver begins nothing by itself, `transaction` does.
+            # No isolation level: the driver begins no transactions by itself, but `transaction` does.
             options: dict[str, Any] = {
                 "connect_args": {"isolation_level": None, "timeout": ATTEMPT},
                 "paramstyle": "named",
-                "max_overflow": -1,  # threads that wait for the file's lock have a connection each
+                "max_overflow": -1,  # each thread that waits for the file's lock has its own connection
             }
         else:
             settings = {"synchronous_commit": "on", "lock_timeout": ATTEMPT, "statement_timeout": _STATEMENT}
@@ -105,7 +105,7 @@ class DatabaseStorage:
         self._door = threading.RLock()
         self._split = False
         weakref.finalize(self, self._engine.dispose)
-        with _REGISTERING:  # a fork waits for this, and then for whoever holds the door
+        with _REGISTERING:  # a fork waits for this lock, and then for the thread that holds the door
             _STORAGES.add(self)
         self._patiently(partial(self._check, create), OPENING)
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
@@ -113,7 +113,7 @@ class DatabaseStorage:
         fields = [table.c[field] for field in Event._fields]
         without = [sa.null().label("data") if field is table.c.data else field for field in fields]
         everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
-        # Compiled to text once: building a statement anew would cost more than SQLite needs to run it.
+        # Compiled to text once: building a statement again would cost more than SQLite needs to run it.
         self._read, self._read_data, self._insert, self._lock_study = (
             statement.compile(self._engine).string
             for statement in (most, everything, table.insert(), named.with_for_update())
@@ -124,7 +124,7 @@ class DatabaseStorage:
         self._engine.dispose()
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study, unless there is one of this name."""
+        """Add a study, unless one of this name exists."""
 
         def attempt() -> bool:
             with self._connect() as connection:
@@ -140,17 +140,17 @@ class DatabaseStorage:
         events = list(events)
         try:
             return self._patiently(attempt)
-        except (IntegrityError, self._driver.IntegrityError):  # somebody else was faster
+        except (IntegrityError, self._driver.IntegrityError):  # another process was faster
             return False
 
     def names(self, archived: bool = False) -> list[str]:
-        """All studies that are archived, or that are not."""
+        """Return the names of all studies that are archived, or of those that are not."""
         at = studies.c.archived_at
         wanted = at.is_not(None) if archived else at.is_(None)
         return [row.name for row in self._fetch(sa.select(studies.c.name).where(wanted).order_by(studies.c.id))]
 
     def settings(self, name: str) -> Settings | None:
-        """The settings of a study."""
+        """Return the settings of a study."""
         rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
         return self._loaded(rows[0].settings) if rows else None
 
@@ -160,7 +160,7 @@ class DatabaseStorage:
         return loaded
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
-        """Later events, as of one moment: a single SELECT."""
+        """Return the events with numbers above ``after``, as of one moment, by a single SELECT."""
 
         def attempt() -> Sequence[Event]:
             connection = self._connect_driver()
@@ -168,7 +168,7 @@ class DatabaseStorage:
                 with closing(connection.cursor()) as cursor:
                     return self._select(cursor, name, after, data)
             except BaseException:
-                connection.invalidate()  # it may be half-read, or one from before the server went away
+                connection.invalidate()  # it may be half-read, or date from before the server went away
                 raise
             finally:
                 connection.close()
@@ -180,10 +180,11 @@ class DatabaseStorage:
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
-        """Take the study, then commit or roll back.
+        """Lock the study, then commit or roll back.
 
-        On the driver's own connection: in a call that lasts as long as two writes to disk, SQLAlchemy's would be felt.
-        Cursors are closed: one that a traceback keeps would keep SQLite's locks as well.
+        This uses the driver's own connection: in a call that takes as long as two writes to disk, the overhead of
+        SQLAlchemy would be noticeable. Cursors are closed, because one that a traceback keeps would keep SQLite's
+        locks as well.
         """
         connection, study = self._patiently(lambda: self._take(name))
         outcome = "nothing was written"
@@ -197,7 +198,7 @@ class DatabaseStorage:
             raise StorageError(f"{self._shown} failed, {outcome}: {_words(error)}") from error
         except DirichletBanditsError:
             raise
-        except BaseException:  # an interrupt, for one
+        except BaseException:  # an interrupt, for example
             connection.invalidate()
             raise
         finally:
@@ -205,7 +206,7 @@ class DatabaseStorage:
             self._taken.pop(threading.get_ident(), None)
 
     def _take(self, name: str) -> tuple[PoolProxiedConnection, int]:
-        """A connection that has locked the study, and the study's number."""
+        """Return a connection that has locked the study, and the number of the study."""
         left_open = self._taken.pop(threading.get_ident(), None)
         if left_open is not None and left_open.dbapi_connection is not None:
             left_open.invalidate()  # an interrupt came between two steps, and its traceback keeps the lock alive
@@ -247,7 +248,7 @@ class DatabaseStorage:
 
     def _select(self, cursor: Any, name: str, after: int, data: bool = False) -> Sequence[Event]:
         cursor.execute(self._read_data if data else self._read, {"name": name, "after": after})
-        rows: Sequence[Any] = cursor.fetchall()  # plain tuples, a third of the time of SQLAlchemy's rows
+        rows: Sequence[Any] = cursor.fetchall()  # plain tuples take a third of the time of SQLAlchemy's rows
         return [Event(*row) for row in rows] if data else rows
 
     def _append(self, cursor: Any, study: int, events: Iterable[Event]) -> None:
@@ -257,7 +258,7 @@ class DatabaseStorage:
             LOGGER.debug("%s: %d events written", self._shown, len(rows))
 
     def _patiently(self, attempt: Callable[[], T], patience: float | None = None) -> T:
-        """The answer, tried again while the storage is locked or away: an attempt must leave nothing behind."""
+        """Return the result, retrying while the storage is locked or away: a failed attempt must have no effect."""
         limit = time.monotonic() + (PATIENCE if patience is None else patience)
         for trial in range(1_000_000):
             try:
@@ -265,7 +266,7 @@ class DatabaseStorage:
                 return attempt()
             except (IntegrityError, self._driver.IntegrityError):
                 raise
-            except UnicodeDecodeError as error:  # SQLite's own words, with a piece of the damaged file in them
+            except UnicodeDecodeError as error:  # SQLite's own message, with a piece of the damaged file in it
                 raise FormatError(f"{self._shown} is not a readable database: {error}") from error
             except (DatabaseError, self._driver.DatabaseError, NoConnection) as error:
                 words = _words(getattr(error, "orig", error))
@@ -276,11 +277,11 @@ class DatabaseStorage:
                 LOGGER.info("%s is busy or away, tried again: %s", self._shown, words)
                 time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])
             except StatementError as error:  # SQLAlchemy wraps whatever is raised while it prepares a statement
-                raise (error.orig or error) from None  # a signal handler's own exception, for one
+                raise (error.orig or error) from None  # a signal handler's own exception, for example
         raise AssertionError("unreachable")
 
     def _look_at_file(self) -> None:
-        """Close what is open on an SQLite file that was deleted or replaced: it would go on working on nothing."""
+        """Close connections to an SQLite file that was deleted or replaced, which would still use the old file."""
         if self._path is None:
             return
         if self._split:
@@ -290,15 +291,15 @@ class DatabaseStorage:
         except FileNotFoundError:
             if self._file is not None:
                 raise StorageError(f"{self._shown} cannot be used: the file is gone") from None
-            return  # not made yet
+            return  # not created yet
         if self._file not in (None, (found.st_dev, found.st_ino)):
             self._engine.dispose()
         self._file = found.st_dev, found.st_ino
 
     def _before_fork(self, limit: float) -> bool:
-        """Let no thread begin, and wait for those at work on an SQLite file: it must not be open in a fork.
+        """Let no thread begin, and wait for those that use an SQLite file, which must not be open during a fork.
 
-        Whether the door is ours; it may be held by a thread that waits for a server.
+        Return whether the door is ours; a thread that waits for a server may hold it.
         """
         held = self._door.acquire(timeout=max(0.0, limit - time.monotonic()))
         if self._sqlite:
@@ -311,7 +312,7 @@ class DatabaseStorage:
         return held
 
     def _after_fork(self, in_child: bool, held: bool) -> None:
-        """A child opens connections of its own, and does not even close those that it inherited."""
+        """Let a child open its own connections; it does not even close those that it inherited."""
         if in_child:
             _INHERITED.append((self._engine.pool, self._taken))
             self._taken = {}
@@ -323,7 +324,7 @@ class DatabaseStorage:
                 self._door.release()
 
     def _may_pass(self, error: Exception, words: str) -> bool:
-        """Whether what the driver complains of may be over soon."""
+        """Whether the driver's error may be temporary."""
         if isinstance(error, NoConnection):
             return True
         if not isinstance(error, OperationalError | self._driver.OperationalError):
@@ -350,7 +351,7 @@ class _Transaction:
         if taken is None:
             try:
                 self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
-            except self._storage._driver.IntegrityError:  # somebody else was faster
+            except self._storage._driver.IntegrityError:  # another process was faster
                 return False
         return taken is None
 
@@ -381,7 +382,7 @@ def _check_file(path: str | None, shown: str, create: bool) -> None:
 
 
 def _server_options(settings: dict[str, Any]) -> str:
-    """Settings of a session; times are given in seconds.
+    """Return the settings of a session as an option; times are given in seconds.
 
     >>> _server_options({"synchronous_commit": "on", "lock_timeout": 5.0})
     '-c synchronous_commit=on -c lock_timeout=5000ms'
@@ -391,7 +392,7 @@ def _server_options(settings: dict[str, Any]) -> str:
 
 
 def _connect_punctually(dialect: Any, record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Open a connection that gives up a server that does not answer; called by SQLAlchemy."""
+    """Open a connection that gives up on a server that does not respond; called by SQLAlchemy."""
     from dirichlet_bandits.storage.deadline import GRACE, PunctualConnection
 
     connection = PunctualConnection.connect(*given, **named)

@@ -1,7 +1,7 @@
 """What is stored of a study: numbered events, appended and never changed.
 
-A storage keeps studies by name, and for each its settings and its events. It knows no policy: what the events
-mean is the business of ``live``.
+A storage keeps studies by name, each with its settings and its events. It does not depend on policies; ``live`` defines
+what the events mean.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,11 +38,11 @@ class Event(NamedTuple):
     ========  ======  ===================  ==============  ==================  ===========================
     ARM       -       its number           -               -                   its name
     RETIRE    -       its number           -               -                   -
-    ASK       its id  the arm handed out   its propensity  all propensities*   the rest of the round*
+    ASK       its id  the arm assigned     its propensity  all propensities*   the rest of the round*
     TELL      its id  -                    the reward      -                   -
     ABANDON   its id  -                    -               -                   -
     VOID      its id  -                    -               -                   why
-    CORRECT   its id  -                    the new reward  -                   why, if that was said
+    CORRECT   its id  -                    the new reward  -                   why, if a reason was given
     NOTE      its id  -                    -               -                   note and attributes, as JSON
     PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
     DONE      -       -                    -               -                   a call with a token, as JSON
@@ -54,14 +54,14 @@ class Event(NamedTuple):
     ========  ======  ===================  ==============  ==================  ===========================
 
     ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
-    people to read: nothing is decided by it. ``*``: on the first trial of a round only. Propensities are
+    people to read; no decision depends on it. ``*``: on the first trial of a round only. Propensities are
     little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
     an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
     DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
-    changed nothing. A floor is one number for all arms, or a number for each arm that has one, by name. LATE without a
-    trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
-    reward that a missing answer counts as, None if its trial is abandoned. ``decider`` is the version of the rules by
-    which a round was decided, on its first trial; None where none was written yet.
+    changed nothing. A floor is one number for all arms, or one number for each arm that has one, by name. LATE without
+    a trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
+    value that counts for a missing reward, None if its trial is abandoned. ``decider`` is the version of the rules by
+    which a round was decided, on its first trial; None where it was not yet recorded.
     """
 
     number: int
@@ -77,47 +77,47 @@ class Event(NamedTuple):
 
 
 class Transaction(Protocol):
-    """Exclusive access to one study: nobody else appends to it until the transaction ends."""
+    """Exclusive access to one study: no other client can append to it until the transaction ends."""
 
     def read(self, after: int) -> Sequence[Event]:
-        """The events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
+        """Return the events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
 
     def settings(self) -> Settings:
-        """The settings with which the study was created."""
+        """Return the settings with which the study was created."""
 
     def append(self, events: Iterable[Event]) -> None:
-        """Add events; they are there for others, all of them and for good, when the transaction has ended."""
+        """Add events; when the transaction has ended, all of them are permanent and visible to other clients."""
 
     def rename(self, name: str) -> bool:
-        """Give the study another name; False, and nothing done, if there is one of this name."""
+        """Give the study another name; return False and do nothing if that name is taken."""
 
     def archive(self, at: float | None) -> None:
         """Leave the study out of the list of names from this time on; None puts it back."""
 
     def delete(self) -> None:
-        """Remove the study and all of its events, for good."""
+        """Remove the study and all of its events permanently."""
 
 
 class Storage(Protocol):
-    """Where studies are kept. Safe for use by several threads; what is durable, each storage says."""
+    """Where studies are kept. Several threads may use it; each storage documents what is durable."""
 
     url: str
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study with its first events; False, and nothing done, if there is one of this name."""
+        """Add a study with its first events; return False and do nothing if that name is taken."""
 
     def names(self, archived: bool = False) -> list[str]:
-        """The names of the studies that are not archived, or of those that are, in the order of their creation."""
+        """Return the names of the studies that are not archived, or of those that are, in the order of creation."""
 
     def settings(self, name: str) -> Settings | None:
-        """The settings with which a study was created; None if there is none of this name."""
+        """Return the settings with which a study was created; None if there is none of this name."""
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
-        """The events with numbers above ``after``, in order, as of one moment.
+        """Return the events with numbers above ``after``, in order, as of one moment.
 
-        Without ``data`` that field may be None, and the events plain tuples in the order of the fields: a study
-        of hundreds of thousands of trials is read in a second.
+        Without ``data``, that field may be None, and the events may be plain tuples in the order of the fields, so that
+        a study of hundreds of thousands of trials is read in a second.
         """
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
-        """Append to a study with nobody in between; an exception inside leaves the study as it was."""
+        """Append to a study with exclusive access; an exception inside leaves the study as it was."""

@@ -1,4 +1,4 @@
-"""Locks in a forked child: whoever held them is not there."""
+"""Locks in a forked child, where the threads that held them do not exist."""
 
 import os
 import weakref
@@ -6,17 +6,17 @@ from typing import Final, Protocol
 
 
 class Locked(Protocol):
-    """Something with a lock of its own, to be shared by threads."""
+    """An object with its own lock, to be shared by threads."""
 
     def _renew_lock(self) -> None:
-        """Make a new lock, which nobody holds."""
+        """Make a new lock, which no thread holds."""
 
 
 _ALL: Final[weakref.WeakSet[Locked]] = weakref.WeakSet()
 
 
 def fresh_locks_in_children(owner: Locked) -> None:
-    """Give the owner a new lock whenever the process forks. What the lock guards must be whole at any moment."""
+    """Give the owner a new lock whenever the process forks. What the lock guards must be consistent at any moment."""
     _ALL.add(owner)
 
 

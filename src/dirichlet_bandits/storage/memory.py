@@ -1,4 +1,4 @@
-"""Studies in this process only: for trying things out and for tests."""
+"""Studies in this process only, for experiments and tests."""
 
 import copy
 import threading
@@ -12,7 +12,7 @@ from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 
 class MemoryStorage:
-    """Events in lists; gone with the process. Threads may share it."""
+    """Events in lists, which are lost when the process ends. Threads may share it."""
 
     url = "memory://"
 
@@ -27,7 +27,7 @@ class MemoryStorage:
         self._lock = threading.RLock()
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study, unless there is one of this name."""
+        """Add a study, unless one of this name exists."""
         with self._lock:
             if name in self._settings:
                 return False
@@ -35,20 +35,20 @@ class MemoryStorage:
             return True
 
     def names(self, archived: bool = False) -> list[str]:
-        """All studies that are archived, or that are not."""
+        """Return the names of all studies that are archived, or of those that are not."""
         return [name for name in list(self._settings) if (name in self._archived) == archived]
 
     def settings(self, name: str) -> Settings | None:
-        """The settings of a study."""
+        """Return the settings of a study."""
         return copy.deepcopy(self._settings.get(name))
 
     def read(self, name: str, after: int = -1, data: bool = False) -> list[Event]:
-        """Later events."""
+        """Return the events with numbers above ``after``."""
         return self._found(name)[after + 1 :]
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
-        """Hold the lock; what was appended counts only if nothing went wrong."""
+        """Hold the lock; keep what was appended only if no exception is raised."""
         with self._lock:
             draft = _Transaction(self, self._found(name), name)
             yield draft

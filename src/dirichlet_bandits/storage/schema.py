@@ -1,4 +1,4 @@
-"""The tables of a storage, their version, and how to tell whether a database is one of ours."""
+"""The tables of a storage, their version, and how to recognize a database of ours."""
 
 import time
 from typing import Final
@@ -20,7 +20,7 @@ studies = sa.Table(
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("settings", sa.Text, nullable=False),  # JSON
     sa.Column("created_at", sa.Double, nullable=False),
-    sa.Column("archived_at", sa.Double),  # NULL: it is not
+    sa.Column("archived_at", sa.Double),  # NULL if it is not archived
 )
 
 events = sa.Table(
@@ -37,27 +37,27 @@ events = sa.Table(
     sa.Column("note", sa.Text),
     sa.Column("token", sa.Text),
     sa.Column("decider", sa.SmallInteger),
-    sqlite_with_rowid=False,  # rows lie in the order of the key: the events of a study are one stretch of the file
+    sqlite_with_rowid=False,  # rows are in the order of the key, so the events of a study are contiguous in the file
 )
 
-# From each version to the next: statements. A file of every past version is kept among the tests.
+# Statements that upgrade each version to the next. The tests keep a file of every past version.
 _UPGRADES: Final[dict[int, tuple[str, ...]]] = {
     1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
     2: ("ALTER TABLE bandit_events ADD COLUMN decider SMALLINT",),
     3: ("ALTER TABLE bandit_studies ADD COLUMN archived_at DOUBLE PRECISION",),
 }
-_LOCK: Final = 7_261_094  # any number, the same for everybody: PostgreSQL makes tables for one session at a time
+_LOCK: Final = 7_261_094  # any number, the same for all clients: PostgreSQL creates tables in one session at a time
 
 
 def on_connect(connection: object, record: ConnectionPoolEntry) -> None:
-    """Set a fresh SQLite connection up: a commit is on disk before it returns."""
+    """Set up a new SQLite connection so that a commit is on disk before it returns."""
     cursor = connection.cursor()  # type: ignore[attr-defined]
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
 
 
 def check(engine: sa.Engine, shown: str, create: bool) -> None:
-    """Make sure that the database holds our tables in this version; a foreign or newer one is left untouched."""
+    """Make sure that the database holds our tables in this version; leave a foreign or newer one untouched."""
     with engine.connect() as connection:
         found = _version(connection)
         tables = sa.inspect(connection).get_table_names()
@@ -82,7 +82,7 @@ def _make_or_upgrade(engine: sa.Engine, sqlite: bool) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        found = _version(connection)  # somebody may have been faster
+        found = _version(connection)  # another process may have been faster
         if found is None:
             _TABLES.create_all(connection)
             connection.execute(schema.insert().values(version=VERSION))
@@ -101,7 +101,7 @@ def _version(connection: sa.Connection) -> int | None:
 
 
 def insert_study(connection: sa.Connection, name: str, settings: str) -> int | None:
-    """Number of a new study; None if there is one of this name."""
+    """Add a study and return its number; return None if one of this name exists."""
     if connection.execute(sa.select(studies.c.id).where(studies.c.name == name)).scalar() is not None:
         return None
     values = {"name": name, "settings": settings, "created_at": time.time()}

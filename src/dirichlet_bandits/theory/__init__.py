@@ -1,1 +1,1 @@
-"""Bounds and conditions of the theory, computed; built on the numerics only."""
+"""Bounds and conditions from the theory, computed; built on the numerics only."""

@@ -14,7 +14,7 @@ from dirichlet_bandits.validation import finite_array, finite_number
 
 
 class Bound(NamedTuple):
-    """The logarithm of a bound, the bound itself, and where it comes from."""
+    """The logarithm of a bound, the bound itself, and its source."""
 
     log: float
     value: float
@@ -22,7 +22,7 @@ class Bound(NamedTuple):
 
 
 class CrossingBounds(NamedTuple):
-    """log of the exact probability, and what the theory says of it: lower_* <= exact <= upper_*."""
+    """The exact probability and its bounds from the theory: lower_* <= exact <= upper_*."""
 
     exact: Bound
     upper_chernoff: Bound
@@ -33,18 +33,18 @@ class CrossingBounds(NamedTuple):
 
 
 def crossing_bounds(values: ArrayLike, threshold: float, upper: float | None = None) -> CrossingBounds:
-    """Bounds on P(sum_i w_i values_i >= threshold), w uniform on the simplex; a bonus is one of the values.
+    """Return bounds on P(sum_i w_i values_i >= threshold), w uniform on the simplex; a bonus is one of the values.
 
-    With N values, largest M, and Kinf(B) = Kinf of their empirical law with upper bound B (`upper`, or M):
+    With N values, largest M, and Kinf(B) = Kinf of their empirical distribution with upper bound B (`upper`, or M):
 
     * upper_chernoff = exp(-N Kinf(M)); upper_kinf = exp(-N Kinf(B)), the same unless `upper` is given;
     * lower_product = prod over the others of (M - t)/(M - min(x, t)): all others cut at the threshold t;
     * lower_gap = exp(-sum over the others of (t - x)^+/(M - t)), a little below it;
     * lower_simplex = (N-1)! prod over the others of v_i, v_i = 1/(N (1 - lam (x_i - t))), Kinf's allocation.
 
-    The printed lower_gap leaves out *every* observation equal to M; only one may be, but the others have no
-    gap (M > t), so both say the same. In the printed simplex lemma the product runs over the data without the
-    bonus and the constant is N!/prod alpha_i!; with weights of 1 and one maximum left out it reads as above.
+    The printed lower_gap leaves out *every* observation equal to M; only one may be left out, but the others have no
+    gap (M > t), so both give the same. In the printed simplex lemma, the product runs over the data without the
+    bonus, and the constant is N!/prod alpha_i!; with weights of 1 and one maximum left out, it reads as above.
 
     >>> bounds = crossing_bounds([0, 1, 4, 5], 3)
     >>> bounds.lower_product.value < bounds.exact.value < bounds.upper_chernoff.value
@@ -78,12 +78,12 @@ def _bound(log: float, source: str) -> Bound:
 
 
 def _kinf(x: Floats, threshold: float, upper: float) -> float:
-    """Kinf; its own rules for a threshold at or below the mean, and at or above the bound, are right here."""
+    """Return Kinf, whose own rules for a threshold at or below the mean, or at or above the bound, are right here."""
     return kinf(x, threshold, upper).value
 
 
 def _log_lower(x: Floats, t: float) -> tuple[float, float, float]:
-    """The three lower bounds' logarithms; one of the maxima is set apart as the lemma's last observation."""
+    """Return the logarithms of the three lower bounds; one of the maxima serves as the lemma's last observation."""
     top = float(x.max())
     if x.min() >= t:
         return 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What the theory asks of a law: the quantile condition of QDS, and the bonus that exploration needs."""
+"""Conditions of the theory: the quantile condition of QDS, and the bonus that exploration needs."""
 
 import math
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from dirichlet_bandits.validation import finite_number, number_between, positive
 
 
 class QDSCondition(NamedTuple):
-    """Both sides of the quantile condition, and what they are made of; it holds when truncated <= family."""
+    """Both sides of the quantile condition and the numbers behind them; it holds if truncated <= family."""
 
     truncated: float
     family: float
@@ -26,15 +26,15 @@ class QDSCondition(NamedTuple):
 def qds_condition(
     law: Law, target: float, rho: float, alpha: float, family_divergence: float | None = None
 ) -> QDSCondition:
-    """Whether  Kinf(truncated law, target; upper) <= Kinf in the law's own family:  the condition of QDS.
+    """Test the condition of QDS, Kinf(truncated distribution, target; upper) <= Kinf in the distribution's own family.
 
-    The law is cut at its quantile of level 1 - alpha and its tail replaced by an atom at the tail's mean C;
-    the bound is upper = max(C, target + rho E[(target - X)^+]). The paper writes the quantile instead of C in
-    the main text, C in the appendix: the truncated law has an atom at C, so only C makes sense. The family's
-    side is the divergence to the member of mean `target`: known for exponential and Gaussian laws, ours or
-    SciPy's `expon` and `norm`, to be given as `family_divergence` for others. Another misprint: the tail mean
-    of a Gaussian law is theta + sigma/(alpha sqrt(2 pi)) exp(-z^2/2), z = Phi^-1(1 - alpha); the paper lost
-    the square.
+    The distribution is cut at its quantile of level 1 - alpha, and its tail is replaced by an atom at the tail's mean
+    C; the bound is upper = max(C, target + rho E[(target - X)^+]). The paper writes the quantile instead of C in the
+    main text and C in the appendix; the truncated distribution has an atom at C, so only C makes sense. The family's
+    side is the divergence to the member of mean `target`. It is known for exponential and Gaussian distributions, ours
+    or SciPy's `expon` and `norm`, and must be given as `family_divergence` for others. There is another misprint: the
+    tail mean of a Gaussian distribution is theta + sigma/(alpha sqrt(2 pi)) exp(-z^2/2), z = Phi^-1(1 - alpha); the
+    paper omits the square.
 
     >>> from scipy import stats
     >>> condition = qds_condition(stats.expon(scale=2), target=3, rho=8, alpha=0.05)
@@ -53,16 +53,16 @@ def qds_condition(
     family = _family_divergence(law, mean, mu) if family_divergence is None else _given(family_divergence)
     quantile = float(law.ppf(np.array([1.0 - level]))[0])
     x, w = nodes(law, 0.0, 1.0 - level)
-    tail_mean = (mean - float(w @ x)) / level  # what the body leaves of the mean
+    tail_mean = (mean - float(w @ x)) / level  # the part of the mean that the body leaves
     upper = max(tail_mean, mu + leverage * _shortfall(law, mu))
     truncated = _kinf_of_law(np.append(x, tail_mean), np.append(w, level), mu, upper)
     return QDSCondition(truncated, family, upper, quantile, tail_mean, truncated <= family)
 
 
 def necessary_bonus(law: Law, mu: float) -> float:
-    """The bonus that a data-independent rule must exceed:  mu + E[(mu - X)^+] / P(X > mu).
+    """Return the bonus that a data-independent rule must exceed:  mu + E[(mu - X)^+] / P(X > mu).
 
-    Infinite when no reward exceeds mu.
+    It is infinite if no reward exceeds mu.
 
     >>> from scipy import stats
     >>> round(necessary_bonus(stats.uniform(), 0.5), 9)  # 1/2 + (1/8)/(1/2)
@@ -77,7 +77,7 @@ def necessary_bonus(law: Law, mu: float) -> float:
 
 
 def _shortfall(law: Law, mu: float) -> float:
-    """E[(mu - X)^+]."""
+    """Return E[(mu - X)^+]."""
     below = float(law.cdf(mu))
     if below <= 0.0:
         return 0.0
@@ -86,12 +86,12 @@ def _shortfall(law: Law, mu: float) -> float:
 
 
 def _kinf_of_law(x: Floats, w: Floats, mu: float, upper: float) -> float:
-    """Kinf of the law with these atoms: :func:`kinf` itself, the quadrature weights being probabilities."""
+    """Return Kinf of the distribution with these atoms; the quadrature weights are probabilities."""
     return kinf(x, mu, upper, w / w.sum()).value
 
 
 def _family_divergence(law: Law, mean: float, mu: float) -> float:
-    """Divergence to the member of mean mu of the law's family, exponential or Gaussian."""
+    """Return the divergence to the member of mean mu of the distribution's family, exponential or Gaussian."""
     family = family_of(law)
     if family not in ("exponential", "gaussian"):
         raise ArgumentError("family_divergence", "given, for a law that is neither exponential nor Gaussian", None)

@@ -1,4 +1,4 @@
-"""What the theory asks of a law, ours or a frozen one of SciPy, and how it integrates over it."""
+"""What the theory requires of a distribution, ours or a frozen one from SciPy, and how to integrate over it."""
 
 import functools
 import itertools
@@ -13,13 +13,13 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import FAMILIES, divergence
 from dirichlet_bandits.types import Floats
 
-_POINTS = 400  # Gauss-Legendre nodes in the quantile: smooth integrands, errors far below 1e-9
-_MOST_ATOMS = 10_000_000  # of a discrete SciPy law: beyond, its table would not fit in memory
+_POINTS = 400  # Gauss-Legendre nodes in the quantile: for smooth integrands, errors are far below 1e-9
+_MOST_ATOMS = 10_000_000  # of a discrete SciPy distribution: a larger table would not fit in memory
 _SCIPY_FAMILIES = {"bernoulli": "bernoulli", "norm": "gaussian", "expon": "exponential", "poisson": "poisson"}
 
 
 def _interpreted(function: Any) -> Any:
-    """Return a compiled function as Python runs it, with those that it calls."""
+    """Return a compiled function, and the functions it calls, as plain Python."""
     plain = function.py_func
     names = plain.__globals__
     called = {
@@ -32,7 +32,7 @@ _divergence = _interpreted(divergence)  # called a few times per process: too ra
 
 
 class Law(Protocol):
-    """A law with a quantile function; the frozen distributions of SciPy and our continuous laws have it."""
+    """A distribution with a quantile function, such as the frozen ones of SciPy and our continuous ones."""
 
     def ppf(self, q: Floats) -> Floats: ...
     def cdf(self, x: float) -> float: ...
@@ -40,14 +40,14 @@ class Law(Protocol):
 
 
 def continuous(name: str, law: Any) -> Law:
-    """The law, if it can be integrated over: ``mean``, ``cdf`` and ``ppf`` are there."""
+    """Return the distribution if it has the ``mean``, ``cdf`` and ``ppf`` needed for integration; raise otherwise."""
     if isinstance(law, type) or not all(callable(getattr(law, verb, None)) for verb in ("mean", "cdf", "ppf")):
         raise ArgumentError(name, "a continuous law with mean(), cdf(x) and ppf(q)", law)
     return law
 
 
 def family_of(law: Any) -> str | None:
-    """The one-parameter family of a law: 'bernoulli', 'gaussian', 'exponential', 'poisson', or None.
+    """Return the one-parameter family of a distribution: 'bernoulli', 'gaussian', 'exponential', 'poisson', or None.
 
     >>> from scipy import stats
     >>> family_of(stats.expon(scale=2)), family_of(stats.expon(loc=1)), family_of(stats.gamma(3))
@@ -62,17 +62,17 @@ def family_of(law: Any) -> str | None:
 
 
 def deviation(law: Any) -> float:
-    """Standard deviation of a law."""
+    """Return the standard deviation of a distribution."""
     return float(law.std())
 
 
 def divergence_in_family(family: str, sigma: float, mean: float, target: float) -> float:
-    """Divergence from the member of this mean to the one whose mean is the target."""
+    """Return the divergence from the member of this mean to the one whose mean is the target."""
     return _divergence(FAMILIES[family], float(sigma), float(mean), float(target))
 
 
 def as_atoms(name: str, law: Any) -> tuple[Floats, Floats]:
-    """Values and probabilities: exactly for discrete laws, quadrature nodes over the quantiles for others."""
+    """Return values and probabilities: exact if the distribution is discrete, else quadrature nodes over quantiles."""
     if hasattr(law, "atoms"):
         values, chances = law.atoms()
         return values, chances
@@ -91,9 +91,9 @@ def as_atoms(name: str, law: Any) -> tuple[Floats, Floats]:
 
 
 def nodes(law: Law, low: float, high: float) -> tuple[Floats, Floats]:
-    """Points and weights that integrate over the law between two quantile levels.
+    """Return points and weights that integrate over the distribution between two quantile levels.
 
-    Levels are level = low + (high - low) sin^2(angle), which gathers the points at both ends, where a
+    Levels are level = low + (high - low) sin^2(angle), which concentrates the points at both ends, where a
     quantile function may be steep.
     """
     t, w = _legendre()

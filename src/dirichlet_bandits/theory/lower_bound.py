@@ -1,4 +1,4 @@
-"""How much regret no good policy can avoid: the constants of Lai and Robbins, Burnetas and Katehakis."""
+"""The regret that no good policy can avoid: the constants of Lai and Robbins, Burnetas and Katehakis."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ BoundFamily = Literal["bernoulli", "gaussian", "exponential", "poisson", "bounde
 
 
 class LowerBound(NamedTuple):
-    """The constant, each arm's term gap/Kinf (0 for the best arms), and each arm's Kinf."""
+    """A lower bound on the regret: the constant, and each arm's term gap/Kinf (0 for the best arms) and Kinf."""
 
     constant: float
     terms: Floats
@@ -35,18 +35,18 @@ def lower_bound(
     upper: float | None = None,
     objective: Objective | None = None,
 ) -> LowerBound:
-    """The constant c of the asymptotic lower bound c log(t) on the regret of any uniformly good policy.
+    """Return the constant c of the asymptotic lower bound c log(t) on the regret of any uniformly good policy.
 
     c = sum over arms k with gap_k > 0 of  gap_k / Kinf_k,
 
-    Kinf_k being the smallest divergence from arm k to a law of the family whose mean reaches the best one: the
-    family's own divergence d(mu_k, max mu), or for "bounded", the laws on (-inf, upper], Kinf of the arm's law
-    (discrete laws exactly, continuous ones by quadrature over their quantiles).
+    where Kinf_k is the smallest divergence from arm k to a distribution of the family whose mean reaches the best one:
+    the family's own divergence d(mu_k, max mu), or for "bounded", the distributions on (-inf, upper], Kinf of the arm's
+    distribution (exact for discrete ones, by quadrature over the quantiles for continuous ones).
 
-    ``bandit`` is a Bandit or a sequence of laws. ``sigma`` goes with "gaussian" (by default the arms' common
+    ``bandit`` is a Bandit or a sequence of distributions. ``sigma`` goes with "gaussian" (by default the arms' common
     standard deviation), ``upper`` with "bounded" (by default the upper end of the arms' support). ``objective`` is the
-    bandit's own, or else the mean; with a CVaR, which goes with "bounded", gaps are those of the CVaRs, and Kinf_k is
-    the smallest divergence to a law whose CVaR reaches the best one.
+    bandit's own by default, or else the mean. With a CVaR, which requires "bounded", gaps are those of the CVaRs, and
+    Kinf_k is the smallest divergence to a distribution whose CVaR reaches the best one.
 
     >>> from dirichlet_bandits import Bandit, Bernoulli, Gaussian
     >>> bound = lower_bound(Bandit([Gaussian(0.0, 1.0), Gaussian(0.5, 1.0)]), "gaussian")
@@ -85,7 +85,7 @@ def lower_bound(
 
 
 def evident_lower_bound(arms: Sequence[Any]) -> float | None:
-    """The constant, if all arms are of one of the four families (Gaussian ones with one deviation), else None.
+    """Return the constant if all arms are of one of the four families (Gaussian ones with one deviation), else None.
 
     >>> from dirichlet_bandits import Gaussian, Poisson
     >>> evident_lower_bound([Gaussian(0.0, 1.0), Gaussian(0.5, 1.0)])
@@ -103,7 +103,7 @@ def evident_lower_bound(arms: Sequence[Any]) -> float | None:
 
 
 def _objective(bandit: Any, family: str, objective: Objective | None) -> Mean | CVaR:
-    """What makes an arm good, if a bound is known for it."""
+    """Return what makes an arm good, if a bound is known for it; raise otherwise."""
     chosen = getattr(bandit, "objective", Mean()) if objective is None else objective
     if not isinstance(chosen, Mean | CVaR):
         raise ArgumentError("objective", "Mean() or CVaR(level)", chosen)
@@ -129,7 +129,7 @@ def _parametric(arms: Sequence[Any], means: Floats, family: str, sigma: float | 
 
 
 def _is_coin(arm: Any) -> bool:
-    """Rewards of 0 and 1 only, whatever the law is called."""
+    """Whether all rewards are 0 or 1, whatever the distribution is called."""
     return hasattr(arm, "atoms") and bool(np.isin(arm.atoms()[0], (0.0, 1.0)).all())
 
 

@@ -1,4 +1,4 @@
-"""How far a law is from the laws of larger CVaR: as for samples, but integrated exactly up to the quantile."""
+"""Distance of a distribution to those of larger CVaR: as for samples, but integrated exactly up to the quantile."""
 
 import itertools
 from typing import Any
@@ -11,14 +11,14 @@ from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import as_atoms, continuous, nodes
 from dirichlet_bandits.types import Floats
 
-_QUANTILES = 64  # first looked at, before the best of them is refined
+_QUANTILES = 64  # evaluated first, before the best of them is refined
 
 
 def cvar_kinf_of(name: str, law: Any, target: float, level: float, upper: float) -> float:
-    """Smallest divergence from a law to one on (-inf, upper] whose CVaR is at least the target.
+    """Return the smallest divergence from a distribution to one on (-inf, upper] whose CVaR is at least the target.
 
-    Discrete laws exactly. For others the minimum over q of Kinf(q - (q - X)^+ / level, target; q) is looked for among
-    quantiles of the law first, then between the neighbours of the best.
+    It is exact for discrete distributions. For others, the minimum over q of Kinf(q - (q - X)^+ / level, target; q) is
+    searched among quantiles of the distribution first, then between the neighbors of the best.
 
     >>> from dirichlet_bandits import Uniform
     >>> round(cvar_kinf_of("law", Uniform(0.0, 1.0), 0.5, 0.5, 1.0), 6)
@@ -47,7 +47,7 @@ def cvar_kinf_of(name: str, law: Any, target: float, level: float, upper: float)
 
 
 def _up_to(law: Any, q: float) -> tuple[Floats, Floats]:
-    """Points and weights that integrate over a law up to q, and one point q for all that is above."""
+    """Return points and weights that integrate over a distribution up to q, and one point q for all that is above."""
     end = float(law.cdf(q))
     levels = sorted({0.0, end, *(kink for kink in (law.kinks() if hasattr(law, "kinks") else ()) if kink < end)})
     pieces = [nodes(law, low, high) for low, high in itertools.pairwise(levels)]

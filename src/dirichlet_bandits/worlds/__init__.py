@@ -1,4 +1,4 @@
-"""Environments that change, answer late or work in batches, for :func:`dirichlet_bandits.simulate`."""
+"""Environments that change, report late or work in batches, for :func:`dirichlet_bandits.simulate`."""
 
 from dirichlet_bandits.worlds.delays import Geometric, Pareto
 from dirichlet_bandits.worlds.drifting import Drifting

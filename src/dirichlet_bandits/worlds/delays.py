@@ -14,11 +14,11 @@ from dirichlet_bandits.validation import number_within, positive_number
 
 Delay = float | RewardLaw | Callable[[Floats], Any]
 
-_PROBES = np.linspace(-1.0, 2.0, 31)  # rewards that tell one function of rewards from another
+_PROBES = np.linspace(-1.0, 2.0, 31)  # rewards that distinguish one function of rewards from another
 
 
 class Geometric:
-    """A geometric delay: P(D = n) = p (1 - p)^(n - 1) for n = 1, 2, ..., of mean 1/p.
+    """A geometric delay: P(D = n) = p (1 - p)^(n - 1) for n = 1, 2, ..., with mean 1/p.
 
     >>> Geometric(0.1).mean()
     10.0
@@ -32,11 +32,11 @@ class Geometric:
         return np.random.default_rng(random_state).geometric(self.p, size).astype(np.float64)
 
     def mean(self) -> float:
-        """Expectation."""
+        """Return the expectation."""
         return 1.0 / self.p
 
     def support(self) -> tuple[float, float]:
-        """Smallest interval that contains all values."""
+        """Return the smallest interval that contains all values."""
         return 1.0, math.inf
 
     def __repr__(self) -> str:
@@ -44,7 +44,7 @@ class Geometric:
 
 
 class Pareto:
-    """A delay with a heavy tail: P(D > x) = x^-alpha for x >= 1, of infinite mean if alpha <= 1.
+    """A delay with a heavy tail: P(D > x) = x^-alpha for x >= 1, with infinite mean if alpha <= 1.
 
     >>> Pareto(3.0).mean()
     1.5
@@ -60,11 +60,11 @@ class Pareto:
         return np.random.default_rng(random_state).pareto(self.alpha, size) + 1.0
 
     def mean(self) -> float:
-        """Expectation."""
+        """Return the expectation."""
         return self.alpha / (self.alpha - 1.0) if self.alpha > 1.0 else math.inf
 
     def support(self) -> tuple[float, float]:
-        """Smallest interval that contains all values."""
+        """Return the smallest interval that contains all values."""
         return 1.0, math.inf
 
     def __repr__(self) -> str:
@@ -72,17 +72,17 @@ class Pareto:
 
 
 def is_number(delay: object) -> bool:
-    """Whether a delay is always the same."""
+    """Whether a delay is a constant number."""
     return isinstance(delay, int | float | np.integer | np.floating) and not isinstance(delay, bool)
 
 
 def checked_delays(delay: Delay | Sequence[Delay]) -> tuple[Delay, ...]:
-    """Return one delay for all arms or one per arm; a single number is checked at once."""
+    """Return the delays as a tuple, one for all arms or one per arm; raise if one of them is invalid."""
     several = tuple(delay) if isinstance(delay, list | tuple) else (delay,)
     one: Any
     for one in several:
         if is_number(one):
-            if not float(one) >= 0.0:  # NaN is not either
+            if not float(one) >= 0.0:  # false for NaN too
                 raise ArgumentError("delay", "a number of pulls, at least 0", one)
         elif isinstance(one, bool | type) or not (isinstance(one, RewardLaw) or callable(one)):
             raise ArgumentError("delay", "a number of pulls, a law, or a function of rewards", one)
@@ -90,7 +90,7 @@ def checked_delays(delay: Delay | Sequence[Delay]) -> tuple[Delay, ...]:
 
 
 def draw_delays(delays: Sequence[Delay], rewards: Floats, rng: np.random.Generator) -> Ints:
-    """Return the delay of each reward in whole pulls, rounded up; beyond the horizon they are all the same."""
+    """Return the delay of each reward in whole pulls, rounded up and cut at the horizon."""
     n_arms, horizon = rewards.shape
     found = np.empty((n_arms, horizon))
     for arm in range(n_arms):

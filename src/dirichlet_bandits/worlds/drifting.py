@@ -1,4 +1,4 @@
-"""Arms whose means move with time, with noise of one law around them."""
+"""Arms whose means move with time, with identically distributed noise around them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,11 +17,11 @@ _CENTRED = 1e-9  # how far from 0 the mean of the noise may be, for rounding
 
 
 class Drifting(World):
-    """K arms whose rewards are a mean that depends on time plus noise: X_t = m_k(t) + noise.
+    """Arms whose rewards are a mean that depends on time plus noise: X_t = m_k(t) + noise.
 
     ``means`` is a function of the pull t = 1, 2, ... that returns K numbers, or an array with one row per pull.
-    ``noise`` is a law of mean zero, the standard normal by default; its j-th value for an arm is the same for every
-    policy. The regret is dynamic: a pull costs the gap to the best arm of its time.
+    ``noise`` is a distribution of mean zero, by default the standard normal; its j-th value for an arm is the same for
+    every policy. The regret is dynamic: a pull costs the gap to the best arm of its time.
 
     >>> world = Drifting(means=lambda t: [0.5, 0.5 + 0.3 * np.sin(t / 100)])
     >>> world.values(3).round(4).tolist()

@@ -25,9 +25,9 @@ _BATCHES = 10  # of the geometric and minimax grids, unless there are fewer pull
 class Feedback:
     """When the rewards of a simulation become known to the policy.
 
-    ``delays`` are one for all arms, or one per arm. A reward that takes more than ``window`` pulls counts as ``late``
-    when the window ends; NaN means that it never counts. ``batches`` are the first pulls of all batches, counted from
-    0; every decision of a batch uses what was known before it.
+    ``delays`` has one delay for all arms, or one per arm. A reward that takes more than ``window`` pulls counts as
+    ``late`` when the window ends; NaN means that it never counts. ``batches`` are the first pulls of all batches,
+    counted from 0; every decision of a batch uses what was known before it.
     """
 
     delays: tuple[Delay, ...]
@@ -64,7 +64,7 @@ def make_feedback(
     horizon: int,
     n_arms: int,
 ) -> Feedback:
-    """Check the arguments of :func:`dirichlet_bandits.simulate` that say when rewards become known."""
+    """Check the arguments of :func:`dirichlet_bandits.simulate` that determine when rewards become known."""
     delays = checked_delays(delay)
     if len(delays) not in (1, n_arms):
         raise ArgumentError("delay", f"one delay, or one for each of the {n_arms} arms", f"{len(delays)} delays")
@@ -79,7 +79,7 @@ def make_feedback(
 
 
 def _batches(batch: Batch, horizon: int) -> tuple[int, ...] | None:
-    """First pulls of all batches, counted from 0; None if each pull is a batch."""
+    """Return the first pulls of all batches, counted from 0; None if each pull is a batch."""
     if isinstance(batch, str):
         if batch not in ("geometric", "minimax"):
             raise ArgumentError("batch", "a size, 'geometric', 'minimax' or a list of sizes", batch)

@@ -1,4 +1,4 @@
-"""Arms whose laws change at breakpoints and stay the same in between."""
+"""Arms whose distributions change at breakpoints and stay the same in between."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -18,7 +18,7 @@ Arms = Iterable[RewardLaw] | Mapping[str, RewardLaw] | Bandit
 
 
 class Piecewise(World):
-    """K arms whose laws change at known times.
+    """Arms whose distributions change at known times.
 
     ``segments`` maps the first pull of each segment, counted from 1, to its arms. The j-th reward of an arm *within a
     segment* is the same for every policy. The regret is dynamic: a pull costs the gap to the best arm of its time.

@@ -21,7 +21,7 @@ class Rewards(NamedTuple):
 
 
 class World(ABC):
-    """K arms whose rewards may depend on the time of the pull.
+    """Arms whose rewards may depend on the time of the pull.
 
     To add a kind of world, write a class with these methods and a reference implementation for the tests. The same
     seeds must give the same rewards whichever policy plays.
@@ -34,30 +34,30 @@ class World(ABC):
         return len(self.names)
 
     def n_streams(self) -> int:
-        """Number of random streams that :meth:`rewards` needs; one per arm unless a world says otherwise."""
+        """Return the number of random streams that :meth:`rewards` needs; by default, one per arm."""
         return len(self)
 
     def starts(self, horizon: int) -> list[int]:
-        """First pull of each segment, counted from 0; the tape of an arm begins anew there."""
+        """Return the first pull of each segment, counted from 0; the tape of an arm starts again there."""
         return [0]
 
     @abstractmethod
     def rewards(self, seeds: Words, horizon: int) -> Rewards:
-        """Draw all rewards of a replication, each row of ``seeds`` being the seed of a stream."""
+        """Draw all rewards of a replication; each row of ``seeds`` is the seed of a stream."""
 
     @abstractmethod
     def values(self, horizon: int) -> Floats:
-        """Return what each arm is worth at each time, an array of ``horizon`` rows and K columns."""
+        """Return the value of each arm at each time, an array of ``horizon`` rows and K columns."""
 
     @abstractmethod
     def support(self, horizon: int) -> tuple[float, float]:
-        """Smallest interval that surely contains all rewards."""
+        """Return the smallest interval that is certain to contain all rewards."""
 
     @abstractmethod
     def identity(self) -> Any:
-        """Return plain data that differ if the laws of the rewards differ: a store compares them and the values."""
+        """Return plain data that differ if the reward distributions differ; a store compares them and the values."""
 
     def gaps(self, horizon: int) -> Floats:
-        """Shortfall of each arm's value from the best one of its time."""
+        """Return the difference between the best value and each arm's value at each time."""
         values = self.values(horizon)
         return np.ascontiguousarray(values.max(axis=1, keepdims=True) - values)

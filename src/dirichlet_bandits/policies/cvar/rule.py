@@ -13,7 +13,7 @@ import numpy as np
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit, jit_inline
 from dirichlet_bandits.engine.history import History, insert, new_history, rewards
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
@@ -196,14 +196,11 @@ class CVaRUCB(RiskAverse):
 
 
 class Counts(NamedTuple):
-    """A tally, and how often each arm returned each of the values."""
+    """A tally, its pulls and means, and how often each arm returned each of the values."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     counts: Ints
 
 
@@ -242,8 +239,8 @@ def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: floa
 @implements(init, MCVTSParams)
 def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
     """Return empty counts."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
-    return Counts(pulls, means, sums, carry, lows, highs, np.zeros((n_arms, policy.support.size), np.int64))
+    tally = new_tally(n_arms)
+    return Counts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
 @implements(update, MCVTSParams)
@@ -253,7 +250,7 @@ def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng
     while j > 0 and policy.support[j] > reward:
         j -= 1
     state.counts[arm, j] += 1
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     return state
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update
 from dirichlet_bandits.numerics.grid import count_on_grid, grid_evidence, new_grid
 from dirichlet_bandits.policies.bounded import BoundedPolicy, rescaled
@@ -25,14 +25,11 @@ class TopTwoParams(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A tally of the rewards, and their counts at the points of a grid (``numerics/grid.py``), one row per arm."""
+    """A tally, its pulls and means, and counts at the points of a grid (``numerics/grid.py``), one row per arm."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     weights: Floats
 
 
@@ -75,14 +72,14 @@ class TopTwo(BoundedPolicy):
 @implements(init, TopTwoParams)
 def nothing_counted(policy: TopTwoParams, n_arms: int) -> Counted:
     """Return a state without rewards."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
-    return Counted(pulls, means, sums, carry, lows, highs, new_grid(n_arms))
+    tally = new_tally(n_arms)
+    return Counted(tally.pulls, tally.means, tally, new_grid(n_arms))
 
 
 @implements(update, TopTwoParams)
 def count_reward(policy: TopTwoParams, state: Counted, arm: int, reward: float, rng: np.random.Generator) -> Counted:
     """Count the reward in the tally and on the grid."""
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     count_on_grid(state.weights[arm], rescaled(policy, reward))
     return state
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
@@ -14,8 +13,7 @@ from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.engine.verbs import implements, init, note, select, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.forgetting.ring import LONGEST, Ring, expect, made, new_ring, remember
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.policies.wrapping import AroundListed
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, whole_number
 
@@ -55,28 +53,7 @@ class DiscountedRDSParams(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Forgetting(Policy):
-    """What both wrappers share: they expect the rewards that the inner policy expects, and serve its objective."""
-
-    policy: Policy
-
-    def __post_init__(self) -> None:
-        name = type(self.policy).__name__
-        if name not in self.wraps or type(self.policy) is not policy_class(name):
-            expected = f"a policy of the class {', '.join(self.wraps[:-1])} or {self.wraps[-1]}"
-            raise ArgumentError("policy", expected, self.policy)
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return self.policy.reward_bounds
-
-    @property
-    def objective(self) -> Objective:
-        return self.policy.objective
-
-
-@dataclass(frozen=True)
-class SlidingWindow(_Forgetting):
+class SlidingWindow(AroundListed):
     """A wrapper that shows another policy only the rewards of the last ``window`` decisions, over all arms.
 
     Where the inner policy counts all pulls, it counts those in the window: SW-UCB and SW-klUCB explore at the level log
@@ -111,7 +88,7 @@ class SlidingWindow(_Forgetting):
 
 
 @dataclass(frozen=True)
-class Discounted(_Forgetting):
+class Discounted(AroundListed):
     """A wrapper around another policy in which the weight of a reward falls by the factor gamma with each decision.
 
     The inner policy uses

@@ -9,11 +9,10 @@ import numpy as np
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
+from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.index import larger, overview
-from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
-from dirichlet_bandits.validation import reward_bound
 
 _PAPER = "Honda and Takemura (2015)"
 
@@ -58,7 +57,7 @@ class IMED(FamilyPolicy):
 
 
 @dataclass(frozen=True)
-class EmpiricalIMED(Policy):
+class EmpiricalIMED(BoundedAbovePolicy):
     """Minimum empirical divergence without a model: pull the smallest N_k Kinf(F_k, max mu; upper) + log N_k.
 
     >>> EmpiricalIMED(upper=1.0)
@@ -67,21 +66,13 @@ class EmpiricalIMED(Policy):
     Reference: Honda and Takemura, JMLR 16, 2015.
     """
 
-    upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 
-    def __post_init__(self) -> None:
-        reward_bound("upper", self.upper)
-
     @property
     def params(self) -> EmpiricalIMEDParams:
         return EmpiricalIMEDParams(float(self.upper))
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return -math.inf, float(self.upper)
 
 
 @dataclass(frozen=True)

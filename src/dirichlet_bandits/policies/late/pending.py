@@ -5,15 +5,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialised, update
-from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.index import index_propensities
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.policies.wrapping import AroundListed
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -24,14 +21,11 @@ class CountPendingParams(NamedTuple):
 
 
 class Awaiting(NamedTuple):
-    """The fields of a ``Tally``, and ``waiting``: the number of outstanding rewards of each arm."""
+    """A tally, its pulls and means, and ``waiting``: the number of outstanding rewards of each arm."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     waiting: Ints
 
 
@@ -43,7 +37,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CountPending(Policy):
+class CountPending(AroundListed):
     """An index policy for which a pull counts as soon as it is made, before its reward is known.
 
     A deterministic policy repeats its decision until a reward arrives: in a batch of 100 decisions, UCB1 pulls one arm
@@ -62,40 +56,21 @@ class CountPending(Policy):
     Reference: Desautels, Krause and Burdick, JMLR 15, 2014, do the same with the variance of Gaussian processes.
     """
 
-    policy: Policy
     assumes: ClassVar[str] = "what the inner policy assumes; rewards may be late or arrive in batches"
     guarantee: ClassVar[str] = "none known"
     reference: ClassVar[str] = "Desautels et al. (2014)"
     wraps: ClassVar[tuple[str, ...]] = ("UCB1", "KLUCB", "KLUCBPlusPlus", "IMED")
 
-    def __post_init__(self) -> None:
-        name = type(self.policy).__name__
-        if name not in self.wraps or type(self.policy) is not policy_class(name):
-            expected = f"a policy of the class {', '.join(self.wraps[:-1])} or {self.wraps[-1]}"
-            raise ArgumentError("policy", expected, self.policy)
-
-    def check_arms(self, n_arms: int) -> None:
-        """Refuse any number of arms that the inner policy refuses."""
-        self.policy.check_arms(n_arms)
-
     @property
     def params(self) -> CountPendingParams:
         return CountPendingParams(self.policy.params)
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return self.policy.reward_bounds
-
-    @property
-    def objective(self) -> Objective:
-        return self.policy.objective
 
 
 @implements(init, CountPendingParams)
 def nothing_pulled(policy: CountPendingParams, n_arms: int) -> Awaiting:
     """Return a state without rewards, known or outstanding."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
-    return Awaiting(pulls, means, sums, carry, lows, highs, np.zeros(n_arms, np.int64))
+    tally = new_tally(n_arms)
+    return Awaiting(tally.pulls, tally.means, tally, np.zeros(n_arms, np.int64))
 
 
 @implements(update, CountPendingParams)
@@ -103,7 +78,7 @@ def count_reward(
     policy: CountPendingParams, state: Awaiting, arm: int, reward: float, rng: np.random.Generator
 ) -> Awaiting:
     """Count the reward."""
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     return state
 
 

@@ -5,14 +5,13 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.verbs import NEVER, implements, init, note, prepare, select, update
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.policies.interface import choice
+from dirichlet_bandits.policies.wrapping import AroundAny
 from dirichlet_bandits.types import Ints
 
 ORDERS: Final = {"pulls": 0, "arrival": 1}
@@ -51,7 +50,7 @@ class Queues(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Queued(Policy):
+class Queued(AroundAny):
     """A wrapper that shows another policy its rewards as if they were never late.
 
     Each arm has a queue of rewards. When the inner policy chooses an arm with a reward in its queue, it receives that
@@ -78,7 +77,6 @@ class Queued(Policy):
     Reference: Joulani, György and Szepesvári, Online learning under delayed feedback, ICML 2013, algorithm 2.
     """
 
-    policy: Policy
     order: Literal["pulls", "arrival"] = "pulls"
     assumes: ClassVar[str] = "what the inner policy assumes; late rewards; simulations only, no exact propensities"
     guarantee: ClassVar[str] = "none known"
@@ -87,30 +85,12 @@ class Queued(Policy):
     wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, Policy):
-            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        super().__post_init__()
         choice("order", self.order, ORDERS)
-
-    def check_arms(self, n_arms: int) -> None:
-        """Refuse any number of arms that the inner policy refuses."""
-        self.policy.check_arms(n_arms)
 
     @property
     def params(self) -> QueuedParams:
         return QueuedParams(self.policy.params, self.order == "pulls")
-
-    @property
-    def ordered_arms(self) -> bool:  # type: ignore[override]
-        """Whether the order of the arms matters to the inner policy."""
-        return self.policy.ordered_arms
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return self.policy.reward_bounds
-
-    @property
-    def objective(self) -> Objective:
-        return self.policy.objective
 
 
 @implements(init, QueuedParams)

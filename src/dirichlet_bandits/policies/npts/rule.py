@@ -1,6 +1,5 @@
 """Non-Parametric Thompson Sampling (Riou and Honda, ALT 2020)."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -8,8 +7,7 @@ import numpy as np
 
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import implements, index
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import reward_bound
+from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
 
 
 class NPTSParams(NamedTuple):
@@ -19,7 +17,7 @@ class NPTSParams(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NPTS(Policy):
+class NPTS(BoundedAbovePolicy):
     """Thompson Sampling without a model: every arm's rewards and the bound are reweighted at random.
 
     index = sum_i w_i X_i + w_{n+1} upper, w ~ Dirichlet(1, ..., 1), drawn again for every arm at every step.
@@ -30,21 +28,13 @@ class NPTS(Policy):
     Reference: Riou and Honda, ALT 2020.
     """
 
-    upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Riou and Honda (2020)"
 
-    def __post_init__(self) -> None:
-        reward_bound("upper", self.upper)
-
     @property
     def params(self) -> NPTSParams:
         return NPTSParams(float(self.upper))
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return -math.inf, float(self.upper)
 
 
 keeps_rewards(NPTSParams)

@@ -141,29 +141,26 @@ class MBE(BoundedPolicy):
 
 
 class Spread(NamedTuple):
-    """A tally, and the sum of squared distances of each arm's rewards from their mean."""
+    """A tally, its pulls and means, and the sum of squared distances of each arm's rewards from their mean."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     squares: Floats
 
 
 @implements(init, ReBootParams, MBEParams)
 def new_spread(policy: Any, n_arms: int) -> Spread:
     """Return a state without pulls."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
-    return Spread(pulls, means, sums, carry, lows, highs, np.zeros(n_arms))
+    tally = new_tally(n_arms)
+    return Spread(tally.pulls, tally.means, tally, np.zeros(n_arms))
 
 
 @jit
 def spread(state: Spread, arm: int, reward: float) -> None:
     """Count a reward and add its squared distance from the mean (Welford, 1962)."""
     before = state.means[arm]
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     if state.pulls[arm] > 1:
         state.squares[arm] += (reward - before) * (reward - state.means[arm])
 

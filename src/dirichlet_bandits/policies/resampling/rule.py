@@ -7,7 +7,7 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, append, new_history
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.numerics.draws import binomial
@@ -164,7 +164,7 @@ class OnlineBootstrapTS(BoundedPolicy):
 
 
 class Sorted(NamedTuple):
-    """A history in which each arm's rewards strictly between the bounds come first.
+    """A history in which each arm's rewards strictly between the bounds come first, and its pulls and means.
 
     ``inner`` counts these rewards, and ``ones`` those equal to the upper bound. Only inner rewards are looked up when a
     sample is drawn.
@@ -172,14 +172,7 @@ class Sorted(NamedTuple):
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
-    pool: Floats
-    start: Ints
-    room: Ints
-    used: Ints
+    history: History
     inner: Ints
     ones: Ints
 
@@ -187,26 +180,25 @@ class Sorted(NamedTuple):
 @implements(init, GIROParams, BootstrapTSParams)
 def new_sorted(policy: Any, n_arms: int) -> Sorted:
     """Return a state without rewards."""
-    pulls, means, sums, carry, lows, highs, pool, start, room, used = new_history(n_arms)
+    history = new_history(n_arms)
     inner, ones = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return Sorted(pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones)
+    return Sorted(history.pulls, history.means, history, inner, ones)
 
 
 @implements(update, GIROParams, BootstrapTSParams)
 def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.Generator) -> Sorted:
     """Store the reward, rescaled to [0, 1]; a reward strictly between the bounds is swapped to the front."""
-    pulls, means, sums, carry, lows, highs, pool, start, room, used, inner, ones = state
+    pulls, means, history, inner, ones = state
     x = rescaled(policy, reward)
-    history = History(pulls, means, sums, carry, lows, highs, pool, start, room, used)
     history = append(history, arm, x, x)
     if 0.0 < x < 1.0:
-        first = start[arm]
+        first = history.start[arm]
         history.pool[first + pulls[arm] - 1] = history.pool[first + inner[arm]]
         history.pool[first + inner[arm]] = x
         inner[arm] += 1
     elif x >= 1.0:
         ones[arm] += 1
-    return Sorted(pulls, means, sums, carry, lows, highs, history.pool, start, room, used, inner, ones)
+    return Sorted(pulls, means, history, inner, ones)
 
 
 @jit
@@ -220,9 +212,9 @@ def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
 @jit
 def inner_sum(state: Sorted, arm: int, n: int, rng: np.random.Generator) -> float:
     """Return the sum of n draws from the arm's rewards strictly between the bounds."""
-    first, inner, total = state.start[arm], state.inner[arm], 0.0
+    pool, first, inner, total = state.history.pool, state.history.start[arm], state.inner[arm], 0.0
     for _ in range(n):
-        total += state.pool[first + int(rng.random() * inner)]
+        total += pool[first + int(rng.random() * inner)]
     return total
 
 
@@ -264,14 +256,11 @@ def bootstrap_with_a_prior(
 
 
 class Replicates(NamedTuple):
-    """A tally, and for each arm the weighted sums of its replicates and the sums of their weights."""
+    """A tally, its pulls and means, and for each arm the weighted sums of its replicates and of their weights."""
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     totals: Floats
     weights: Floats
 
@@ -279,9 +268,9 @@ class Replicates(NamedTuple):
 @implements(init, OnlineBootstrapTSParams)
 def new_replicates(policy: OnlineBootstrapTSParams, n_arms: int) -> Replicates:
     """Return replicates that hold both bounds and no rewards."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    tally = new_tally(n_arms)
     shape = (n_arms, policy.replicates)
-    return Replicates(pulls, means, sums, carry, lows, highs, np.ones(shape), np.full(shape, 2.0))
+    return Replicates(tally.pulls, tally.means, tally, np.ones(shape), np.full(shape, 2.0))
 
 
 @implements(update, OnlineBootstrapTSParams)
@@ -290,7 +279,7 @@ def enter_replicates(
 ) -> Replicates:
     """Count the reward, with a separate weight in each replicate."""
     x = rescaled(policy, reward)
-    count(state, arm, x)
+    count(state.tally, arm, x)
     for j in range(policy.replicates):
         weight = 1.0 * (rng.random() < 0.5) if policy.weights == 0 else 1.0 * rng.poisson(1.0)
         state.totals[arm, j] += weight * x

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, append, new_history
@@ -15,8 +14,9 @@ from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import has_own, implements, verb
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.index import larger, overview
-from dirichlet_bandits.policies.interface import Policy, choice
+from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.restarting.detectors import GLR, MEMORY, Detector, alarm
+from dirichlet_bandits.policies.wrapping import AroundAny
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, true_or_false
 
@@ -98,7 +98,7 @@ def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
 
 
 @dataclass(frozen=True)
-class Restarting(Policy):
+class Restarting(AroundAny):
     """A wrapper that restarts another policy when a detector finds that an arm has changed.
 
     With probability ``exploration``, a decision explores: it pulls an arm uniformly at random, so that changes of arms
@@ -124,7 +124,6 @@ class Restarting(Policy):
     Veeravalli, arXiv:2501.19401, for any policy; Li, Hsieh and Huang, arXiv:2410.05734, for diminishing exploration.
     """
 
-    policy: Policy
     detector: Detector = _GLR
     exploration: float | None = None
     scope: Literal["global", "local"] = "global"
@@ -136,8 +135,7 @@ class Restarting(Policy):
     wraps: ClassVar[tuple[str, ...]] = ("KLUCB", "UCB1", "ThompsonSampling", "NPTS")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, Policy):
-            raise ArgumentError("policy", "a policy with compiled verbs, such as NPTS(upper=1)", self.policy)
+        super().__post_init__()
         if has_own(verbs.note, type(self.policy.params)) or has_own(verbs.prepare, type(self.policy.params)):
             raise ArgumentError("policy", "one that neither forgets nor counts outstanding rewards", self.policy)
         if not isinstance(self.detector, Detector):
@@ -153,16 +151,6 @@ class Restarting(Policy):
             raise ArgumentError("policy", "one for rewards in [0, 1]", self.policy)
 
     @property
-    def waits_for_all_arms(self) -> bool:  # type: ignore[override]
-        """Whether the restarted policy waits until every arm has a reward."""
-        return self.policy.waits_for_all_arms
-
-    @property
-    def ordered_arms(self) -> bool:  # type: ignore[override]
-        """Whether the order of the arms matters to the restarted policy."""
-        return self.policy.ordered_arms
-
-    @property
     def params(self) -> RestartingParams | ClockedRestartingParams:
         inner = self.policy.params
         clocked = self.scope == "local" and has_own(verbs.index, type(inner)) and not has_own(verbs.select, type(inner))
@@ -170,10 +158,6 @@ class Restarting(Policy):
         local, detector = self.scope == "local", self.detector.params
         scheduled = SINCE_START if self.scheduled else AT_RANDOM
         return kind(inner, detector, _rate(self.exploration, self.growing), local, scheduled, 1)
-
-    @property
-    def objective(self) -> Objective:
-        return self.policy.objective
 
     @property
     def reward_bounds(self) -> tuple[float, float]:

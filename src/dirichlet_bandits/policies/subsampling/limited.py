@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.tally import count, new_tally
+from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability
@@ -26,7 +26,7 @@ class LimitedParams(NamedTuple):
 
 
 class LastRewards(NamedTuple):
-    """A tally, and running sums of the last rewards of each arm.
+    """A tally, its pulls and means, and running sums of the last rewards of each arm.
 
     ``sums_of[k, begin[k] : begin[k] + kept[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward.
     The mean of its last n rewards follows from the last of them and the one n places before.
@@ -34,10 +34,7 @@ class LastRewards(NamedTuple):
 
     pulls: Ints
     means: Floats
-    sums: Floats
-    carry: Floats
-    lows: Floats
-    highs: Floats
+    tally: Tally
     sums_of: Floats
     origin: Floats
     begin: Ints
@@ -47,11 +44,10 @@ class LastRewards(NamedTuple):
 @implements(init, LimitedParams)
 def keep_nothing_yet(policy: LimitedParams, n_arms: int) -> LastRewards:
     """Return a state without rewards."""
-    pulls, means, sums, carry, lows, highs = new_tally(n_arms)
+    tally = new_tally(n_arms)
     begin, kept = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return LastRewards(
-        pulls, means, sums, carry, lows, highs, np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms), begin, kept
-    )
+    sums_of, origin = np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms)
+    return LastRewards(tally.pulls, tally.means, tally, sums_of, origin, begin, kept)
 
 
 @jit
@@ -60,13 +56,13 @@ def with_room(state: LastRewards, arm: int) -> LastRewards:
     first, n, room = state.begin[arm], state.kept[arm], state.sums_of.shape[1]
     if first + n + 1 < room:
         return state
-    pulls, means, sums, carry, lows, highs, old, origin, begin, kept = state
+    pulls, means, tally, old, origin, begin, kept = state
     new = np.zeros((pulls.size, max(room, 4 * n)))
     for k in range(pulls.size):
         for i in range(kept[k] + 1):
             new[k, i] = old[k, begin[k] + i] - old[k, begin[k]]
         begin[k] = 0
-    return LastRewards(pulls, means, sums, carry, lows, highs, new, origin, begin, kept)
+    return LastRewards(pulls, means, tally, new, origin, begin, kept)
 
 
 @implements(update, LimitedParams)
@@ -84,7 +80,7 @@ def keep_the_last(
     last = state.begin[arm] + state.kept[arm]
     state.sums_of[arm, last + 1] = state.sums_of[arm, last] + (reward - state.origin[arm])
     state.kept[arm] += 1
-    count(state, arm, reward)
+    count(state.tally, arm, reward)
     return state
 
 

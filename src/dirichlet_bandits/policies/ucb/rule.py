@@ -11,10 +11,11 @@ from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
+from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
-from dirichlet_bandits.validation import reward_bound, reward_scale
+from dirichlet_bandits.validation import reward_scale
 
 
 class UCB1Params(NamedTuple):
@@ -116,7 +117,7 @@ class KLUCB(FamilyPolicy):
 
 
 @dataclass(frozen=True)
-class EmpiricalKLUCB(Policy):
+class EmpiricalKLUCB(BoundedAbovePolicy):
     """Optimism without a model: sup{q : N_k Kinf(F_k, q; upper) <= log t}, with the empirical distribution F_k.
 
     >>> EmpiricalKLUCB(upper=1.0)
@@ -125,21 +126,13 @@ class EmpiricalKLUCB(Policy):
     Reference: Cappé, Garivier, Maillard, Munos and Stoltz, Annals of Statistics 41, 2013.
     """
 
-    upper: float
     assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Cappé et al. (2013)"
 
-    def __post_init__(self) -> None:
-        reward_bound("upper", self.upper)
-
     @property
     def params(self) -> EmpiricalKLUCBParams:
         return EmpiricalKLUCBParams(float(self.upper))
-
-    @property
-    def reward_bounds(self) -> tuple[float, float]:
-        return -math.inf, float(self.upper)
 
 
 @implements(index, UCB1Params)

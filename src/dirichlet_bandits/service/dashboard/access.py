@@ -63,7 +63,7 @@ async def login(request: Request, key: Text) -> Response:
     """Keep a valid key in a cookie that no script and no other site can use."""
     keys, answer = request.app.state.keys, RedirectResponse("/", 303)
     if keys is None:
-        return answer  # whatever it is, none is needed
+        return answer  # an open service needs no key
     if check_key(key.strip(), keys) is None:
         return page(request, "login.html", 401, error="This key is not known.")
     secure = request.url.scheme == "https"
@@ -86,7 +86,7 @@ async def choose_theme(request: Request, theme: Text) -> Response:
         raise ArgumentError("theme", one_of(THEMES), theme)
     before = urlsplit(request.headers.get("referer", ""))
     query = f"?{before.query}" if before.query else ""
-    # Of the address before only the path is taken, and one slash at its beginning: it cannot lead to another host.
+    # Only the path of the previous address is used, with one slash in front, so it cannot lead to another host.
     answer = RedirectResponse("/" + before.path.lstrip("/\\") + query, 303)
     answer.set_cookie(THEME, theme, max_age=_YEAR, samesite="strict", secure=request.url.scheme == "https")
     return answer

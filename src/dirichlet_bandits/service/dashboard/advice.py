@@ -8,7 +8,7 @@ from dirichlet_bandits.live.winner import Winner
 
 
 def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None) -> str:
-    """Return what the rewards so far show, for the arms and attributes of a summary and what the stopping rule found.
+    """Return in words what the rewards so far show, from a summary's rows and attributes and the result of the rule.
 
     >>> verdict([], {}, None)
     'No rewards yet. Each arm is tried once before the policy chooses.'
@@ -30,7 +30,7 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None)
 
 
 def to_do(pending: Sequence[Trial], what: str) -> str:
-    """Return what a person who can write should do next."""
+    """Return what a user with write access should do next."""
     if not pending:
         return "Ask for the next trial."
     more = len(pending) - 1

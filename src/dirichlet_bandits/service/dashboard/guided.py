@@ -27,7 +27,7 @@ class Answers(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A policy, as it is written in code, and the bounds of the rewards."""
+    """A policy as it is written in code, and the bounds of the rewards."""
 
     policy: str
     bounds: tuple[float, float] | None

@@ -10,6 +10,7 @@ from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.live.readings import drift_words
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
@@ -52,12 +53,12 @@ def overview(study: Study) -> dict[str, Any]:
         "level": level,
         "log": log,
         "trials": len(log),
-        "total": float(log["reward"].sum()),
         "last": last_activity(log),
         "best": best,
         "code": guided.code(
             study.name, arms, guided.Chosen(repr(study.policy), study.bounds), study.direction, study.control
         ),
+        "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "verdict": verdict(rows, summary.attrs, found_winner),
         "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],

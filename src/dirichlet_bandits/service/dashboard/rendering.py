@@ -53,7 +53,7 @@ def exact(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a probability in percent, never 0% or 100% for what is neither impossible nor certain.
+    """Return a probability in percent; only impossible and certain events show 0% and 100%.
 
     >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0, math.nan)]
     ['0%', '<0.1%', '12.3%', '>99.9%', '100%', '']

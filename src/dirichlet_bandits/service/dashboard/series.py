@@ -42,7 +42,7 @@ class Series(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A series at one of its trials: shares and means by arm, and the sum of the rewards."""
+    """A row of a series: shares and means by arm, and the sum of the rewards."""
 
     at: int
     share: list[float]
