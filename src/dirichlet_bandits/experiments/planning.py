@@ -35,8 +35,9 @@ class PlanRow(NamedTuple):
 
     ``decided`` is the share of studies that name a winner in time, and ``wrong`` the share that name an arm that is not
     the best. ``median`` and ``ninety`` are the numbers of trials after which 50% and 90% of all studies have decided,
-    or infinite if fewer do. ``loss`` is the mean reward lost over all trials against always using the best arm, with its
-    standard error, if you use the winner once it is named. ``relative`` is the loss divided by that of an equal split.
+    or infinite if fewer do. ``loss`` is the mean reward lost over all trials against always using the best arm, with
+    its standard error, if you use the winner once it is named. ``relative`` is the loss divided by that of an equal
+    split.
     """
 
     policy: str
