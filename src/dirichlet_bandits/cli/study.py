@@ -184,7 +184,7 @@ def reopen_command(name: Name, id: Id, storage: Url, token: Token = None) -> Non
 def void_command(
     name: Name,
     id: Id,
-    reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
+    reason: Annotated[str, typer.Argument(help="Reason, for the log.", show_default=False)],
     storage: Url,
     token: Token = None,
 ) -> None:
@@ -205,7 +205,7 @@ def correct_command(
     id: Id,
     reward: Annotated[float, typer.Argument(show_default=False)],
     storage: Url,
-    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     token: Token = None,
 ) -> None:
     """Replace the reward of a trial; the log keeps both rewards.
