@@ -65,7 +65,7 @@ def test_a_report_of_some(folder):
     assert '"entropy": 5' in result.data.attrs["seed"]
     again = call("--only", "sensitivity", "--seed", "5", "--quiet")  # finds everything done
     assert again.exit_code == 0
-    assert "made anew" not in again.stdout
+    assert "so it is replaced" not in again.stdout
     other = call("--only", "sensitivity", "--seed", "6", "--quiet")
     assert "sensitivity.zarr is of another version or seed of this experiment, so it is replaced" in other.stdout
     assert '"entropy": 6' in db.load("report/data/quick/sensitivity.zarr").data.attrs["seed"]

@@ -34,7 +34,7 @@ def test_all_pairs_are_ordered_and_say_which_is_better():
     frame = found.to_dataframe()
     assert list(frame["better"]) == [None, "good", "same"]
     assert list(frame.columns[:5]) == ["first", "second", "difference", "low", "high"]
-    assert "95 % intervals for all pairs together" in str(found)
+    assert "95% intervals for all pairs together" in str(found)
     shown = found._repr_html_()
     assert "&lt; 0.001" in shown
     assert "good is better" in shown

@@ -195,7 +195,7 @@ def test_workers_that_do_not_see_the_store_say_so(processes):
 def test_bad_input_is_refused(tmp_path, monkeypatch):
     with pytest.raises(db.ArgumentError, match=r"'executor' must be a concurrent\.futures\.Executor"):
         run(executor=2, **SMALL)
-    with ThreadPoolExecutor(1) as pool, pytest.raises(db.ArgumentError, match="'workers' must be left out"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(db.ArgumentError, match="'workers' must be omitted"):
         run(executor=pool, workers=2, **SMALL)
     with pytest.raises(db.ArgumentError, match="'address' must be that of a Dask scheduler"), dask_executor("nonsense"):
         pass

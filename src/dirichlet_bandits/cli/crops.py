@@ -21,7 +21,7 @@ app = typer.Typer(
 
 @app.command("sample")
 def sample_command(
-    seasons: Annotated[int, typer.Option(help="Seasons a date.")] = 1000,
+    seasons: Annotated[int, typer.Option(help="Number of seasons per date.")] = 1000,
     out: Annotated[Path, typer.Option(help="File to write; unfinished work is kept in OUT.parts.")] = Path(
         "yields.npz"
     ),

@@ -1,4 +1,4 @@
-"""``dirichlet-bandits plan``: how long will a study take, and what will it cost?"""
+"""``dirichlet-bandits plan``: estimate how long a study will take, and what it will cost."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,37 +12,37 @@ from dirichlet_bandits.errors import ArgumentError
 
 
 def plan(
-    file: Annotated[Path | None, typer.Argument(help="Past rewards, a .csv file, in place of --baseline.")] = None,
-    baseline: Annotated[float | None, typer.Option(help="Mean of rewards 0 and 1 of all arms but one.")] = None,
-    lift: Annotated[float | None, typer.Option(help="By how much the mean of the last arm is larger.")] = None,
-    arms: Annotated[int, typer.Option(help="How many arms, with --baseline.")] = 2,
+    file: Annotated[Path | None, typer.Argument(help="A .csv file of past rewards, instead of --baseline.")] = None,
+    baseline: Annotated[float | None, typer.Option(help="Mean of all arms but one, for rewards of 0 and 1.")] = None,
+    lift: Annotated[float | None, typer.Option(help="How much larger the mean of the last arm is.")] = None,
+    arms: Annotated[int, typer.Option(help="Number of arms, with --baseline.")] = 2,
     policy: Annotated[
-        list[str] | None, typer.Option(help="A policy to try, with parameters; may be repeated.", show_default=False)
+        list[str] | None, typer.Option(help="Policy to try, with parameters; repeatable.", show_default=False)
     ] = None,
     floor: Annotated[
-        list[float] | None, typer.Option(help="A floor to try; may be repeated.", show_default="0 and 0.1")
+        list[float] | None, typer.Option(help="Floor to try; repeatable.", show_default="0 and 0.1")
     ] = None,
     delta: Annotated[float, typer.Option(help="Probability of naming a wrong winner.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="The winner may be worse by this much.")] = 0.0,
-    trials: Annotated[int, typer.Option(help="When a study without a winner ends.")] = 20_000,
-    every: Annotated[int, typer.Option(help="Trials between two looks at the winner.")] = 100,
-    replications: Annotated[int, typer.Option(help="How many studies to simulate.")] = 200,
-    lower: Annotated[float | None, typer.Option(help="No reward is below.", show_default="0")] = None,
-    upper: Annotated[float | None, typer.Option(help="No reward is above.", show_default="1")] = None,
-    arm: Annotated[str | None, typer.Option(help="Column of the options in the file.")] = None,
-    reward: Annotated[str | None, typer.Option(help="Column of the rewards in the file.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="The file has a column of rewards for each option.")] = False,
-    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
+    margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
+    trials: Annotated[int, typer.Option(help="Number of trials after which a study ends without a winner.")] = 20_000,
+    every: Annotated[int, typer.Option(help="Number of trials between checks for a winner.")] = 100,
+    replications: Annotated[int, typer.Option(help="Number of studies to simulate.")] = 200,
+    lower: Annotated[float | None, typer.Option(help="Lower bound on the rewards.", show_default="0")] = None,
+    upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards.", show_default="1")] = None,
+    arm: Annotated[str | None, typer.Option(help="Column of options in the file.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Column of rewards in the file.")] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bars.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
 ) -> None:
-    """Simulate a study before it begins: when will it name a winner, and what will it lose until then?
+    """Simulate a study before it begins, to see when it names a winner and what it loses until then.
 
-    Ctrl-C shows what is done.
+    Ctrl-C shows the finished studies.
 
     Every policy, with and without a floor, is compared with an equal split, which is an A/B test. The rule that names
-    the winner is that of live studies. Each policy is compiled once, when it is first used.
+    a winner is that of live studies. Each policy is compiled once, when it is first used.
 
     \b
     Examples:

@@ -184,7 +184,7 @@ def reopen_command(name: Name, id: Id, storage: Url, token: Token = None) -> Non
 def void_command(
     name: Name,
     id: Id,
-    reason: Annotated[str, typer.Argument(help="Why, for the log.", show_default=False)],
+    reason: Annotated[str, typer.Argument(help="Reason, for the log.", show_default=False)],
     storage: Url,
     token: Token = None,
 ) -> None:
@@ -205,7 +205,7 @@ def correct_command(
     id: Id,
     reward: Annotated[float, typer.Argument(show_default=False)],
     storage: Url,
-    reason: Annotated[str | None, typer.Option(help="Why, for the log.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     token: Token = None,
 ) -> None:
     """Replace the reward of a trial; the log keeps both rewards.
@@ -295,11 +295,11 @@ def winner_command(
     name: Name,
     storage: Url,
     delta: Annotated[float, typer.Option(help="Probability of ever naming a wrong winner.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="How much worse than the best arm it may be.")] = 0.0,
+    margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
     segment: Annotated[str | None, typer.Option(help="Compare arms within this segment.")] = None,
     as_json: tables.AsJson = False,
 ) -> None:
-    """Name the winner, or say what is missing to name one. A winner is stored, and stays.
+    """Name the winner, or print what is missing to name one. A winner is stored and not withdrawn.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Games that end when the rule of live studies names a winner: what :func:`dirichlet_bandits.plan` simulates."""
+"""The games that :func:`dirichlet_bandits.plan` simulates; they end when the rule of live studies names a winner."""
 
 import math
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ NOBODY = -1
 
 
 class Rule(NamedTuple):
-    """When a winner is named: bounds of the rewards, log(1/error) for each rival, margin, trials between two looks."""
+    """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks."""
 
     lower: float
     upper: float
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
 @jit
 def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, margin: float) -> int:
-    """Return the arm that the rule of live studies names, -1 if there is none: rewards on a grid, arms of the start."""
+    """Return the arm that the rule of live studies names, or -1, for rewards on a grid and arms from the start."""
     leader, tied = 0, False
     for arm in range(pulls.size):
         if pulls[arm] == 0:
@@ -53,7 +53,7 @@ def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, ma
 
 @jit
 def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.random.Generator) -> Ints:
-    """Return the arms to try next: those never tried, an arm that the floors force, or those of the policy."""
+    """Return the arms to try next: those never tried, an arm forced by a floor, or those of the policy."""
     arms = unpulled(pulls, rng)
     if arms.size == 0:
         forced = forced_arm(floors, rng.random()) if floors.sum() > 0.0 else -1
@@ -91,7 +91,7 @@ def play_games(
 
 
 def log_odds(delta: float, share: float) -> float:
-    """Return log(1/error) where each comparison has this share of the error probability.
+    """Return log(1/error) if each comparison has this share of the error probability.
 
     >>> round(log_odds(0.05, 0.45), 4)
     3.7942

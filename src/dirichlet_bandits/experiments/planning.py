@@ -1,4 +1,4 @@
-"""A plan before a study: how long until a winner is named, and what that costs, for each policy and floor."""
+"""Plan a study: how long until a winner is named, and what that costs, for each policy and floor."""
 
 import math
 import textwrap
@@ -33,10 +33,11 @@ _HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "vs sp
 class PlanRow(NamedTuple):
     """What one policy with one floor can be expected to do.
 
-    ``decided`` is the share of studies that name a winner in time, ``wrong`` the share that names an arm that is not
-    the best. ``median`` and ``ninety`` are numbers of trials after which half, and 90%, of all studies have decided;
-    infinite if fewer do. ``loss`` is the mean reward lost over all trials against always using the best arm, with its
-    standard error, if you use the winner once it is named. ``relative`` is the loss divided by that of an equal split.
+    ``decided`` is the share of studies that name a winner in time, and ``wrong`` the share that name an arm that is not
+    the best. ``median`` and ``ninety`` are the numbers of trials after which 50% and 90% of all studies have decided,
+    or infinite if fewer do. ``loss`` is the mean reward lost over all trials against always using the best arm, with
+    its standard error, if you use the winner once it is named. ``relative`` is the loss divided by that of an equal
+    split.
     """
 
     policy: str
@@ -70,7 +71,7 @@ class StudyPlan:
 
     @property
     def answer(self) -> str:
-        """The answer in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
+        """The conclusion in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
         split, others = self.rows[0], self.rows[1:]
         start = f"An equal split (an A/B test) {_decides(split, self.trials)} and loses {split.loss:.4g}"
         if not others:
@@ -96,12 +97,12 @@ class StudyPlan:
         return "\n".join([*lines, *(line for text in below for line in textwrap.wrap(text, 80))])
 
     def _repr_html_(self) -> str:
-        """The rows as a table, and the answer."""
+        """Return the rows as a table, and the conclusion."""
         caption = f"{self.replications} simulated studies of {self.trials:,} trials"
         return html_tables.table(caption, _HEADERS, self._cells(), below=self.answer)
 
     def _cells(self) -> list[tuple[str, ...]]:
-        """The rows as people read them."""
+        """Return the rows as people read them."""
         return [_cells(row, self.trials) for row in self.rows]
 
 
@@ -123,10 +124,10 @@ def plan(
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> StudyPlan:
-    """Simulate whole studies, and say when they would name a winner and what they would lose until then.
+    """Simulate whole studies to estimate when they would name a winner and what they would lose until then.
 
     The rewards are 0 and 1: all arms but one have the mean ``baseline``, and the last one has ``baseline + lift``. Or
-    give a ``bandit`` with arms of your own, for example past rewards (:func:`read_rewards`). Every study is played on
+    give a ``bandit`` with your own arms, for example past rewards (:func:`read_rewards`). Every study is played on
     the same rewards with each policy and each floor, and ends when the rule of :meth:`Study.winner` names a winner. All
     policies are compared with an equal split, which is an A/B test.
 
@@ -137,20 +138,20 @@ def plan(
     floors
         Least probabilities of every arm to try, as in ``create_study(..., floor=0.1)``.
     delta, margin
-        Those of :meth:`Study.winner`.
+        As in :meth:`Study.winner`.
     trials
-        When a study without a winner ends.
+        The number of trials after which a study without a winner ends.
     every
-        Trials between two looks at the rule.
+        The number of trials between checks of the rule.
     replications
-        How many studies are simulated.
+        The number of studies to simulate.
     lower, upper
         Bounds of all rewards; needed for a ``bandit`` whose rewards are not all between 0 and 1.
     seed, progress
         As in :func:`simulate`.
 
-    Rewards are known at once. Between 0 and 1 the rule sees them on a grid of 64 steps, which makes it a little more
-    cautious; rewards of 0 and 1 lose nothing.
+    Rewards are known at once. The rule sees rewards between 0 and 1 on a grid of 64 steps, which makes it a little more
+    cautious; rewards of exactly 0 and 1 are not affected.
 
     >>> found = plan(baseline=0.2, lift=0.4, policies=["EpsilonGreedy(0.5)"], trials=2000, replications=20)
     >>> [row.policy for row in found.rows], found.rows[0].decided
@@ -217,7 +218,7 @@ def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[f
 
 
 def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
-    """The equal split and the policies to compare it with, by short names."""
+    """Return the equal split and the policies to compare it with, by short names."""
     if given is None:
         coins = all(hasattr(law, "atoms") and set(law.atoms()[0].tolist()) <= {0.0, 1.0} for law in bandit.arms)
         sampling = ThompsonSampling("bernoulli") if coins else BinarizedTS(low, high)
@@ -237,7 +238,7 @@ def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, 
 
 
 def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]:
-    """The floors to try with a policy; a floor changes nothing of an equal split."""
+    """Return the floors to try with a policy; a floor does not change an equal split."""
     if isinstance(floors, str) or not isinstance(floors, Sequence) or not floors:
         raise ArgumentError("floors", "a list of numbers", floors)
     for share in floors:
@@ -247,7 +248,7 @@ def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]
 
 
 def _games(bandit: Bandit, trials: int, replications: int, seed: Seed) -> Iterator[tuple[int, Floats, Any]]:
-    """A few games at a time: how many there are by then, the rewards of each, and the seeds of the policy."""
+    """Yield a few games at a time: the number so far, the rewards of each game, and the seeds of the policy."""
     root, n_arms = root_sequence(seed), len(bandit)
     for first in range(0, replications, _CHUNK):
         last = min(first + _CHUNK, replications)
@@ -263,7 +264,7 @@ def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule)
 
 
 def _row(name: str, share: float, found: Ints, bandit: Bandit, trials: int, before: Sequence[PlanRow]) -> PlanRow:
-    """A row from the games of one policy; the first row is that of the equal split."""
+    """Make a row from the games of one policy; the first row is that of the equal split."""
     ended, winner, gaps = found[:, 0], found[:, 1], np.asarray(bandit.gaps)
     decided = winner != NOBODY
     times = np.where(decided, ended, math.inf)
@@ -284,7 +285,7 @@ def _row(name: str, share: float, found: Ints, bandit: Bandit, trials: int, befo
 
 
 def _quantile(times: Floats, level: float) -> float:
-    """The least number of trials after which at least this share of studies has decided.
+    """Return the least number of trials after which at least this share of studies has decided.
 
     >>> _quantile(np.array([100.0, 300.0, 200.0, math.inf]), 0.5)
     200.0
@@ -307,7 +308,7 @@ def _decides(row: PlanRow, trials: int) -> str:
 
 
 def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
-    """A row as people read it."""
+    """Return a row as people read it."""
     late = f"> {trials:,}"
     times = [f"{time:,.0f}" if math.isfinite(time) else late for time in (row.median, row.ninety)]
     relative = f"{row.relative:.0%}" if math.isfinite(row.relative) else ""
@@ -315,7 +316,7 @@ def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
 
 
 def _with_error(value: float, error: float) -> str:
-    """A number with its standard error, to two digits of that.
+    """Format a number with its standard error, to two digits of the error.
 
     >>> _with_error(132.04, 17.7), _with_error(0.5, 0.0123), _with_error(0.0, 0.0)
     ('132 ± 18', '0.500 ± 0.012', '0 ± 0')

@@ -113,7 +113,7 @@ def _row(pair: Comparison) -> tuple[object, ...]:
 
 
 def _said_of(pairs: Sequence[Comparison]) -> str:
-    level = f"{100 * pairs[0].confidence:g} %"
+    level = f"{100 * pairs[0].confidence:g}%"
     if len(pairs) == 1:
         return f"{level} interval of the paired difference"
     return f"{level} intervals for all pairs together (Bonferroni), p-values by Holm"

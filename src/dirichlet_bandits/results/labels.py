@@ -92,7 +92,7 @@ class Labels(NamedTuple):
 
 
 class Game(NamedTuple):
-    """By what arms are judged, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
+    """The objective of the arms, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
 
     objective: str = "mean"
     regret_label: str = "regret"
