@@ -99,3 +99,30 @@ def test_pictures_are_there_and_small():
     drawn = [ROOT / "docs/figures" / name for page in [*PAGES, "docs/worlds.md"] for name in figures(page)]
     others = [ROOT / "docs/figures/regret.png", *(ROOT / "docs/figures/policies").iterdir()]
     assert [path.name for path in [*drawn, *others] if not 0 < path.stat().st_size < 200_000] == []
+
+
+def test_facts_on_the_pages_are_those_of_the_code():
+    from dirichlet_bandits import crops
+    from dirichlet_bandits.live.description import LONGEST_NAME
+    from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
+    from dirichlet_bandits.policies.catalogue import POLICIES
+    from dirichlet_bandits.results.layout import _LARGEST_CHUNK
+    from dirichlet_bandits.service import bodies, guard, server
+    from dirichlet_bandits.service.wire import PATIENCE
+
+    facts = {
+        "docs/peers.md": [f"without contexts | {len(POLICIES)} |"],
+        "docs/tutorial_crops.md": [f"{sum(map(len, crops.yields().values())):,} simulated seasons"],
+        "docs/clusters.md": [f"exceed {_LARGEST_CHUNK} replications"],
+        "docs/contour.md": [f"with {COMPRESSED_NODES} points"],
+        "docs/troubleshooting.md": [f"at most {guard.LARGEST_BODY >> 20} MiB", "retry for up to a minute"],
+        "docs/service.md": [
+            f"at most {guard.LARGEST_BODY >> 20} MiB, an ask {bodies.MOST_TRIALS} trials",
+            f"a `tell_many` {bodies.MOST_REWARDS:,} rewards",
+            f"a new study {bodies.MOST_ARMS} arms, and a name {LONGEST_NAME} printable characters",
+            f"at most {server.MOST_HEADERS} lines and {server.LARGEST_HEAD >> 10} KB",
+            f"within {server.SLOWEST_REQUEST:g} seconds. At most {server.MOST_WAITING} idle connections",
+        ],
+    }
+    assert PATIENCE == 60.0  # a minute
+    assert [(page, fact) for page, known in facts.items() for fact in known if fact not in read(page)] == []

@@ -119,3 +119,26 @@ def test_guided_creation_splits_one_line_and_refuses_one_arm(service, studies):
         assert "lonely" in refused.text  # what was typed stays
     assert "one arm" not in studies.study_names()
     study.storage.close()
+
+
+def test_a_study_is_managed_from_its_page(service, studies):
+    studies.create_study("managed", arms=["a", "b"], seed=1)
+
+    def send(client, path, **data):
+        return client.post(path, data={"name": "managed", **data})
+
+    with service.http() as client:
+        client.post("/login", data={"key": service.write})
+        assert send(client, "/floor", share="0,2").status_code == 303
+        assert studies.load_study("managed").floor == 0.2
+        assert "small enough" in send(client, "/floor", share="0.9").text
+        send(client, "/archive")
+        assert "managed" not in studies.study_names()
+        send(client, "/archive")
+        history = client.get("/study/history", params={"name": "managed"}).text
+        assert '<td role="cell" data-title="What" class="text">floor</td>' in history
+        assert send(client, "/delete", confirm="yes").status_code == 422
+        assert send(client, "/rename", new="managed again").headers["location"] == "/study?name=managed+again"
+        again = client.post("/delete", data={"name": "managed again", "confirm": "managed again"})
+        assert again.headers["location"] == "/"
+    assert not {"managed", "managed again"} & set(studies.study_names())

@@ -163,7 +163,21 @@ def test_pages_need_a_key_too(service, target, everything):
             "reason": "r",
             "note": "n",
         }
-        writes = ("/ask", "/tell", "/abandon", "/reopen", "/void", "/correct", "/annotate", "/arms", "/create")
+        writes = (
+            "/ask",
+            "/tell",
+            "/abandon",
+            "/reopen",
+            "/void",
+            "/correct",
+            "/annotate",
+            "/arms",
+            "/create",
+            "/floor",
+            "/rename",
+            "/archive",
+            "/delete",
+        )
         for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
         assert client.post("/login", data={"key": "wrong"}).status_code == 401

@@ -30,7 +30,7 @@ def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = 
             raise ArgumentError("n", f"at most {MOST_TRIALS}", count)
         return back_to(name, asked=study.ask(count, token=token)[0].id)
 
-    return _acted(request, study, act)
+    return acted(request, study, act)
 
 
 @routes.post("/tell")
@@ -42,7 +42,7 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
         study.tell(whole_number("id", id), real_number("reward", reward))
         return back_to(name, done=whole_number("id", id))
 
-    return _acted(request, study, act, trial=id, reward=reward)
+    return acted(request, study, act, trial=id, reward=reward)
 
 
 @routes.post("/abandon")
@@ -95,7 +95,7 @@ def arms(request: Request, studies: Changing, name: Text, arm: Text, action: Tex
         study.add_arm(arm.strip()) if action == "add" else study.retire_arm(arm)
         return back_to(name)
 
-    return _acted(request, study, act)
+    return acted(request, study, act)
 
 
 def back_to(name: str, **query: int) -> Response:
@@ -103,7 +103,7 @@ def back_to(name: str, **query: int) -> Response:
     return RedirectResponse("/study?" + urlencode({"name": name, **query}), 303)
 
 
-def _acted(request: Request, study: Study, act: Callable[[], Response], **typed: str) -> Response:
+def acted(request: Request, study: Study, act: Callable[[], Response], **typed: str) -> Response:
     """Act and return to the page; if the call is refused, show the page with the reason and the input."""
     try:
         return act()
