@@ -137,6 +137,6 @@ def test_no_cell_of_a_csv_file_is_a_formula(tmp_path):
     study.export(tmp_path / "log.parquet")
     table, log = pd.read_csv(tmp_path / "log.csv"), pd.read_parquet(tmp_path / "log.parquet")
     assert set(table["arm"]) == {"'" + arm for arm in arms[:5]} | {arms[5]}
-    assert not any(cell.startswith(tuple("=+-@")) for cell in table.select_dtypes(exclude="number").stack())
+    assert not any(cell.startswith(tuple("=+-@")) for cell in table.select_dtypes(exclude=["number", "bool"]).stack())
     assert (table["reward"] == -1.5).all()  # numbers stay numbers
     assert list(table["arm"].str.removeprefix("'")) == list(log["arm"])

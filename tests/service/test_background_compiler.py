@@ -41,7 +41,7 @@ def test_the_pages_say_what_is_being_compiled():
 
     assert "Compiling" not in asyncio.run(page())
     app.state.background_compiler.waiting = ["RDS", "UCB1"]
-    assert "Compiling RDS, UCB1, once" in asyncio.run(page())
+    assert "Compiling RDS, UCB1 once" in asyncio.run(page())
 
 
 def test_a_study_that_cannot_be_read_keeps_no_other_from_it():

@@ -286,7 +286,7 @@ def test_damaged_detectors_are_reported():
     for damage in ({"detector": "Magic"}, {"detector": "GLR", "size": 3}, {"detector": "GLR", "delta": 7.0}):
         with pytest.raises(db.FormatError, match="the study's policy cannot be made"):
             restore({**stored, "detector": damage}, None)
-    with pytest.raises(db.ArgumentError, match="'policy' must be one of"):
+    with pytest.raises(db.ArgumentError, match="'policy' must be the name of a policy"):
         parse_policy("GLR(delta=0.1)")
 
 

@@ -366,7 +366,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
-        bounds=study.bounds,
+        bounds=None if study.bounds is None else list(study.bounds),
         floor=study.floor,
         archived=study.archived,
         identity=study.identity,

@@ -212,7 +212,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
-    bounds: tuple[float, float] | None = None
+    bounds: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
     floor: float | dict[str, float] = 0.0
     archived: bool
     identity: str

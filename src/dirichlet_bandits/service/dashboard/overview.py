@@ -43,7 +43,8 @@ def overview(study: Study) -> dict[str, Any]:
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
     # A page that is only read stores nothing, so this is not Study.winner, which records a winner.
-    found_winner = ReadableStudy.winner(study) if isinstance(study.policy.objective, Mean) else None
+    judged = isinstance(study.policy.objective, Mean) and not study.segments
+    found_winner = ReadableStudy.winner(study) if judged else None
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
