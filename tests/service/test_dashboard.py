@@ -125,7 +125,7 @@ def test_with_the_keyboard_alone(page, studies, request):
     for field in page.find_elements(By.CSS_SELECTOR, "main select, main input:not([type=hidden]), .theme button"):
         assert field.accessible_name
     seen = []
-    for _ in range(40):
+    for _ in range(80):
         page.switch_to.active_element.send_keys(Keys.TAB)
         focused = page.switch_to.active_element
         if focused.tag_name == "body":
