@@ -61,13 +61,14 @@ def panels(figure: "Figure", view: View, title: str | None) -> "Figure":
     figure.set_size_inches(figure.get_figwidth(), max(figure.get_figheight(), 0.6 + 1.5 * rows))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     time = view.result.regret["time"].to_numpy()
-    means = {policy: _finished(view, policy).mean(axis=0) for policy in view.policies if len(_finished(view, policy))}
+    finished = {policy: runs for policy in view.policies if len(runs := _finished(view, policy))}
+    means = {policy: runs.mean(axis=0) for policy, runs in finished.items()}
     for axes, policy in zip(grid, view.policies, strict=False):
         for other, mean in means.items():
             if other != policy:
                 axes.plot(time, mean, color="0.8", linewidth=0.6, zorder=1)
-        if policy in means:
-            _mean_and_band(axes, view, policy, _finished(view, policy))
+        if policy in finished:
+            _mean_and_band(axes, view, policy, finished[policy])
         _set_time_axes(axes, view)
         axes.set(xlabel="", ylabel="")
         axes.set_title(plain(policy), fontsize=8, color=view.style(policy)["color"])
