@@ -223,7 +223,7 @@ class Journal:
         trial: Any  # which fields are present depends on the kind
         arm: Any
         value: Any
-        for number, kind, trial, arm, value, at, _, note, token, _ in events:
+        for number, kind, trial, arm, value, at, _, note, token, _, _ in events:
             if number != self.last + 1 and not self._is_part:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
@@ -499,5 +499,5 @@ def _reason(number: int, note: Any) -> str | None:
 
 
 def _without_data(event: Event) -> tuple[Any, ...]:
-    number, kind, trial, arm, value, at, _, note, token, decider = event
-    return number, kind, trial, arm, value, at, note, token, decider
+    number, kind, trial, arm, value, at, _, note, token, decider, actor = event
+    return number, kind, trial, arm, value, at, note, token, decider, actor
