@@ -43,6 +43,7 @@
         bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
         pairs.py            the same for the difference of two means
+        bands.py            intervals for means after some numbers of trials, for charts
         winner.py           the winner, with a bound on the probability of error
         established.py      winners as the study keeps them
         outlook.py          how many more trials it takes to name one
