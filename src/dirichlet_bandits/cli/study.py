@@ -31,6 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+
 @app.command("create")
 def create_command(
     name: Name,
