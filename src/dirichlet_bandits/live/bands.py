@@ -33,8 +33,8 @@ def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], l
     if journal.parts.journals:
         return found
     levels = interval_levels(journal, level)
-    which, trials = np.array(journal.told_arms, np.int64), np.array(journal.told_trials, np.int64)
-    rewards = np.array(journal.told_rewards)
+    which, trials = np.array(journal.told.arms, np.int64), np.array(journal.told.trials, np.int64)
+    rewards = np.array(journal.told.rewards)
     for row, name in enumerate(arms):
         arm = journal.names.index(name)
         own = which == arm

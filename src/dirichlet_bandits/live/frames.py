@@ -139,7 +139,7 @@ def summary(
 def best(journal: Journal, policy: Policy, level: float, direction: Direction, bounds: Bounds) -> Best:
     """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
     lower, upper = bounds
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
     if journal.parts.journals:
         return _best_pooled(journal, policy, level, direction, (lower, upper))
     levels, judged = interval_levels(journal, level), []
@@ -177,7 +177,7 @@ def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
 
 def _intervals(journal: Journal, level: float, lower: float, upper: float) -> list[Interval]:
     """Return the interval of each arm's mean; all of them hold together."""
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
     levels = interval_levels(journal, level)
     return [mean_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
 

@@ -18,6 +18,7 @@
         asked.py            what the note of an ask holds
         parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards
+        counted.py          the rewards that count
         decider.py          ``Decider``, which arms come next and with which probabilities
         direction.py        whether rewards should be large or costs small
         lateness.py         windows, and what a missing reward means after them
