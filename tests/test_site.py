@@ -1,5 +1,6 @@
 """The documentation site builds without a warning, needs no network, and has every public name (about ten seconds)."""
 
+import json
 import os
 import re
 import subprocess
@@ -18,13 +19,19 @@ FETCHED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site, as ``make docs`` builds it, but elsewhere."""
+def place(tmp_path_factory):
+    """The folder of the site, as ``make docs`` builds it, but elsewhere."""
     place = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place)]
     settings = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return place
+
+
+@pytest.fixture(scope="module")
+def site(place):
+    """The pages of the site by name."""
     return {path.name: path.read_text(encoding="utf-8") for path in place.glob("*.html")}
 
 
@@ -47,3 +54,12 @@ def test_formulas_examples_and_named_pages_are_rendered(site):
     assert "```" not in re.sub(r"<code>.*?</code>", "", site["contour.html"], flags=re.DOTALL)
     assert "&gt;&gt;&gt; </span>" in site["api_theory.html"]  # a prompt, highlighted
     assert '<a href="clusters.html">Run large simulations</a>' in site["howto_compile.html"]
+
+
+def test_every_tutorial_can_be_downloaded_as_a_notebook(place, site):
+    tutorials = [name for name in site if name.startswith("tutorial_")]
+    assert len(tutorials) >= 7
+    for page in tutorials:
+        file = f"notebooks/{page.removesuffix('.html')}.ipynb"
+        assert f'href="{file}">Download this page as a notebook</a>' in site[page]
+        assert json.loads((place / file).read_text(encoding="utf-8"))["nbformat"] == 4

@@ -2,6 +2,7 @@
 
 - Files of the root, such as CHANGELOG.md, become pages; those of the API and the command line are made from the code.
 - ```` ```math ```` blocks and ``$`...`$``, the notation that forges show too, become MathML: no script, no network.
+- Every tutorial begins with a link to download it as a notebook.
 - A page that is named, such as `docs/live.md`, becomes a link to it.
 """
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
+from tools.notebooks import TUTORIALS, written
 from tools.site_commands import command_line, policies
 from tools.site_reference import reference_pages
 
@@ -35,11 +37,22 @@ def on_files(files: Files, *, config: Any) -> Files:
     made = {"api_cli.md": command_line(), "api_table.md": policies(), **reference_pages(root / "src")}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    for page in TUTORIALS:
+        files.append(File.generated(config, notebook_of(Path(page).name), content=written(page)))
     return files
+
+
+def notebook_of(page: str) -> str:
+    """The path of a tutorial's notebook on the site."""
+    return f"notebooks/{Path(page).stem}.ipynb"
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
     """Formulas, then names of pages; what stands in other fences is left alone."""
+    if f"docs/{page.file.src_uri}" in TUTORIALS:
+        file = notebook_of(page.file.src_uri)
+        link = f'[Download this page as a notebook]({file}){{ download="{Path(file).name}" }}'
+        markdown = re.sub(r"(\A# .*\n)", lambda title: f"{title[1]}\n{link}\n", markdown, count=1)
     markdown, titles = FORMULA.sub(mathml, markdown), titles_of(config.nav)
     pieces, end = [], 0
     for fence in FENCE.finditer(markdown):

@@ -64,7 +64,7 @@ def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late,
             study.ask()
             trials.append((clock.now, None, None))
         journal = study._read()
-        found = list(zip(journal.told_trials, journal.told_rewards, strict=True))
+        found = list(zip(journal.told.trials, journal.told.rewards, strict=True))
         assert found == naive(trials, 100.0, late, clock.now)
         missing = [k for k, (asked, at, _) in enumerate(trials) if at is None and asked + 100.0 <= clock.now]
         assert sorted(journal.late) == missing
@@ -172,7 +172,7 @@ def test_held_rewards_are_corrected_voided_and_told_again_like_others(clock):
     clock.now += DAY
     study.settle()
     journal = study._read()
-    assert list(zip(journal.told_trials, journal.told_rewards, strict=True)) == [(0, 5.0), (2, 7.0)]
+    assert list(zip(journal.told.trials, journal.told.rewards, strict=True)) == [(0, 5.0), (2, 7.0)]
     assert journal.n_pending == [0, 0, 0]
     study.correct(1, 2.0)
     study.void(0, "wrong again")
@@ -238,7 +238,7 @@ def test_missing_events_leave_an_export(clock):
     whole = Journal()
     whole.apply(list(events_within_bounds(events, -1.0, 0.5)))  # a policy that refuses the reward 1
     assert whole.status(1) == "pending"
-    assert whole.told_rewards == [0.0, 0.0]
+    assert whole.told.rewards == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

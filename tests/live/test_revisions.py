@@ -148,14 +148,14 @@ class Visited(dict):
 
 def test_opening_a_study_with_many_revisions_takes_linear_time():
     n, journal = 2001, Journal()
-    journal.reward_of = Visited()
+    journal.counted.reward_of = Visited()
     asked = [Event(1 + k, ASK, trial=k, arm=0, value=1.0) for k in range(n)]
     told = [Event(1 + n + k, TELL, trial=k, value=float(k)) for k in range(n)]
     kinds = (CORRECT, VOID, CORRECT)
     revised = [Event(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
     journal.apply([Event(0, ARM, arm=0, note="a"), *asked, *told, *revised])
-    assert len(journal.told_rewards) == len(journal.told_arms) == len(journal.told_numbers) == n
-    assert journal.told_rewards[-2:] == [0.5, 0.5]
+    assert len(journal.told.rewards) == len(journal.told.arms) == len(journal.told.numbers) == n
+    assert journal.told.rewards[-2:] == [0.5, 0.5]
     assert Visited.keys_visited <= 2 * n
 
 
@@ -216,7 +216,7 @@ def test_a_policy_with_bounds_is_judged_without_the_mistakes_that_it_would_refus
     journal = Journal()
     for event in events_within_bounds(mistaken.storage.read("s", data=True), 0.0, 1.0):
         journal.apply([event])
-        assert all(0.0 <= reward <= 1.0 for reward in journal.told_rewards)
+        assert all(0.0 <= reward <= 1.0 for reward in journal.told.rewards)
     assert journal.reward_of == clean._read().reward_of
 
 

@@ -62,7 +62,7 @@ def test_each_segment_decides_as_a_study_of_its_own(url, policy):  # noqa: F811
         alone = Decider(study.policy, study.seed).propensities(journal)
         np.testing.assert_allclose(list(study.propensities(segment=segment).values()), alone, rtol=1e-9)
         mine, part = study._read().of(segment), log[log["segment"] == segment]
-        assert mine.told_rewards == journal.told_rewards
+        assert mine.told.rewards == journal.told.rewards
         assert (mine.n_told, mine.n_pending, mine.rest) == (journal.n_told, journal.n_pending, journal.rest)
         summary = study.summary(segment=segment)
         means = part[part["status"] == "told"].groupby("arm")["reward"].mean().reindex(summary.index)
@@ -110,7 +110,7 @@ def test_windows_close_in_all_segments(clock):  # noqa: F811
     clock.now += 10.0
     assert study.settle() == [0, 3]
     for segment, rewards in (("clay", [0.0, 1.0]), ("sand", [1.0, 0.0])):
-        assert study._read().of(segment).told_rewards == rewards
+        assert study._read().of(segment).told.rewards == rewards
     study.ask(segment="sand")
     assert study.replay().same
 

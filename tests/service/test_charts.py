@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.bands import mean_bands
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.overview import overview
-from dirichlet_bandits.service.dashboard.series import DRAWN, drawn_arms, moments, series
+from dirichlet_bandits.service.dashboard.series import DRAWN, bands, drawn_arms, moments, series
 
 REWARDS = {
     "plain": [1.0, 2.0, 5.5, 3.0],
@@ -35,7 +36,7 @@ def test_pictures_can_be_drawn(name):
     arms = ["<script>&\"'", "b", "x" * 200]
     rewards = REWARDS[name] * 3
     seen = overview(filled(arms, rewards))
-    for picture in [seen["histograms"], *(row["drawn"] for row in seen["rows"])]:
+    for picture in (seen["histograms"], seen["forest"]):
         if not rewards and not picture:
             continue
         root = ElementTree.fromstring(str(picture))
@@ -45,7 +46,7 @@ def test_pictures_can_be_drawn(name):
                 assert math.isfinite(float(element.attrib.get(key, 0)))
                 assert -1 <= float(element.attrib.get(key, 0)) <= 1000
             assert "nan" not in element.attrib.get("points", "") + element.attrib.get("d", "")
-    assert bool(seen["histograms"]) == bool(rewards)
+    assert bool(seen["histograms"]) == bool(seen["forest"]) == bool(rewards)
 
 
 def test_the_series_are_those_of_the_log():
@@ -65,6 +66,44 @@ def test_the_series_are_those_of_the_log():
         assert found.means[:, k] == pytest.approx(means, abs=1e-12, nan_ok=True)
         assert found.total[k] == pytest.approx(past["reward"].sum(), abs=1e-12)
         assert found.times[k] == pytest.approx(past["asked_at"].iloc[-1].timestamp(), abs=1e-5)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), None])
+def test_the_bands_are_the_intervals_of_the_first_trials(bounds):
+    rewards = np.random.default_rng(2).random((200, 2))
+    past = {"arm": ["a", "b"] * 200, "reward": rewards.ravel()}
+    study = db.create_study("s", arms=["a", "b"], bounds=bounds, seed=1)
+    study.add_trials(past)
+    found = series(["a", "b"], 2, study.trials_dataframe())
+    low, high = bands(study, found)
+    assert np.isnan(low[:, 0]).all()  # before the tenth trial
+    assert np.isfinite(low[:, -1]).all()
+    for n in (300, 400):
+        first = db.create_study("s", arms=["a", "b"], bounds=bounds, seed=1)
+        first.add_trials({key: values[:n] for key, values in past.items()})
+        ends = first.summary()[["low", "high"]].to_numpy()
+        np.testing.assert_array_equal(mean_bands(study, ["a", "b"], [n])[:, 0], ends)
+        # A band is exact at the end, and interpolated before.
+        drawn, wide = np.stack([low, high], axis=2)[:, found.at.index(n)], ends[:, 1] - ends[:, 0]
+        assert np.abs(drawn - ends).max() <= (0.0 if n == 400 else 0.2 * wide.min())
+
+
+def test_the_control_is_marked_among_the_intervals():
+    rewards = np.random.default_rng(3).normal(size=120).tolist()
+    seen = overview(filled([f"arm {k}" for k in range(30)], rewards, control="arm 7"))
+    shapes = list(ElementTree.fromstring(str(seen["forest"])).iter())
+    assert sum(shape.tag == "circle" for shape in shapes) in (charts.MOST_INTERVALS, charts.MOST_INTERVALS + 1)
+    (line,) = (shape for shape in shapes if shape.attrib.get("class") == "control")
+    words = [shape.text for shape in shapes if shape.tag == "text"]
+    k = [word for word in words if word.startswith("arm ")].index("arm 7 (control)")
+    at = [shape.attrib["cx"] for shape in shapes if shape.tag == "circle"][k]
+    assert line.attrib["d"].startswith(f"M{at} ")
+    assert sum(shape.attrib.get("class") == "axis" for shape in shapes) > 2  # the axis and its ticks
+    assert [
+        shape
+        for shape in ElementTree.fromstring(str(overview(filled(["a"], rewards))["forest"])).iter("path")
+        if shape.attrib["class"] == "control"
+    ] == []
 
 
 def test_the_table_over_time_ends_with_the_last_trial():

@@ -79,6 +79,44 @@ def test_pictures_say_values_and_zoom(page, service, studies):
     page.find_element(By.CSS_SELECTOR, "[value=trials]").click()
 
 
+Y_RANGE = "return [plots[1].scales.y.min, plots[1].scales.y.max]"
+DATES = """const step = arguments[0], first = Date.UTC(2026, 10, 17, 22) / 1000;
+const shape = (text) => text.replace(/\\d+/g, "9").replace(/[a-z]+/gi, "a");
+return days(null, [0, 1, 2, 3].map((k) => first + k * step), 0, 0, step).map(shape)"""
+
+
+def test_the_mean_chart_fits_the_later_trials(page, service, studies):
+    """One first reward of 1000 would flatten everything after it."""
+    study = studies.create_study("flattened", arms=["a", "b"], control="b", bounds=(-10, 1000), load_if_exists=True)
+    if len(study) == 0:
+        later = np.random.default_rng(4).normal(5.0, 1.0, 799)
+        study.add_trials({"arm": ["a", "b"] * 400, "reward": [1000.0, *later]})
+    open_study(page, service, "flattened")
+    pictures(page)
+    low, high = page.execute_script(Y_RANGE)
+    means = page.execute_script("return data.means.map((row) => row.slice(row.length / 2)).flat()")
+    assert low < min(means) < max(means) < high < 100.0
+    legend = text(page, "[data-chart=means] .u-legend")
+    assert "b (control)" in legend
+    assert " to " in legend
+    painted = "const {left, top, width, height} = plots[1].bbox; const found = new Set();"
+    painted += "const pixels = plots[1].ctx.getImageData(left + width - 9, top, 1, height).data;"
+    painted += "for (let i = 0; i < pixels.length; i += 4) found.add(pixels.slice(i, i + 4).join()); return found.size"
+    with_bands = page.execute_script(painted)
+    page.execute_script("data.low = data.low.map((row) => row.map(() => null)); draw()")
+    assert page.execute_script(painted) < with_bands
+    page.execute_script("zoom(1, 100)")
+    assert page.execute_script(Y_RANGE)[1] > high  # the early means are there for those who zoom in
+
+
+def test_all_dates_of_an_axis_have_the_same_form(page, service, studies):
+    played(studies, "looks", ["<b>a</b>", "b"])
+    open_study(page, service, "looks")
+    pictures(page)
+    for step in (1, 300, 6 * 3600, 86400, 30 * 86400):
+        assert len(set(page.execute_script(DATES, step))) == 1
+
+
 def background(page):
     return page.execute_script("return getComputedStyle(document.body).backgroundColor")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.cli.study import Url
+from dirichlet_bandits.cli.study_options import Url
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.service import keys as keyring
 

@@ -1,43 +1,35 @@
 """``dirichlet-bandits study``: make live decisions from the command line."""
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import study_tables, tables
+from dirichlet_bandits.cli.study_options import (
+    Archived,
+    Attribute,
+    Id,
+    Name,
+    Segment,
+    Token,
+    Url,
+    number_or_text,
+    read_attributes,
+    read_bounds,
+    read_floor,
+    read_table,
+)
 from dirichlet_bandits.display.progress import bars
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DIFFERENT = 1
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 
 app = typer.Typer(
     help="Make live decisions: ask which arm to try, tell the reward later.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
-Url = Annotated[
-    str,
-    typer.Option(
-        "--storage",
-        envvar="DIRICHLET_BANDITS_STORAGE",
-        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
-    ),
-]
-Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to store with the trial; repeatable.")]
-Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
-Token = Annotated[
-    str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")
-]
-Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it has any.")]
-Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
 
 
 @app.command("create")
@@ -86,12 +78,12 @@ def create_command(
         seed=seed,
         direction=direction,
         control=control,
-        bounds=_bounds(lower, upper),
-        floor=_floor(floor),
-        window=None if window is None else _number_or_text(window),
-        late=None if late is None else _number_or_text(late),
+        bounds=read_bounds(lower, upper),
+        floor=read_floor(floor),
+        window=None if window is None else number_or_text(window),
+        late=None if late is None else number_or_text(late),
         segments=segment or None,
-        history=None if history is None else _table(history).groupby("arm")["reward"].apply(list).to_dict(),
+        history=None if history is None else read_table(history).groupby("arm")["reward"].apply(list).to_dict(),
         weight=weight,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
@@ -140,7 +132,7 @@ def tell_command(
     Example:
       dirichlet-bandits study tell maize 0 3120 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).tell(id, reward, note=note, attributes=_attributes(attribute), token=token)
+    db.load_study(name, storage).tell(id, reward, note=note, attributes=read_attributes(attribute), token=token)
     typer.echo(f"trial {id}: {reward!r}")
 
 
@@ -235,7 +227,7 @@ def note_command(
       dirichlet-bandits study note maize 3 --note "hail in May" \\
         --attribute plot=7 --storage sqlite:///maize.db
     """
-    db.load_study(name, storage).annotate(id, note=note, attributes=_attributes(attribute), token=token)
+    db.load_study(name, storage).annotate(id, note=note, attributes=read_attributes(attribute), token=token)
     typer.echo(f"trial {id}: noted")
 
 
@@ -257,7 +249,7 @@ def add_trials_command(
       dirichlet-bandits study add-trials maize last-year.csv \\
         --storage sqlite:///maize.db
     """
-    ids = db.load_study(name, storage).add_trials(_table(path), token=token)
+    ids = db.load_study(name, storage).add_trials(read_table(path), token=token)
     typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 
@@ -324,7 +316,7 @@ def floor_command(
       dirichlet-bandits study floor page red=0.2 --storage sqlite:///page.db
     """
     study = db.load_study(name, storage)
-    study.set_floor(_floor(floor), token=token)
+    study.set_floor(read_floor(floor), token=token)
     typer.echo(f"floor: {study_tables.floor_words(study.floor)}")
 
 
@@ -443,81 +435,3 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
-
-
-def _table(path: Path) -> "pd.DataFrame":
-    """Read a table from a file; cells of the column arm are always names, even ``NA``."""
-    import pandas as pd
-
-    kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
-    try:
-        if kind == "Parquet":
-            return pd.read_parquet(path)
-        missing = dict.fromkeys(("reward", "time", "propensity"), _MISSING)
-        return pd.read_csv(path, dtype={"arm": "str"}, keep_default_na=False, na_values=missing)
-    except ImportError as error:
-        raise db.MissingExtraError(
-            "Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'"
-        ) from error
-    except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the file cannot be read at all
-        raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
-
-
-def _bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
-    if lower is None and upper is None:
-        return None
-    if lower is None or upper is None:
-        raise db.ArgumentError("lower", "given together with upper", lower)
-    return lower, upper
-
-
-def _floor(given: list[str] | None) -> float | dict[str, float] | None:
-    """Parse a number, or numbers by ARM=NUMBER.
-
-    >>> _floor(["0.1"]), _floor(["a=0.1", "b=c=0.2"])
-    (0.1, {'a': 0.1, 'b=c': 0.2})
-    """
-    if not given:
-        return None
-    try:
-        if len(given) == 1 and "=" not in given[0]:
-            return float(given[0])
-        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
-    except ValueError:
-        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
-
-
-def _attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
-    """Parse values by name from NAME=VALUE."""
-    found: dict[str, str | int | float | bool | None] = {}
-    for text in given or []:
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise db.ArgumentError("attribute", "written NAME=VALUE", text)
-        found[key] = _as_given(value)
-    return found or None
-
-
-def _number_or_text(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _as_given(text: str) -> str | int | float:
-    """Return a number if Python writes it the same way, else the text, so that no digit is lost.
-
-    >>> [_as_given(text) for text in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
-    [7, -7.5, '007', '7.50', 9007199254740993, 'nan']
-    """
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        if str(number) == text and (kind is int or math.isfinite(number)):
-            return number
-    return text

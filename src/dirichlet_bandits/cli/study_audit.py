@@ -7,7 +7,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.cli.study import Name, Url
+from dirichlet_bandits.cli.study_options import Name, Url
 
 _HEADERS = {"number": "event", "actor": "key", "at": "when"}
 

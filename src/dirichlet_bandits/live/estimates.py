@@ -111,7 +111,7 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
     lower, upper = policy.reward_bounds
     # The policy need not accept a wrong reward that was corrected later, but it must accept past data.
     past = [event.value for event in events if event.kind == PAST and event.value is not None]
-    rewards = rounds.journal.told_rewards + past
+    rewards = rounds.journal.told.rewards + past
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)

@@ -70,7 +70,7 @@ def summary(
     handed_out -= _by_arm(journal, journal.repeats)
     voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
     of_arm = rewards_by_arm(journal)
-    levels = _levels(journal, level)
+    levels = interval_levels(journal, level)
     means = [x.mean() if x.size else math.nan for x in of_arm]
     intervals = _intervals(journal, level, lower, upper)
     pooled = bool(journal.parts.journals)
@@ -139,15 +139,17 @@ def summary(
 def best(journal: Journal, policy: Policy, level: float, direction: Direction, bounds: Bounds) -> Best:
     """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
     lower, upper = bounds
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
+    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
     if journal.parts.journals:
         return _best_pooled(journal, policy, level, direction, (lower, upper))
-    levels, judged = _levels(journal, level), []
+    levels, judged = interval_levels(journal, level), []
     for arm in journal.known_arms():
         x = rewards[arms == arm]
         mean = isinstance(policy.objective, Mean)
         value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
-        judged.append(Judged(journal.names[arm], float(value), x.size, *_interval(x, lower, upper, float(levels[arm]))))
+        judged.append(
+            Judged(journal.names[arm], float(value), x.size, *mean_interval(x, lower, upper, float(levels[arm])))
+        )
     return best_arm(judged, direction.larger_is_better, policy.objective.name)
 
 
@@ -175,12 +177,12 @@ def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
 
 def _intervals(journal: Journal, level: float, lower: float, upper: float) -> list[Interval]:
     """Return the interval of each arm's mean; all of them hold together."""
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards)
-    levels = _levels(journal, level)
-    return [_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
+    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
+    levels = interval_levels(journal, level)
+    return [mean_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
 
 
-def _levels(journal: Journal, level: float) -> Floats:
+def interval_levels(journal: Journal, level: float) -> Floats:
     """Return the level of each arm's own interval, so that all of them hold together at the given level."""
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
@@ -206,7 +208,7 @@ def _caution(arms: Sequence[str]) -> str:
     return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
-def _interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
+def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
     """Return the interval by the method that the bounds allow, and within them."""
     if x.size and math.isfinite(lower) and math.isfinite(upper):
         return empirical_bernstein(x, lower, upper, level)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
 from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask
+from dirichlet_bandits.live.counted import Counted, Told
 from dirichlet_bandits.live.established import Established, read_winner
 from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
@@ -52,21 +53,10 @@ class Revision(NamedTuple):
     reason: str | None
 
 
-class Told(NamedTuple):
-    """The rewards that count, in the order in which they were reported; see the properties of :class:`Journal`."""
-
-    arms: list[int]
-    rewards: list[float]
-    numbers: list[int]
-    trials: list[int]
-    asked: list[int]
-
-
 class Journal:
     """A study as of its last event.
 
-    Arms and trials are known by their numbers, in the order in which they came. The lists ``told_*`` hold the
-    rewards that count, in the order in which they were reported, as does ``reward_of``. When one of them is
+    Arms and trials are known by their numbers, in the order in which they came. When a reward that counts is
     taken back or replaced, ``revision`` changes: it is the number of the last event that did so.
     """
 
@@ -86,14 +76,11 @@ class Journal:
         self.propensity_of: list[float] = []
         self.asked_at: list[float] = []
         self.ended_at: dict[int, float] = {}
-        self.reward_of: dict[int, float] = {}
+        self.counted = Counted(self.arm_of)
         self.pending: dict[int, None] = {}  # a set that keeps the order
         self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self.number_of: dict[str, int] = {}  # the first event of each other call with a token
         self.rest: list[tuple[int, float]] = []  # what the round has yet to assign: arms and propensities
-        self._told: Told | None = Told([], [], [], [], [])  # None: to be listed again
-        self._told_number_of: dict[int, int] = {}  # in the order of ``reward_of``
-        self._asked_before: dict[int, int] = {}  # likewise: the number of trials when the reward was reported
         self.revision = -1
         self.voided: set[int] = set()
         self.history_of: dict[
@@ -128,43 +115,14 @@ class Journal:
         return VOIDED if trial in self.voided else ABANDONED
 
     @property
-    def told_arms(self) -> list[int]:
-        """The arms of the rewards that count."""
-        return self.told.arms
-
-    @property
-    def told_rewards(self) -> list[float]:
-        """The rewards that count."""
-        return self.told.rewards
-
-    @property
-    def told_numbers(self) -> list[int]:
-        """The numbers of the events that reported these rewards."""
-        return self.told.numbers
-
-    @property
-    def told_trials(self) -> list[int]:
-        """The trials of the rewards that count."""
-        return self.told.trials
-
-    @property
-    def told_asked(self) -> list[int]:
-        """The number of trials when each of these rewards was reported."""
-        return self.told.asked
-
-    @property
     def told(self) -> Told:
-        """The rewards that count."""
-        # Listed on demand, not at each revision, so that opening a study with many revisions takes linear time.
-        if self._told is None:
-            self._told = Told(
-                [self.arm_of[trial] for trial in self.reward_of],
-                list(self.reward_of.values()),
-                list(self._told_number_of.values()),
-                list(self.reward_of),
-                list(self._asked_before.values()),
-            )
-        return self._told
+        """The rewards that count, as lists in the order in which they were reported."""
+        return self.counted.listed()
+
+    @property
+    def reward_of(self) -> dict[int, float]:
+        """The rewards that count, by trial."""
+        return self.counted.reward_of
 
     def answer(self, trial: int) -> float | None:
         """Return the present reward of a trial, whether it counts already or is held; None if there is none."""
@@ -217,48 +175,23 @@ class Journal:
     @intact("the study")
     def apply(self, events: Sequence[Event]) -> None:
         """Apply the next events. After an exception, the journal is incomplete and must not be used."""
-        # Opening a study runs through hundreds of thousands of events here: fields are unpacked, not looked up.
+        # Opening a study runs through hundreds of thousands of events, so storages may pass plain tuples.
         number: int
         kind: int
         trial: Any  # which fields are present depends on the kind
         arm: Any
         value: Any
-        for number, kind, trial, arm, value, at, _, note, token, _, _ in events:
+        for event in events:
+            number, kind, trial, arm, value, at, _, note, token, _, _ = event
             if number != self.last + 1 and not self._is_part:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
             if not abs(at) < LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             if kind == ASK:
-                if trial != len(self.arm_of) or type(value) is not float or not 0 <= arm < len(self.names):
-                    raise FormatError(
-                        f"event {number} asks trial {trial!r} of arm {arm!r} for {value!r}: the storage is damaged"
-                    )
-                asked = NOTHING if note is None else read_ask(note)
-                if asked.segment is None and asked.unit is None:
-                    self._hand_out(number, trial, asked)
-                    self.n_pending[arm] += 1
-                else:
-                    self._assign(Event(number, kind, trial, arm, value, at), asked)
-                self.arm_of.append(arm)
-                self.propensity_of.append(value)
-                self.asked_at.append(at)
-                self.pending[trial] = None
-                if token is not None:
-                    self.trials_of.setdefault(token, []).append(trial)
+                self._ask(event)
             elif kind == TELL:
-                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
-                    raise FormatError(f"event {number} tells {value!r}: the storage is damaged")
-                arm = self.arm_of[trial]
-                del self.pending[trial]
-                self.ended_at[trial] = at
-                if trial in self.repeats:
-                    self.aside[trial] = value
-                elif self._is_open(trial):
-                    self.held[trial] = number, value
-                else:
-                    self.n_pending[arm] -= 1
-                    self._tell(number, trial, arm, value)
+                self._report(number, trial, _reward(number, value), at)
             elif kind == ABANDON:
                 del self.pending[trial]
                 self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
@@ -270,20 +203,11 @@ class Journal:
             elif kind == VOID:
                 self._void(number, trial, at, _reason(number, note))
             elif kind == CORRECT:
-                if type(value) is not float or not abs(value) <= LARGEST_SCALE:
-                    raise FormatError(f"event {number} corrects to {value!r}: the storage is damaged")
-                self._correct(number, trial, value, at, _reason(number, note))
+                self._correct(number, trial, _reward(number, value), at, _reason(number, note))
             elif kind == NOTE:
                 self._annotate(number, trial, note)
             elif kind == PAST:
-                good = type(value) is float and abs(value) <= LARGEST_SCALE
-                if trial != len(self.arm_of) or not good or not 0 <= arm < len(self.names):
-                    raise FormatError(
-                        f"event {number} adds trial {trial!r} of arm {arm!r} with {value!r}: the storage is damaged"
-                    )
-                self._add_past(number, trial, arm, value, at, math.nan if note is None else float(note))
-                if token is not None:
-                    self.trials_of.setdefault(token, []).append(trial)
+                self._add_past(event)
             elif kind == WINNER:
                 self.winners.append(read_winner(number, arm, value, note, len(self.names)))
             elif kind == FLOOR:
@@ -292,11 +216,8 @@ class Journal:
                 self._close(number, trial, value, at, note)
             elif kind != DONE:
                 raise FormatError(f"event {number} has kind {kind}, unknown to this version")
-            if token is not None and kind != ASK and kind != PAST:
-                if kind == DONE and note is not None and note.startswith("{"):  # an ask that got an existing trial
-                    self.trials_of[token] = json.loads(note)["asked"]
-                else:
-                    self.number_of.setdefault(token, number)
+            if token is not None:
+                self._remember(token, number, kind, trial, note)
             if self.segment_of:
                 self.parts.apply(Event(number, kind, trial, arm, value, at, None, note))
             self.last = number
@@ -306,6 +227,50 @@ class Journal:
     def of(self, segment: str | None) -> "Journal":
         """Return the journal of a segment, or this journal if no segment is given."""
         return self if segment is None else self.parts.journal(segment)
+
+    def _remember(self, token: str, number: int, kind: int, trial: Any, note: Any) -> None:
+        """Keep what a call with a token did, for a call that repeats it."""
+        if kind in (ASK, PAST):
+            self.trials_of.setdefault(token, []).append(trial)
+        elif kind == DONE and note is not None and note.startswith("{"):  # an ask that got an existing trial
+            self.trials_of[token] = json.loads(note)["asked"]
+        else:
+            self.number_of.setdefault(token, number)
+
+    def _ask(self, event: Event) -> None:
+        """Add a pending trial."""
+        trial, arm, propensity = self._new_trial(event)
+        number, _, _, _, _, at, _, note, _, _, _ = event
+        asked = NOTHING if note is None else read_ask(note)
+        if asked.segment is None and asked.unit is None:
+            self._hand_out(number, trial, asked)
+            self.n_pending[arm] += 1
+        else:
+            self._assign(Event(number, ASK, trial, arm, propensity, at), asked)
+        self.arm_of.append(arm)
+        self.propensity_of.append(propensity)
+        self.asked_at.append(at)
+        self.pending[trial] = None
+
+    def _new_trial(self, event: Event) -> tuple[int, int, float]:
+        """Return the number of a new trial, its arm, and its propensity or reward."""
+        number, _, trial, arm, value, _, _, _, _, _, _ = event
+        if trial != len(self.arm_of) or arm is None or not 0 <= arm < len(self.names) or type(value) is not float:
+            what = f"event {number} adds trial {trial!r} of arm {arm!r} with {value!r}"
+            raise FormatError(f"{what}: the storage is damaged")
+        return trial, arm, value
+
+    def _report(self, number: int, trial: int, value: float, at: float) -> None:
+        """Apply the report of a reward: it counts now, when its window closes, or not at all."""
+        del self.pending[trial]
+        self.ended_at[trial] = at
+        if trial in self.repeats:
+            self.aside[trial] = value
+        elif self._is_open(trial):
+            self.held[trial] = number, value
+        else:
+            self.n_pending[self.arm_of[trial]] -= 1
+            self._tell(number, trial, value)
 
     def _hand_out(self, number: int, trial: int, asked: Asked) -> None:
         """Apply an ask: the next arm of the round, or the first arm of a new round."""
@@ -337,19 +302,10 @@ class Journal:
             self.segment_of[trial] = asked.segment
             self.round_of.append(self.parts.ask(event, asked))
 
-    def _tell(self, number: int, trial: int, arm: int, value: float) -> None:
+    def _tell(self, number: int, trial: int, value: float) -> None:
         """Add a reward that counts after those reported before."""
-        self.n_told[arm] += 1
-        self.reward_of[trial] = value
-        self._told_number_of[trial] = number
-        self._asked_before[trial] = asked = len(self.arm_of)
-        if self._told is not None:
-            arms, rewards, numbers, trials, asked_before = self._told
-            arms.append(arm)
-            rewards.append(value)
-            numbers.append(number)
-            trials.append(trial)
-            asked_before.append(asked)
+        self.n_told[self.arm_of[trial]] += 1
+        self.counted.add(number, trial, value)
 
     def _reopen(self, number: int, trial: int) -> None:
         """Make an abandoned trial pending again."""
@@ -369,8 +325,7 @@ class Journal:
             del self.held[trial]
             self.n_pending[self.arm_of[trial]] -= 1
         else:
-            del self.reward_of[trial], self._told_number_of[trial], self._asked_before[trial]
-            self._told = None
+            self.counted.remove(trial)
             self.n_told[self.arm_of[trial]] -= 1
             self.revision = number
         self.voided.add(trial)
@@ -388,7 +343,7 @@ class Journal:
                 self.n_pending[self.arm_of[trial]] += 1
                 self._first_open = min(self._first_open, trial)
             else:
-                self._tell(number, trial, self.arm_of[trial], value)
+                self._tell(number, trial, value)
         elif trial in self.held or trial in self.aside:
             self.history_of.setdefault(trial, [Revision(self.answer(trial), None)])
             if trial in self.held:
@@ -397,8 +352,7 @@ class Journal:
                 self.aside[trial] = value
         else:
             self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
-            self.reward_of[trial] = value
-            self._told = None
+            self.counted.replace(trial, value)
             self.revision = number
         self.history_of[trial].append(Revision(value, reason))
 
@@ -424,8 +378,8 @@ class Journal:
 
     def _close(self, number: int, trial: int | None, value: Any, at: float, note: str | None) -> None:
         """Close the windows up to that of a trial: held rewards count, and a missing one is late."""
-        if value is not None and not (type(value) is float and abs(value) <= LARGEST_SCALE):
-            raise FormatError(f"event {number} counts a late answer as {value!r}: the storage is damaged")
+        if value is not None:
+            _reward(number, value)
         if trial is None:
             self.lateness = Lateness(float(note or ""), value)
             return
@@ -440,7 +394,7 @@ class Journal:
             if value is not None and trial in self.repeats:
                 self.aside[trial] = value
             elif value is not None:
-                self._tell(number, trial, self.arm_of[trial], value)
+                self._tell(number, trial, value)
 
     def close_windows(self, trial: int) -> None:
         """Count the rewards that are held for the windows up to that of a trial."""
@@ -448,18 +402,20 @@ class Journal:
             if one in self.held:
                 told, reward = self.held.pop(one)
                 self.n_pending[self.arm_of[one]] -= 1
-                self._tell(told, one, self.arm_of[one], reward)
+                self._tell(told, one, reward)
         self._n_closed = max(self._n_closed, trial + 1)
 
-    def _add_past(self, number: int, trial: int, arm: int, value: float, at: float, chance: float) -> None:
+    def _add_past(self, event: Event) -> None:
         """Add a past trial as a round of its own, with its reward; the current round continues."""
+        trial, arm, reward = self._new_trial(event)
+        number, _, _, _, _, at, _, note, _, _, _ = event
         self.past.add(trial)
         self.arm_of.append(arm)
         self.round_of.append(trial)
-        self.propensity_of.append(chance)
+        self.propensity_of.append(math.nan if note is None else float(note))
         self.asked_at.append(at)
         self.ended_at[trial] = at
-        self._tell(number, trial, arm, value)
+        self._tell(number, trial, _reward(number, reward))
 
     def _annotate(self, number: int, trial: int, note: Any) -> None:
         said = json.loads(note)
@@ -490,6 +446,13 @@ def _checked_rest(number: int, rest: list[tuple[int, float]], n_arms: int) -> li
     if not all(type(arm) is int and 0 <= arm < n_arms and isinstance(chance, float | int) for arm, chance in rest):
         raise FormatError(f"event {number} begins a round with {rest!r} to come: the storage is damaged")
     return list(rest)
+
+
+def _reward(number: int, value: object) -> float:
+    """Return the reward of an event, which must be a finite number."""
+    if type(value) is not float or not abs(value) <= LARGEST_SCALE:
+        raise FormatError(f"event {number} has the reward {value!r}: the storage is damaged")
+    return value
 
 
 def _reason(number: int, note: Any) -> str | None:

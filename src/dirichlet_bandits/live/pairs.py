@@ -82,7 +82,7 @@ def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
 
 def rewards_by_arm(journal: Journal) -> list[Floats]:
     """Return the rewards of each arm that count, in the order in which they were reported."""
-    arms, rewards = np.array(journal.told_arms, np.int64), np.array(journal.told_rewards, np.float64)
+    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards, np.float64)
     return [rewards[arms == arm] for arm in range(len(journal.names))]
 
 

@@ -37,7 +37,7 @@ def pooled_means(journal: Journal) -> list[float]:
     total = np.zeros(len(journal.names))
     for segment, share in shares_of_segments(journal).items():
         part = journal.parts.journals[segment]
-        sums = np.bincount(np.array(part.told_arms, np.int64), part.told_rewards, minlength=total.size)
+        sums = np.bincount(np.array(part.told.arms, np.int64), part.told.rewards, minlength=total.size)
         counts = np.array(part.n_told, np.float64)
         total += share * np.where(counts > 0.0, sums / np.maximum(counts, 1.0), math.nan)
     return total.tolist()

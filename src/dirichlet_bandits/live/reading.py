@@ -144,7 +144,7 @@ class ReadableStudy(Following, Estimating):
             checked_segment(segment, self.segments)
         with self._lock:
             journal = self._read().of(segment)
-            limits = checked_bounds(bounds, self._limits, journal.told_rewards)
+            limits = checked_bounds(bounds, self._limits, journal.told.rewards)
             return frames.summary(journal, self.policy, level, self._direction, self.control, limits)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
@@ -225,7 +225,7 @@ class ReadableStudy(Following, Estimating):
         frames.write(self._events(), path)
 
     def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
-        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
+        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
         return estimate_mean(self._events(), choice, self.seed, limits, confidence, self.direction)
 
     def estimate_difference(
@@ -246,13 +246,13 @@ class ReadableStudy(Following, Estimating):
         >>> 0.8 < found.low < found.value <= found.high <= 1.0
         True
         """
-        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
+        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
         return estimate_difference(self._events(), a, b, limits, confidence)
 
     def _estimate_cvar(
         self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
     ) -> RiskEstimate:
-        limits = checked_bounds(bounds, self._limits, self._read().told_rewards)
+        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
         return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:

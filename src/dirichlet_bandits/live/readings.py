@@ -41,7 +41,7 @@ def add_readings(
     frame["probability_best"] = _probabilities(journal, policy, direction, bounds)
     frame.attrs["compared_with"] = base
     parts = journal.parts.journals.values() or [journal]
-    frame.attrs["earned"] = float(sum(sum(part.told_rewards) for part in parts)) if told.sum() else 0.0
+    frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
     frame.attrs["equal_split"] = float(sum(map(_equal_split, parts)))
     names = {part.names[arm] for part in parts for arm in drifting(rewards_by_arm(part), part.since, bounds)}
     frame.attrs["drift"] = [name for name in journal.names if name in names]
@@ -67,7 +67,7 @@ def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
 def _equal_split(journal: Journal) -> float:
     """Return the total if all arms had shared the same number of rewards equally, by their present means."""
     means = [float(x.mean()) for x in rewards_by_arm(journal) if x.size]
-    return len(journal.told_rewards) * float(np.mean(means)) if means else 0.0
+    return len(journal.told.rewards) * float(np.mean(means)) if means else 0.0
 
 
 def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bounds) -> Floats:

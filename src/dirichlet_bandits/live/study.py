@@ -18,6 +18,7 @@
         asked.py            what the note of an ask holds
         parts.py            the journals of segments
         journal.py          ``Journal``, what the events say: arms, trials, rewards
+        counted.py          the rewards that count
         decider.py          ``Decider``, which arms come next and with which probabilities
         direction.py        whether rewards should be large or costs small
         lateness.py         windows, and what a missing reward means after them
@@ -43,6 +44,7 @@
         bounds.py           bounds of the rewards, declared or known
         intervals.py        intervals for means that hold at all times at once
         pairs.py            the same for the difference of two means
+        bands.py            intervals for means after some numbers of trials, for charts
         winner.py           the winner, with a bound on the probability of error
         established.py      winners as the study keeps them
         outlook.py          how many more trials it takes to name one

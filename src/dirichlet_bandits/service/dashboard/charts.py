@@ -7,8 +7,8 @@ numbers when you point at it.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,10 @@ from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
 WIDTH: Final = 360
+
+MOST_INTERVALS: Final = 20
+"""At most so many arms, and the control, have their intervals drawn."""
+
 _BINS: Final = 24
 _GREY: Final = 8  # the color of all other arms
 
@@ -47,31 +51,52 @@ def sparkline(found: Series) -> Markup:
     return _svg(48, "Share of each arm over time", _areas(found, x, y), "spark")
 
 
-def interval_scale(summary: pd.DataFrame, trials: pd.DataFrame) -> Scale | None:
+def forest(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> Markup:
+    """Draw the mean and the interval of each arm on one axis, with a line at the mean of the control.
+
+    ``rows`` are those of the table of arms, from the best down. An end of an interval that is outside of the axis has
+    no cross stroke.
+    """
+    shown = [row for k, row in enumerate(rows) if k < MOST_INTERVALS or row["control"]]
+    shown = [row for row in shown if math.isfinite(row["mean"])]
+    if not shown:
+        return Markup("")
+    x, step = _interval_scale(shown, trials), 40
+    height = step * len(shown) + 26
+    parts = [_axis_x(x.low, x.high, height - 22, x)]
+    marked = [row["mean"] for row in shown if row["control"]]
+    parts += [f'<path class="control" d="M{x(mean):.1f} 18V{height - 22}"/>' for mean in marked]
+    for k, row in enumerate(shown):
+        parts += _label(step * k + 13, row["arm"] + (" (control)" if row["control"] else ""), _interval_words(row))
+        parts += _interval(x, step * k + 26, row)
+    return _svg(height, "Mean and interval of each arm", parts)
+
+
+def _interval_scale(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> Scale:
     """Return one axis for the intervals of all arms, which does not extend far beyond the rewards."""
     rewards = trials.loc[trials["status"] == TOLD, "reward"].to_numpy(float)
-    if not rewards.size:
-        return None
-    bounds = summary[["mean", "low", "high"]].to_numpy(float)
+    bounds = np.array([[row["mean"], row["low"], row["high"]] for row in rows], float)
     finite = bounds[np.isfinite(bounds)]
     room = 0.05 * (rewards.max() - rewards.min())
     low, high = max(finite.min(), rewards.min() - room), min(finite.max(), rewards.max() + room)
-    return Scale(*_padded(low, high), 4, 156)
+    return Scale(*_padded(low, high), 16, WIDTH - 16)
 
 
-def interval(x: Scale | None, mean: float, low: float, high: float, k: int) -> Markup:
-    """Draw an arm's mean and interval for a table cell; an end outside of the axis has no cross stroke."""
-    if x is None or not math.isfinite(mean):
-        return Markup("")
-    ends = [(end, min(max(end, x.low), x.high)) for end in (low, high) if math.isfinite(end)]
+def _interval_words(row: Mapping[str, Any]) -> str:
+    ends = [short(row["low"]), short(row["high"])]
+    return short(row["mean"]) + (f" ({ends[0]} to {ends[1]})" if all(ends) else "")
+
+
+def _interval(x: Scale, y: float, row: Mapping[str, Any]) -> list[str]:
+    """Draw the mean and the interval of one arm."""
+    k = row["colour"]
+    ends = [(end, min(max(end, x.low), x.high)) for end in (row["low"], row["high"]) if math.isfinite(end)]
     parts = []
     if len(ends) == 2:
         left, right = x(ends[0][1]), x(ends[1][1])
-        parts.append(f'<path class="line c{k}" d="M{left:.1f} 10H{max(right, left + 0.5):.1f}"/>')
-        parts += [f'<path class="line c{k}" d="M{x(end):.1f} 5v10"/>' for end, shown in ends if end == shown]
-    parts.append(f'<circle class="fill c{k}" cx="{x(mean):.1f}" cy="10" r="4.5"/>')
-    head = '<svg class="interval" viewBox="0 0 160 20" width="160" height="20" aria-hidden="true">'
-    return Markup(head + "".join(parts) + "</svg>")
+        parts.append(f'<path class="line c{k}" d="M{left:.1f} {y}H{max(right, left + 0.5):.1f}"/>')
+        parts += [f'<path class="line c{k}" d="M{x(end):.1f} {y - 5}v10"/>' for end, shown in ends if end == shown]
+    return [*parts, f'<circle class="fill c{k}" cx="{x(row["mean"]):.1f}" cy="{y}" r="4.5"/>']
 
 
 def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = None, costs: bool = False) -> Markup:

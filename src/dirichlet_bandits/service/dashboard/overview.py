@@ -29,15 +29,14 @@ def overview(study: Study) -> dict[str, Any]:
     drawn = drawn_arms(summary, log)
     colours = {arm: drawn.index(arm) if arm in drawn else _OTHER for arm in arms}
     found = series(drawn, len(arms), log)
-    axis = charts.interval_scale(summary, log)
     rows = [
         {
             "arm": arm,
             "best": arm == best,
             "control": arm == control,
             "next": chances[str(arm)],
+            "colour": colours[str(arm)],
             "swatch": charts.swatch(colours[str(arm)]),
-            "drawn": charts.interval(axis, row["mean"], row["low"], row["high"], colours[str(arm)]),
             **row,
         }
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
@@ -69,6 +68,8 @@ def overview(study: Study) -> dict[str, Any]:
         "window": found.window,
         "others": found.others,
         "moments": moments(found),
+        "forest": charts.forest(rows, log),
+        "most_drawn": charts.MOST_INTERVALS,
         "histograms": charts.histograms(drawn, log, level, costs),
     }
 

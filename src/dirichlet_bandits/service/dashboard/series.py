@@ -7,6 +7,9 @@ import pandas as pd
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.bands import mean_bands
+from dirichlet_bandits.live.intervals import FEWEST
 from dirichlet_bandits.live.journal import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.routes import StudyRoute
@@ -19,6 +22,7 @@ OTHERS: Final = "all other arms"
 _POINTS: Final = 600
 _SMALLEST_WINDOW: Final = 20
 _ROWS: Final = 8
+_BAND_POINTS: Final = 24
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
@@ -102,19 +106,43 @@ def series_of(studies: Reading, name: str) -> Response:
     study = studies.study(name)
     summary, trials = study.summary(), study.trials_dataframe()
     found = series(drawn_arms(summary, trials), len(summary), trials)
-    return JSONResponse({"arms": found.arms + [OTHERS] * (found.others > 0)} | _numbers(found))
+    low, high = bands(study, found)
+    names = {"arms": found.arms + [OTHERS] * (found.others > 0), "control": study.control}
+    return JSONResponse(names | _numbers(found) | {"low": _rows(low), "high": _rows(high)})
+
+
+def bands(study: Study, found: Series) -> tuple[Floats, Floats]:
+    """Return the lower and upper ends of the intervals of the means, one row per arm, at all points of a series.
+
+    An interval takes a pass over the rewards, so it is computed at a few points and interpolated between them. Their
+    distances grow like the number of trials, because intervals change quickly at first and slowly later.
+    """
+    at = np.array(found.at, float)
+    if not at.size:
+        return found.means, found.means
+    few = np.geomspace(min(FEWEST, at[-1]), at[-1], _BAND_POINTS)
+    chosen = at[np.unique(np.searchsorted(at, few.clip(max=at[-1])))]
+    ends = mean_bands(study, found.arms, chosen.astype(int).tolist())
+    low, high = (
+        np.array([np.interp(at, chosen, row, left=np.nan) for row in ends[:, :, end]]).reshape(found.means.shape)
+        for end in (0, 1)
+    )
+    return low, high
+
+
+def _rows(values: Floats) -> list[list[float | None]]:
+    """Return numbers with None in place of NaN, which JSON does not have."""
+    return [[None if value != value else _six(value) for value in row] for row in values.tolist()]
 
 
 def _numbers(found: Series) -> dict[str, Any]:
-    """Return numbers with None in place of NaN, which JSON does not have."""
-    means = [[None if value != value else _six(value) for value in row] for row in found.means.tolist()]
     rest = {
         "at": found.at,
         "times": found.times,
         "window": found.window,
         "total": [_six(value) for value in found.total],
     }
-    return {**rest, "share": found.share.round(4).tolist(), "means": means}
+    return {**rest, "share": found.share.round(4).tolist(), "means": _rows(found.means)}
 
 
 def _six(value: float) -> float:

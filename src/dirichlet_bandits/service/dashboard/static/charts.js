@@ -10,11 +10,14 @@ const read = document.getElementById("read");
 let plots = [];
 let data = null;
 
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
-const short = (value) => (value == null ? "none" : Math.abs(value) < 1e8 && Math.abs(value) >= 1e4 ? value.toFixed(0) : String(Number(value.toPrecision(4))));
-const tick = (value) => (value != null && Math.abs(value) >= 1e4 && Math.abs(value) < 1e14 ? compact.format(value) : short(value));
+const minus = (text) => text.replace(/^-/, "\u2212");
+const few = (value) => (Math.abs(value) >= 1e9 ? compact.format(value) : String(Number(value.toPrecision(3))));
+const short = (value) => (value == null ? "none" : minus(Math.abs(value) >= 1e3 && Math.abs(value) < 1e9 ? plain.format(value) : few(value)));
 const percent = (value) => (100 * value).toFixed(1) + "%";
-const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+const words = (look) => { const format = new Intl.DateTimeFormat(undefined, look); return (seconds) => format.format(new Date(seconds * 1000)); };
+const moment = words({ dateStyle: "medium", timeStyle: "short" });
 const dates = () => charts.querySelector("[name=axis]:checked").value === "dates";
 const at = (row, i) => row[i ?? row.length - 1]; // the last value unless the reader points at one
 const places = () => (dates() ? data.times : data.at);
@@ -39,29 +42,71 @@ function stacked() {
     value: (_, __, ___, i) => percent(at(data.share[k], i)),
   }));
   const bands = sums.slice(1).map((_, k) => ({ series: [k + 2, k + 1], fill: armColour(k + 1) }));
-  return { rows: sums, series, bands, range: [0, 1], ticks: (value) => Math.round(100 * value) + "%" };
+  return { rows: sums, series, bands, range: [0, 1], ticks: (_, splits) => splits.map((value) => Math.round(100 * value) + "%") };
 }
 
 function means() {
-  const series = data.means.map((_, k) => ({ label: data.arms[k], stroke: armColour(k), width: 2, value: (_, __, ___, i) => short(at(data.means[k], i)) }));
-  return { rows: data.means, series, ticks: tick };
+  const value = (k, i) => short(at(data.means[k], i)) + (at(data.low[k], i) == null ? "" : ` (${short(at(data.low[k], i))} to ${short(at(data.high[k], i))})`);
+  const series = data.means.map((_, k) => ({ label: data.arms[k] + (data.arms[k] === data.control ? " (control)" : ""), stroke: armColour(k), width: 2, value: (_, __, ___, i) => value(k, i) }));
+  const fills = data.means.map((_, k) => armColour(k).replace("rgb(", "rgba(").replace(")", ", 0.13)"));
+  return { rows: data.means, series, range: laterRange, ticks, under: (plot) => paintIntervals(plot, fills) };
+}
+
+// The first means vary most and matter least: the axis fits the last three quarters of what is shown. It includes the
+// last intervals, but not all of one that is much wider than the others and would flatten them.
+function laterRange(plot) {
+  const [first, last] = plot.series[0].idxs;
+  const seen = data.means.flatMap((row) => row.slice(first + Math.floor((last - first) / 4), last + 1)).filter((value) => value != null);
+  if (!seen.length) return [0, 1];
+  const [low, high] = [seen.reduce((a, b) => Math.min(a, b)), seen.reduce((a, b) => Math.max(a, b))];
+  const ends = data.low.map((row, k) => [row[last], data.high[k][last]]).filter((pair) => pair[0] != null);
+  const room = Math.max(high - low, ends.length ? Math.min(...ends.map((pair) => pair[1] - pair[0])) : 0);
+  const bottom = Math.min(low, ...ends.map((pair) => Math.max(pair[0], low - room)));
+  const top = Math.max(high, ...ends.map((pair) => Math.min(pair[1], high + room)));
+  const edge = 0.05 * (top - bottom) || 0.05 * Math.abs(top) || 0.5;
+  return [bottom - edge, top + edge];
+}
+
+function paintIntervals(plot, fills) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  fills.forEach((fill, k) => {
+    const known = places().map((_, i) => i).filter((i) => data.low[k][i] != null && plot.series[k + 1].show);
+    const point = (row) => (i) => [plot.valToPos(places()[i], "x", true), plot.valToPos(row[k][i], "y", true)];
+    const edge = [...known.map(point(data.high)), ...known.reverse().map(point(data.low))];
+    ctx.beginPath();
+    edge.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.fillStyle = fill;
+    ctx.fill();
+  });
+  ctx.restore();
 }
 
 function total() {
   const series = [{ label: "sum", stroke: colour("colour c0"), width: 2, value: (_, __, ___, i) => short(at(data.total, i)) }];
-  return { rows: [data.total], series, ticks: tick };
+  return { rows: [data.total], series, ticks };
 }
 
 const KINDS = { share: stacked, means, total };
 
+// All ticks of an axis have the same form: as many decimals as the distance between two of them needs.
+function ticks(_, splits, __, ___, step) {
+  const decimals = [...Array(10).keys()].find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6);
+  const large = splits.some((value) => Math.abs(value) >= 1e5);
+  const form = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return splits.map((value) => minus(large ? compact.format(value) : decimals === undefined ? few(value) : form.format(value)));
+}
+
+// The same for dates, in the reader's time zone.
 function days(_, splits, __, ___, step) {
-  let before = "";
-  return splits.map((place) => {
-    const [day, time] = moment(place).split(" ");
-    const words = step >= 86400 ? day : day === before ? time : time + "\n" + day;
-    before = day;
-    return words;
-  });
+  const years = new Set(splits.map((place) => new Date(place * 1000).getFullYear()));
+  const day = words({ month: "short", day: "numeric", ...(years.size > 1 ? { year: "numeric" } : {}) });
+  if (step >= 86400) return splits.map(day);
+  const time = words({ hour: "numeric", minute: "2-digit", ...(step < 60 ? { second: "2-digit" } : {}) });
+  return splits.map((place) => time(place) + "\n" + day(place));
 }
 
 function make(box) {
@@ -72,15 +117,14 @@ function make(box) {
     height: HEIGHT,
     cursor: { sync: { key: "study" }, drag: { x: true, y: false }, points: { show: box.dataset.chart !== "share" } },
     scales: { x: { time: dates() }, y: kind.range ? { range: kind.range } : {} },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
-    series: [{ label: dates() ? "asked (UTC)" : "trial", value: (_, __, ___, i) => (dates() ? moment : String)(at(places(), i)) }, ...kind.series],
+    series: [{ label: dates() ? "asked" : "trial", value: (_, __, ___, i) => (dates() ? moment : String)(at(places(), i)) }, ...kind.series],
     bands: kind.bands,
     legend: { markers: { fill: (plot, k) => plot.series[k].stroke() } },
     axes: [
-      { ...line, space: dates() ? 80 : 55, values: dates() ? days : (_, splits) => splits.map((place) => (Number.isInteger(place) ? place : "")) },
-      { ...line, size: 64, values: (_, splits) => splits.map(kind.ticks) },
+      { ...line, space: dates() ? 90 : 55, values: dates() ? days : (_, splits) => splits.map((place) => (Number.isInteger(place) ? place : "")) },
+      { ...line, size: 64, values: kind.ticks },
     ],
-    hooks: { setScale: [(plot, scale) => { if (scale === "x") unzoom.disabled = !zoomed(plot); }] },
+    hooks: { drawAxes: kind.under ? [kind.under] : [], setScale: [(plot, scale) => { if (scale === "x") unzoom.disabled = !zoomed(plot); }] },
   };
   return new uPlot(options, [places(), ...kind.rows], box);
 }

@@ -1,0 +1,109 @@
+"""Options and arguments of ``dirichlet-bandits study``, and how their values are read."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import dirichlet_bandits as db
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
+
+Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
+Url = Annotated[
+    str,
+    typer.Option(
+        "--storage",
+        envvar="DIRICHLET_BANDITS_STORAGE",
+        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
+    ),
+]
+Attribute = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to store with the trial; repeatable.")]
+Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
+Token = Annotated[
+    str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")
+]
+Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it has any.")]
+Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
+
+
+def read_table(path: Path) -> "pd.DataFrame":
+    """Read a table from a file; cells of the column arm are always names, even ``NA``."""
+    import pandas as pd
+
+    kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
+    try:
+        if kind == "Parquet":
+            return pd.read_parquet(path)
+        missing = dict.fromkeys(("reward", "time", "propensity"), _MISSING)
+        return pd.read_csv(path, dtype={"arm": "str"}, keep_default_na=False, na_values=missing)
+    except ImportError as error:
+        raise db.MissingExtraError(
+            "Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'"
+        ) from error
+    except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file cannot be read at all
+        raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
+
+
+def read_bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
+    if lower is None and upper is None:
+        return None
+    if lower is None or upper is None:
+        raise db.ArgumentError("lower", "given together with upper", lower)
+    return lower, upper
+
+
+def read_floor(given: list[str] | None) -> float | dict[str, float] | None:
+    """Parse a number, or numbers by ARM=NUMBER.
+
+    >>> read_floor(["0.1"]), read_floor(["a=0.1", "b=c=0.2"])
+    (0.1, {'a': 0.1, 'b=c': 0.2})
+    """
+    if not given:
+        return None
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return float(given[0])
+        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
+    except ValueError:
+        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
+
+
+def read_attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
+    """Parse values by name from NAME=VALUE."""
+    found: dict[str, str | int | float | bool | None] = {}
+    for text in given or []:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise db.ArgumentError("attribute", "written NAME=VALUE", text)
+        found[key] = as_given(value)
+    return found or None
+
+
+def number_or_text(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def as_given(text: str) -> str | int | float:
+    """Return a number if Python writes it the same way, else the text, so that no digit is lost.
+
+    >>> [as_given(text) for text in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
+    [7, -7.5, '007', '7.50', 9007199254740993, 'nan']
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text and (kind is int or math.isfinite(number)):
+            return number
+    return text
