@@ -16,6 +16,7 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.happened import MOST_EVENTS
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service import bodies
@@ -60,7 +61,9 @@ writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_w
 Storage = Annotated[OpenStudies, Depends(_open_studies)]
 Studies = Annotated[OpenStudies, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
-
+OneName = Annotated[
+    str | None, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of a study; none: all.")
+]
 Segment = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="A segment of the study.")]
 
 
@@ -305,6 +308,26 @@ def trials(
         for id, row in page.astype(object).where(page.notna(), None).to_dict("index").items()
     ]
     return bodies.Log(trials=rows, next=first + limit if first + limit < len(frame) else None)
+
+
+@reading.get("/events")
+def events(
+    name: Name,
+    studies: Studies,
+    trial: Annotated[int | None, Query(ge=0, lt=2**63, description="Return only the events of this trial.")] = None,
+    below: Annotated[int | None, Query(ge=0, lt=2**63, description="Return only events with numbers below.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
+) -> bodies.Events:
+    """Return the newest events, newest first: what happened in the study or to one trial, and which key did it."""
+    found = studies.study(name).events(trial=trial, below=below, limit=limit)
+    return bodies.Events(events=[bodies.EventInfo(**event._asdict()) for event in found])
+
+
+@reading.get("/acts")
+def acts(studies: Studies, name: OneName = None) -> bodies.Acts:
+    """Return which key created, renamed, archived or deleted a study, or any study; newest first."""
+    found = studies.acts() if name is None else studies.study(name).acts()
+    return bodies.Acts(acts=[bodies.ActInfo(**act._asdict()) for act in found])
 
 
 @reading.get(

@@ -29,12 +29,16 @@ class Key(NamedTuple):
     hash: str
 
 
+NO_KEY: Final = Key("", WRITE, "")
+"""The rights of every client of an open service."""
+
+
 def new_key(name: str, scope: str) -> tuple[str, Key]:
     """Create a secret, to be shown once, and the record to keep of it.
 
     >>> secret, key = new_key("field app", "write")
-    >>> check_key(secret, [key]), check_key("guess", [key])
-    ('write', None)
+    >>> check_key(secret, [key]) == key, check_key("guess", [key])
+    (True, None)
     """
     if scope not in SCOPES:
         raise ArgumentError("scope", one_of(SCOPES), scope)
@@ -44,13 +48,13 @@ def new_key(name: str, scope: str) -> tuple[str, Key]:
     return secret, Key(name, scope, _hash(secret))
 
 
-def check_key(secret: str, keys: Sequence[Key]) -> str | None:
-    """Return the scope of a key; None if it is unknown. Every wrong key takes the same time."""
-    given, scope = _hash(secret), None
+def check_key(secret: str, keys: Sequence[Key]) -> Key | None:
+    """Return what is stored about a key; None if it is unknown. Every wrong key takes the same time."""
+    given, found = _hash(secret), None
     for key in keys:
         if hmac.compare_digest(given, key.hash):
-            scope = key.scope
-    return scope
+            found = key
+    return found
 
 
 def read_keys(path: Path) -> list[Key]:

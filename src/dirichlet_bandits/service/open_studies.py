@@ -12,6 +12,7 @@ from dirichlet_bandits.errors import (
 )
 from dirichlet_bandits.live import Study, load_study
 from dirichlet_bandits.live.following import has_done, is_stored_as
+from dirichlet_bandits.live.happened import MOST_ACTS, Done, done
 from dirichlet_bandits.storage import Storage
 
 
@@ -63,6 +64,10 @@ class OpenStudies:
             return has_done(self.study(name), token)
         except DirichletBanditsError:  # no such study, or not the expected one
             return False
+
+    def acts(self) -> list[Done]:
+        """Return what was done to studies as a whole, newest first, also to those that were deleted."""
+        return [done(act) for act in self.storage.acts(MOST_ACTS)]
 
     def forget(self, name: str) -> None:
         """Drop a study from the cache."""

@@ -10,6 +10,7 @@ import typing
 from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -35,7 +36,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 async def may_write(request: Request) -> None:
     """Refuse a key that may only read."""
-    if request.state.scope != WRITE:
+    if request.state.key.scope != WRITE:
         raise problem(403, "this key may only read")
 
 
@@ -79,7 +80,9 @@ class StudyRoute(APIRoute):
                 given["studies"] = studies.expecting(identity)
             given["body"] = _valid(model.model_validate, _loaded(request, await request.body()), "body")
             threads: ThreadPoolExecutor = request.app.state.changing
-            answer: BaseModel = await get_running_loop().run_in_executor(threads, partial(self.endpoint, **given))
+            # The context has the name of the caller's key, which is stored with the change.
+            act = partial(copy_context().run, self.endpoint, **given)
+            answer: BaseModel = await get_running_loop().run_in_executor(threads, act)
             return Response(answer.model_dump_json(), status, media_type="application/json")
 
         return handle

@@ -23,7 +23,7 @@ class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
 
 
 async def _reading(request: Request) -> OpenStudies:
-    if request.state.scope is None:
+    if request.state.key is None:
         raise NotLoggedIn
     studies: OpenStudies = request.app.state.studies
     return studies

@@ -21,11 +21,15 @@ _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Render a page, with the elements that all pages share."""
-    scope, state = request.state.scope, request.app.state
+    key, state = request.state.key, request.app.state
     theme = request.cookies.get(THEME)
     if "study" in values:
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
-    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
+    values |= {
+        "known": key is not None,
+        "writes": key is not None and key.scope == WRITE,
+        "keyed": state.keys is not None,
+    }
     values |= {"compiling": list(state.background_compiler.waiting)}
     values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
     return HTMLResponse(_templates.get_template(template).render(values), status)
@@ -81,6 +85,15 @@ def ago(then: datetime, now: datetime | None = None) -> str:
     return "just now"
 
 
+def key_name(actor: str | None) -> str:
+    """Return the key that did something, as people read it.
+
+    >>> key_name("field app"), key_name(""), key_name(None)
+    ('field app', 'no key', '')
+    """
+    return "no key" if actor == "" else actor or ""
+
+
 def _stamp(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
@@ -99,5 +112,6 @@ _templates.filters |= {
     "percent": percent,
     "ago": ago,
     "stamp": _stamp,
+    "key": key_name,
     "count": "{:,}".format,
 }
