@@ -3,6 +3,7 @@
 - Files of the root, such as CHANGELOG.md, become pages; those of the API and the command line are made from the code.
 - ```` ```math ```` blocks and ``$`...`$``, the notation that forges show too, become MathML: no script, no network.
 - Every tutorial begins with a link to download it as a notebook.
+- Names in the API reference link to copies of their source.
 - A page that is named, such as `docs/live.md`, becomes a link to it.
 """
 
@@ -16,6 +17,7 @@ from mkdocs.structure.files import File, Files
 from tools.notebooks import TUTORIALS, written
 from tools.site_commands import command_line, policies
 from tools.site_reference import reference_pages
+from tools.site_source import with_source_links, write_sources
 
 FROM_ROOT = {
     "CHANGELOG.md": "changelog.md",
@@ -59,6 +61,16 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
         pieces += [linked(markdown[end : fence.start()], page, titles), fence.group()]
         end = fence.end()
     return "".join([*pieces, linked(markdown[end:], page, titles)])
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """Links to the source on the pages of the API."""
+    return with_source_links(html) if page.file.src_uri.startswith("api_") else html
+
+
+def on_post_build(*, config: Any) -> None:
+    """The files that these links lead to."""
+    write_sources(Path(config.site_dir))
 
 
 def mathml(formula: re.Match[str]) -> str:
