@@ -31,12 +31,23 @@ def serve(
         Path | None, typer.Option(envvar="DIRICHLET_BANDITS_KEYS", help="File made by 'dirichlet-bandits keys add'.")
     ] = None,
     open: Annotated[bool, typer.Option("--open", help="Use no keys: every program on this machine may write.")] = False,
+    webhook: Annotated[
+        str | None, typer.Option(help="Address to which winners, drift, silence and failed replays are reported.")
+    ] = None,
+    webhook_secret: Annotated[
+        str | None,
+        typer.Option(envvar="DIRICHLET_BANDITS_WEBHOOK_SECRET", help="Secret that signs the reports.", hidden=True),
+    ] = None,
+    silence: Annotated[
+        str | None, typer.Option(help="Report a study without an ask or a reward for this long: 24h, 30min, 7d.")
+    ] = None,
 ) -> None:
     """Serve the studies of a storage over HTTP, with a dashboard at / and a description at /docs.
 
     The service needs a file of keys. With --open it needs none: every program on this machine may read and write, and
     the service listens only on a local address. It uses plain HTTP, so put a proxy with TLS in front of it before keys
-    cross a network (docs/service.md). The policies of its studies are compiled in the background.
+    cross a network (docs/service.md). The policies of its studies are compiled in the background. A webhook needs a
+    secret in the environment variable DIRICHLET_BANDITS_WEBHOOK_SECRET, which signs its messages.
 
     \b
     Examples:
@@ -48,9 +59,11 @@ def serve(
         raise MissingExtraError(
             f"The service needs the extra 'live' ({', '.join(missing)} missing): pip install 'dirichlet-bandits[live]'"
         )
+    from dirichlet_bandits.live.lateness import seconds
     from dirichlet_bandits.service.app import create_app
     from dirichlet_bandits.service.guard import is_loopback
     from dirichlet_bandits.service.server import run
+    from dirichlet_bandits.service.webhook import checked_webhook
 
     if open and keys is not None:
         raise ArgumentError("--open", "omitted if there are keys", True)
@@ -61,9 +74,13 @@ def serve(
     known = None if keys is None else keyring.read_keys(keys)
     if known == []:
         raise ArgumentError("--keys", "a file with at least one key", str(keys))
+    if webhook is None and silence is not None:
+        raise ArgumentError("--silence", "omitted without --webhook", silence)
+    quiet = None if silence is None else seconds(silence, "silence")
+    told = None if webhook is None else checked_webhook(webhook, webhook_secret, quiet)
     if port:
         typer.echo(f"dashboard: http://{host}:{port}/", err=True)
-    run(create_app(storage, known, precompile=True), host, port)
+    run(create_app(storage, known, precompile=True, webhook=told), host, port)
 
 
 @keys.command("add")

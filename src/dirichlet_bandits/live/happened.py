@@ -36,7 +36,8 @@ class Happened(NamedTuple):
 class Done(NamedTuple):
     """Something that was done to a study as a whole: it was created, renamed, archived, unarchived or deleted.
 
-    ``study`` is its name before, and ``note`` its new name if it was renamed; ``actor`` is the same as in
+    A webhook is recorded, too, as ``notified``. ``study`` is the study's name before, and ``note`` its new name if it
+    was renamed, or what the webhook was told; ``actor`` is the same as in
     :class:`Happened`.
     """
 

@@ -52,7 +52,7 @@ class Lateness(NamedTuple):
         return "abandon" if self.late is None else self.late
 
 
-def seconds(window: object) -> float:
+def seconds(window: object, field: str = "window") -> float:
     """Return the length of a window, given as a text or in seconds.
 
     >>> seconds("24h"), seconds("1.5min"), seconds(30)
@@ -66,12 +66,12 @@ def seconds(window: object) -> float:
     if isinstance(window, str):
         found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)\s?(s|min|h|d)", window)
         if found is None:
-            raise ArgumentError("window", expected, window)
+            raise ArgumentError(field, expected, window)
         length = float(found[1]) * _UNITS[found[2]]
     else:
-        length = positive_number("window", window)
+        length = positive_number(field, window)
     if not 0.0 < length <= _LONGEST:
-        raise ArgumentError("window", f"longer than 0 and no longer than {_LONGEST:g} seconds", window)
+        raise ArgumentError(field, f"longer than 0 and no longer than {_LONGEST:g} seconds", window)
     return length
 
 

@@ -378,9 +378,11 @@ def estimate_difference(name: Name, body: bodies.Difference, studies: Studies) -
 
 
 @reading.get("/replay")
-def replay(name: Name, studies: Studies) -> bodies.ReplayInfo:
+def replay(request: Request, name: Name, studies: Studies) -> bodies.ReplayInfo:
     """Repeat every decision from the stored events and compare it with what was recorded."""
     found = studies.study(name).replay()
+    if not found.same and request.app.state.watcher is not None:
+        request.app.state.watcher.report(studies.study(name), found)
     return bodies.ReplayInfo(same=found.same, **vars(found))
 
 

@@ -16,6 +16,8 @@ from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.routes import StudyRoute
+from dirichlet_bandits.service.watching import Watcher
+from dirichlet_bandits.service.webhook import Webhook
 from dirichlet_bandits.storage import Storage, open_storage
 
 MOST_CHANGING: Final = 40
@@ -24,18 +26,25 @@ MOST_CHANGING: Final = 40
 DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each method of a study."
 
 
-def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False) -> FastAPI:
+def create_app(
+    storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False, webhook: Webhook | None = None
+) -> FastAPI:
     """Create the service for a storage. With ``keys=None`` it is open: it needs no key, on this machine only.
 
     It runs on any ASGI server; ``dirichlet-bandits serve`` uses uvicorn. With ``precompile``, it compiles the policies
-    of its studies in the background when it starts.
+    of its studies in the background when it starts. With a ``webhook``, it reports winners, drift, silence and failed
+    replays there.
     """
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         if precompile:
             app.state.background_compiler.start()
+        if app.state.watcher is not None:
+            app.state.watcher.start()
         yield
+        if app.state.watcher is not None:
+            app.state.watcher.stop()
 
     version = importlib.metadata.version("dirichlet-bandits")
     app = FastAPI(
@@ -50,6 +59,7 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     app.state.studies = OpenStudies(open_storage(storage, create=True))
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
+    app.state.watcher = None if webhook is None else Watcher(app.state.studies.storage, webhook)
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
     for route in (
         *api.writing.routes,

@@ -53,7 +53,7 @@ class Line:
         self.patience = patience
         try:
             self._address = parse_url(self.url)
-            self._manager = _manager(self._address)
+            self._manager = connections(self._address)
             self._renew_lock()
         except LocationValueError:
             raise errors.ArgumentError("url", "the address of a service", url) from None
@@ -156,7 +156,7 @@ class Line:
         )
 
 
-def _manager(address: "urllib3.util.Url") -> "urllib3.PoolManager":
+def connections(address: "urllib3.util.Url") -> "urllib3.PoolManager":
     """Return what makes connections to a service, through the proxy that the environment names, if any."""
     import urllib3
 

@@ -203,6 +203,11 @@ class DatabaseStorage:
         identity = "" if name is None else acts.identity_of(self.settings(name))
         return [Act(*row) for row in self._fetch(acts.listed(limit, name, identity))]
 
+    def add_act(self, name: str, what: str, note: str) -> None:
+        """Record something else that was done about a study."""
+        with self.transaction(name) as transaction:
+            transaction._record(what, note)
+
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
         """Lock the study, then commit or roll back.

@@ -32,7 +32,8 @@ RENAMED: Final = "renamed"
 ARCHIVED: Final = "archived"
 UNARCHIVED: Final = "unarchived"
 DELETED: Final = "deleted"
-ACTS: Final = (CREATED, RENAMED, ARCHIVED, UNARCHIVED, DELETED)
+NOTIFIED: Final = "notified"
+ACTS: Final = (CREATED, RENAMED, ARCHIVED, UNARCHIVED, DELETED, NOTIFIED)
 
 Settings = dict[str, Any]
 
@@ -87,7 +88,8 @@ class Event(NamedTuple):
 
 
 class Act(NamedTuple):
-    """Something that was done to a study as a whole: ``what`` is one of ``ACTS``, ``note`` the new name after a rename.
+    """Something that was done to a study as a whole: ``what`` is one of ``ACTS``, ``note`` the new name after a rename,
+    or what a webhook was told.
 
     ``study`` is its name before, ``identity`` that of its settings, and ``actor`` is the same as for events.
     """
@@ -151,6 +153,9 @@ class Storage(Protocol):
 
         With a name, this is what was done to the study that has it now, also under its earlier names.
         """
+
+    def add_act(self, name: str, what: str, note: str) -> None:
+        """Record something else that was done about a study, such as a message."""
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
         """Append to a study with exclusive access; an exception inside leaves the study as it was."""

@@ -73,6 +73,12 @@ class MemoryStorage:
         ]
         return found[::-1][:limit]
 
+    def add_act(self, name: str, what: str, note: str) -> None:
+        """Record something else that was done about a study."""
+        with self._lock:
+            self._found(name)
+            self._record(what, name, note)
+
     def _record(self, what: str, name: str, note: str | None = None) -> None:
         identity = str(self._settings[name].get("identity", ""))
         self._acts.append(Act(time.time(), what, name, identity, note, actor()))
