@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.live import delete_study
-from dirichlet_bandits.service.dashboard.access import Changing, Reading, Text
+from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import acted, back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import real_number
@@ -17,7 +17,7 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/floor")
-def floor(request: Request, studies: Changing, name: Text, share: Text) -> Response:
+def floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
     """Set the minimal probability of every arm."""
     study = studies.study(name)
 
@@ -29,7 +29,7 @@ def floor(request: Request, studies: Changing, name: Text, share: Text) -> Respo
 
 
 @routes.post("/rename")
-def rename(request: Request, studies: Changing, name: Text, new: Text) -> Response:
+def rename(request: Request, studies: Managing, name: Text, new: Text) -> Response:
     """Rename a study."""
 
     def act() -> Response:
@@ -40,7 +40,7 @@ def rename(request: Request, studies: Changing, name: Text, new: Text) -> Respon
 
 
 @routes.post("/archive")
-def archive(request: Request, studies: Changing, name: Text) -> Response:
+def archive(request: Request, studies: Managing, name: Text) -> Response:
     """Leave a study out of the list of studies, or put it back."""
     study = studies.study(name)
 
@@ -52,7 +52,7 @@ def archive(request: Request, studies: Changing, name: Text) -> Response:
 
 
 @routes.post("/delete")
-def delete(request: Request, studies: Changing, name: Text, confirm: Text) -> Response:
+def delete(request: Request, studies: Managing, name: Text, confirm: Text) -> Response:
     """Delete a study permanently; the form asks for its name."""
     study = studies.study(name)
 
@@ -76,7 +76,7 @@ def history_page(
     rows = study.events(below=below, limit=_ROWS)
     older = rows[-1].number if rows and rows[-1].number else None
     newer = None if below is None or below > study.events(limit=1)[0].number else below + _ROWS
-    return page(request, "history.html", study=study, rows=rows, acts=study.acts(), older=older, newer=newer)
+    return page(request, "history.html", study=study, rows=rows, acts=studies.acts(name), older=older, newer=newer)
 
 
 @routes.get("/acts")

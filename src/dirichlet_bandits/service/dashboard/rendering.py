@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.service.keys import WRITE
+from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
@@ -27,12 +27,18 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
     values |= {
         "known": key is not None,
-        "writes": key is not None and key.scope == WRITE,
+        "writes": _may(key, WRITE, values),
+        "manages": _may(key, MANAGE, values),
         "keyed": state.keys is not None,
+        "compiling": [] if key is None or key.limited else list(state.background_compiler.waiting),
     }
-    values |= {"compiling": list(state.background_compiler.waiting)}
     values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
     return HTMLResponse(_templates.get_template(template).render(values), status)
+
+
+def _may(key: Key | None, needed: str, values: dict[str, Any]) -> bool:
+    """Whether the reader has a role for the study of a page, or for any study if the page is not about one."""
+    return key is not None and key.may(needed, values["study"].name if "study" in values else None)
 
 
 def short(value: float | None) -> str:
