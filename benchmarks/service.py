@@ -67,7 +67,7 @@ def main() -> None:
     """Start everything, take turns, print what was found."""
     with tempfile.TemporaryDirectory() as folder:
         keys = Path(folder) / "keys.txt"
-        key = add_key(keys, "bench", "write")
+        key = add_key(keys, "bench", "manage")
         storage = sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{folder}/service.db"
         port = 8917
         command = [sys.executable, "-m", "dirichlet_bandits", "serve", "--storage", storage, "--keys", str(keys)]

@@ -1,5 +1,7 @@
 """The documentation site builds without a warning, needs no network, and has every public name (about ten seconds)."""
 
+import inspect
+import json
 import os
 import re
 import subprocess
@@ -7,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tools.site_parameters import RETURNED, meaning, parameters_of
 
 import dirichlet_bandits as db
 
@@ -18,13 +21,19 @@ FETCHED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site, as ``make docs`` builds it, but elsewhere."""
+def place(tmp_path_factory):
+    """The folder of the site, as ``make docs`` builds it, but elsewhere."""
     place = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place)]
     settings = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return place
+
+
+@pytest.fixture(scope="module")
+def site(place):
+    """The pages of the site by name."""
     return {path.name: path.read_text(encoding="utf-8") for path in place.glob("*.html")}
 
 
@@ -42,8 +51,55 @@ def test_the_reference_has_every_public_name_and_command(site):
         assert f"dirichlet-bandits {command}" in site["api_cli.html"]
 
 
+def sections(site):
+    """The part of the reference that each public name has, by its name."""
+    found = {}
+    for page in (text for name, text in site.items() if name.startswith("api_") and name != "api_packages.html"):
+        heading = re.compile(r'<h3 id="dirichlet_bandits\.[\w.]*?(\w+)" class="doc doc-heading">')
+        for name, text in zip(*[iter(heading.split(page)[1:])] * 2, strict=True):
+            found[name] = text.split('<div class="doc doc-children">')[0]
+    return found
+
+
+def test_every_public_name_has_a_signature_its_parameters_an_example_and_its_source(site, place):
+    found = sections(site)
+    without_example = {"Policy", "World", "propensity_of", "RemoteStudy", "Service"}  # bases, a decorator, connections
+    names = [name for name in db.__all__ if name not in ("crops", "experiments", "report", "testing")]
+    assert set(names) - set(found) == set()
+    for name in names:
+        text, what = found[name], getattr(db, name)
+        (link,) = set(re.findall(r'class="source" href="(source/[\w/]+\.html#L-\d+)"', text)[:1])
+        file, _, line = link.partition("#")
+        source = (place / file).read_text(encoding="utf-8")
+        assert f'id="{line}"' in source or f'name="{line}"' in source
+        home = f"{what.__module__}.{what.__qualname__}"
+        for parameter in [] if "Parameters\n---" in (inspect.getdoc(what) or "") else parameters_of(home):
+            assert meaning(name, parameter) is not None, f"tools/site_parameters.py must have {name}.{parameter}"
+            assert re.search(rf"<b><code>(<span[^>]*>)?{parameter}(</span>)?</code></b>", text), (name, parameter)
+        given = not (inspect.isclass(what) and issubclass(what, Exception)) and name not in RETURNED
+        if given and name not in without_example:
+            assert "&gt;&gt;&gt; " in text, name
+
+
+def test_methods_of_studies_and_results_have_all_meanings():
+    for owner in (db.Study, db.Result):
+        for name, what in inspect.getmembers(owner, inspect.isfunction):
+            if not name.startswith("_") and "Parameters\n" not in (inspect.getdoc(what) or ""):
+                path = f"{owner.__module__}.{owner.__qualname__}.{name}"
+                assert [one for one in parameters_of(path) if meaning(name, one) is None] == [], name
+
+
 def test_formulas_examples_and_named_pages_are_rendered(site):
     assert '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">' in site["contour.html"]
     assert "```" not in re.sub(r"<code>.*?</code>", "", site["contour.html"], flags=re.DOTALL)
     assert "&gt;&gt;&gt; </span>" in site["api_theory.html"]  # a prompt, highlighted
     assert '<a href="clusters.html">Run large simulations</a>' in site["howto_compile.html"]
+
+
+def test_every_tutorial_can_be_downloaded_as_a_notebook(place, site):
+    tutorials = [name for name in site if name.startswith("tutorial_")]
+    assert len(tutorials) >= 7
+    for page in tutorials:
+        file = f"notebooks/{page.removesuffix('.html')}.ipynb"
+        assert f'href="{file}">Download this page as a notebook</a>' in site[page]
+        assert json.loads((place / file).read_text(encoding="utf-8"))["nbformat"] == 4

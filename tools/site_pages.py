@@ -2,6 +2,8 @@
 
 - Files of the root, such as CHANGELOG.md, become pages; those of the API and the command line are made from the code.
 - ```` ```math ```` blocks and ``$`...`$``, the notation that forges show too, become MathML: no script, no network.
+- Every tutorial begins with a link to download it as a notebook.
+- Names in the API reference link to copies of their source.
 - A page that is named, such as `docs/live.md`, becomes a link to it.
 """
 
@@ -12,8 +14,10 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
+from tools.notebooks import TUTORIALS, written
 from tools.site_commands import command_line, policies
 from tools.site_reference import reference_pages
+from tools.site_source import with_source_links, write_sources
 
 FROM_ROOT = {
     "CHANGELOG.md": "changelog.md",
@@ -35,17 +39,38 @@ def on_files(files: Files, *, config: Any) -> Files:
     made = {"api_cli.md": command_line(), "api_table.md": policies(), **reference_pages(root / "src")}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    for page in TUTORIALS:
+        files.append(File.generated(config, notebook_of(Path(page).name), content=written(page)))
     return files
+
+
+def notebook_of(page: str) -> str:
+    """The path of a tutorial's notebook on the site."""
+    return f"notebooks/{Path(page).stem}.ipynb"
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
     """Formulas, then names of pages; what stands in other fences is left alone."""
+    if f"docs/{page.file.src_uri}" in TUTORIALS:
+        file = notebook_of(page.file.src_uri)
+        link = f'[Download this page as a notebook]({file}){{ download="{Path(file).name}" }}'
+        markdown = re.sub(r"(\A# .*\n)", lambda title: f"{title[1]}\n{link}\n", markdown, count=1)
     markdown, titles = FORMULA.sub(mathml, markdown), titles_of(config.nav)
     pieces, end = [], 0
     for fence in FENCE.finditer(markdown):
         pieces += [linked(markdown[end : fence.start()], page, titles), fence.group()]
         end = fence.end()
     return "".join([*pieces, linked(markdown[end:], page, titles)])
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """Links to the source on the pages of the API."""
+    return with_source_links(html) if page.file.src_uri.startswith("api_") else html
+
+
+def on_post_build(*, config: Any) -> None:
+    """The files that these links lead to."""
+    write_sources(Path(config.site_dir))
 
 
 def mathml(formula: re.Match[str]) -> str:

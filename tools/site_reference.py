@@ -1,7 +1,8 @@
-"""The API pages of the documentation site: every public name, on the page of the room that it comes from."""
+"""The API pages of the documentation site: every public name, on the page of the package that it comes from."""
 
 import ast
 import importlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,11 +10,11 @@ PACKAGE = "dirichlet_bandits"
 
 # Page, title, what it is about, and where its names come from; the first page that fits takes a name.
 PAGES = (
-    ("api_arms.md", "Arms", "Reward laws, bandits, and what makes an arm good.", ("arms",)),
+    ("api_arms.md", "Arms", "Reward distributions, bandits, and objectives.", ("arms",)),
     (
         "api_simulation.md",
         "Simulations and results",
-        "Let policies play, and read what came of it.",
+        "Run policies many times, and read the results.",
         ("simulation", "results", "experiments."),
     ),
     (
@@ -26,11 +27,16 @@ PAGES = (
     (
         "api_theory.md",
         "Theory",
-        "The quantities behind the policies, as functions of their own.",
+        "The quantities behind the policies, as functions.",
         ("numerics", "theory"),
     ),
     ("api_worlds.md", "Worlds", "Arms that change, and delays: `docs/worlds.md`.", ("worlds",)),
-    ("api_errors.md", "Errors", "One tree; each is also the built-in exception that one would expect.", ("errors",)),
+    (
+        "api_errors.md",
+        "Errors",
+        "All errors have one base class, and each is also a built-in exception, such as `ValueError`.",
+        ("errors",),
+    ),
 )
 PACKAGES = {
     "testing": "Checks that authors of policies run.",
@@ -81,4 +87,8 @@ def page_of(home: str) -> str:
 
 def entry(path: str) -> list[str]:
     """One name, with its docstring and signature."""
+    above, _, name = path.rpartition(".")
+    what = getattr(importlib.import_module(above), name)
+    if path in sys.modules:  # a module of the same name, which would be shown instead
+        path = f"{what.__module__}.{name}"
     return [f"::: {path}", *(INHERITING if path.endswith((".Study", ".RemoteStudy")) else []), ""]

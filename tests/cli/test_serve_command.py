@@ -24,8 +24,12 @@ def test_keys_come_and_go(run, tmp_path):
     assert first != second
     assert len(first) > 40
     assert run("keys", "list", "--keys", "k.txt") == "write\tfield app\nread\tscreen\n"
+    limits = ("--study", "maize & co*", "--study", "a=b=read")
+    run("keys", "add", "limited", "--scope", "write", *limits, "--keys", "k.txt")
+    assert "maize & co*=write, a=b=read\tlimited\n" in run("keys", "list", "--keys", "k.txt")
+    assert "'--study' must be" in run("keys", "add", "x", "--study", " ", "--keys", "k.txt", code=2)
     assert "has a key 'screen'" in run("keys", "add", "screen", "--keys", "k.txt", code=2)
-    assert "'--scope' must be one of 'read', 'write'" in run(
+    assert "'--scope' must be one of 'read', 'write', 'manage'" in run(
         "keys", "add", "x", "--scope", "all", "--keys", "k.txt", code=2
     )
     assert "printable" in run("keys", "add", "a\nb", "--keys", "k.txt", code=2)

@@ -36,7 +36,7 @@ class Running:
         self.read = self.write = None
         if keyed:
             keys = Path(folder) / "keys.txt"
-            self.read, self.write = (add_key(keys, scope, scope) for scope in ("read", "write"))
+            self.read, self.write = add_key(keys, "read", "read"), add_key(keys, "write", "manage")
             self.how = ["--keys", str(keys)]
         self.start()
 

@@ -137,8 +137,14 @@ def test_a_study_is_managed_from_its_page(service, studies):
         send(client, "/archive")
         history = client.get("/study/history", params={"name": "managed"}).text
         assert '<td role="cell" data-title="What" class="text">floor</td>' in history
+        assert '<td role="cell" data-title="What" class="text">unarchived</td>' in history
+        assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 6  # events and acts
         assert send(client, "/delete", confirm="yes").status_code == 422
         assert send(client, "/rename", new="managed again").headers["location"] == "/study?name=managed+again"
         again = client.post("/delete", data={"name": "managed again", "confirm": "managed again"})
         assert again.headers["location"] == "/"
+        acts = client.get("/acts").text
+        assert acts.index(">deleted<") < acts.index(">renamed: managed again<")
+        acts = client.get("/api/acts", headers={"Authorization": f"Bearer {service.read}"}).json()["acts"]
+        assert [acts[0][key] for key in ("what", "study", "actor")] == ["deleted", "managed again", "write"]
     assert not {"managed", "managed again"} & set(studies.study_names())

@@ -186,8 +186,9 @@ def test_the_page_of_a_trial_shows_its_whole_history(studies, web):
     study.void(0, "the wrong plot")
     page = web.get("/study/trial", params={"name": "history", "id": 0}).text
     places = [
-        page.index(text) for text in ("<li>31.5</li>", "<li>3.25: &lt;b&gt;a digit", "<li>4.75", "<li>void: the w")
+        page.index(text) for text in (">void<", "the wrong plot", ">4.75<", "&lt;b&gt;a digit", ">31.5<", ">ask<")
     ]
-    assert places == sorted(places)
+    assert places == sorted(places)  # newest first
+    assert page.count('data-title="Key" class="text">write</td>') == 5
     row = web.get("/api/trials", params={"study": "history"}).json()["trials"][0]
     assert [past["reward"] for past in json.loads(row["history"])] == [31.5, 3.25, 4.75, None]

@@ -35,7 +35,7 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
-READS = ("study", "pending", "summary", "propensities", "winner", "trials", "export", "replay")
+READS = ("study", "pending", "summary", "propensities", "winner", "trials", "events", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
     "ask": {},
@@ -452,9 +452,9 @@ def test_the_keys_file_holds_no_key(tmp_path):
     text = path.read_text()
     assert not any(secret in text or secret[3:] in text for secret in secrets)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [check_key(secret, read_keys(path)) for secret in secrets] == ["read", "write", "read"]
+    assert [check_key(secret, read_keys(path)).scope for secret in secrets] == ["read", "write", "read"]
     remove_key(path, "key 1")
-    assert [check_key(secret, read_keys(path)) for secret in secrets] == ["read", None, "read"]
+    assert [check_key(secret, read_keys(path)) is None for secret in secrets] == [False, True, False]
     assert len({new_key("a", "read")[0] for _ in range(100)}) == 100
 
 

@@ -61,7 +61,7 @@ class Server:
     def empty(self) -> str:
         """The URL, with all tables gone."""
         with psycopg.connect(f"host={self.folder} user=tester dbname=postgres", autocommit=True) as connection:
-            connection.execute("DROP TABLE IF EXISTS bandit_events, bandit_studies, bandit_schema")
+            connection.execute("DROP TABLE IF EXISTS bandit_events, bandit_studies, bandit_acts, bandit_schema")
         return self.url
 
     def kill(self) -> None:

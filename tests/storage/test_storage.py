@@ -11,6 +11,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.storage import Event, open_storage, schema
+from dirichlet_bandits.storage.actors import acting_as
 from dirichlet_bandits.storage.events import ARM, ASK, TELL
 
 FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
@@ -26,6 +27,7 @@ LATER = [
         note="[[0, 1.0]]",
         token="é",
         decider=2,
+        actor="é key",
     ),
     Event(3, TELL, trial=0, value=-1e-300, at=0.0),
 ]
@@ -38,6 +40,10 @@ def test_events_come_back_as_they_were(storage):
         transaction.append(LATER)
     assert storage.read("s", data=True) == FIRST + LATER
     assert [tuple(event) for event in storage.read("s", after=2)] == [tuple(LATER[1])]
+    bare = LATER[0]._replace(data=None)
+    assert [event._replace(data=None) for event in storage.newest("s", 2)] == [LATER[1], bare]
+    assert [event.number for event in storage.newest("s", 9, below=2)] == [1, 0]
+    assert [event.number for event in storage.newest("s", 1, trial=0)] == [3]
     assert storage.settings("s") == {"seed": "7"}
     assert storage.settings("t") is None
     assert not storage.create("s", {}, [])
@@ -114,6 +120,31 @@ def test_studies_are_renamed_archived_and_deleted(storage):
     assert storage.create("u", {"seed": "new"}, FIRST[:1])
     assert storage.read("u", data=True) == FIRST[:1]
     assert storage.read("t", data=True) == FIRST
+
+
+def test_what_is_done_to_studies_is_recorded_with_the_key(storage):
+    with acting_as("é key"):
+        study = db.create_study("s", arms=["a", "b"], storage=storage, seed=0)
+    study.rename("t")
+    study.archive()
+    study.unarchive()
+    with acting_as("other"):
+        study.ask()
+        other = db.create_study("s", arms=["a"], storage=storage)
+        with pytest.raises(db.ConflictError):
+            study.rename("s")  # refused, so nothing is recorded
+        db.delete_study("s", storage, confirm="s")
+    assert [(act.what, act.study, act.note, act.actor) for act in storage.acts(9)] == [
+        ("deleted", "s", None, "other"),
+        ("created", "s", None, "other"),
+        ("unarchived", "t", None, ""),
+        ("archived", "t", None, ""),
+        ("renamed", "s", "t", ""),
+        ("created", "s", None, "é key"),
+    ]
+    assert [act.what for act in study.acts()] == ["unarchived", "archived", "renamed", "created"]
+    assert [event.actor for event in study.events()] == ["other", "é key", "é key"]
+    assert other.identity != study.identity
 
 
 def test_a_study_by_another_name_goes_on(storage):
@@ -250,6 +281,7 @@ def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
     study = db.load_study("maize", url)
     replay = study.replay()
     assert (replay.trials, replay.same, len(study), study.identity) == (27, True, 29, ""), str(replay)
+    assert ({event.actor for event in study.events()}, study.acts()) == ({None}, [])
     log = study.trials_dataframe()
     assert log.loc[3, ["status", "original", "reason"]].tolist() == ["voided", 1.0, "the wrong plot"]
     assert [step["reward"] for step in json.loads(log["history"][3])] == [1.0, 9.5, 8.5, None]
@@ -264,6 +296,7 @@ def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
         "new", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.QDS(), storage=url, control="26 Feb", load_if_exists=True
     )
     assert (len(again), again.replay().same, again.ask(1, token="t11x")[0].id) == (29, True, 29)
+    assert [(act.what, act.study, act.note) for act in open_storage(url).acts(9)] == [("renamed", "maize", "new")]
     db.delete_study("new", url, confirm="new")
     db.create_study("new", arms=["26 Feb"], policy=db.QDS(), storage=url, seed=11, control="26 Feb")
     for handle in (study, again):
@@ -366,3 +399,20 @@ def test_what_a_signal_handler_raises_arrives_as_itself(url):
         steps += 1
     assert steps > 10
     storage.close()
+
+
+def test_a_storage_without_keys_of_events_is_upgraded(url):
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=url, seed=0)
+    study.tell(study.ask(), 1.0)
+    with study.storage._engine.begin() as connection:  # as version 4 had it
+        connection.exec_driver_sql("DROP TABLE bandit_acts")
+        connection.exec_driver_sql("ALTER TABLE bandit_events DROP COLUMN actor")
+        connection.exec_driver_sql("UPDATE bandit_schema SET version = 4")
+    study.storage.close()
+    again = db.load_study("s", url)
+    with acting_as("new"):
+        again.ask()
+        again.archive()
+    assert [event.actor for event in again.events()] == ["new", None, None, None, None]
+    assert [(act.what, act.actor) for act in again.acts()] == [("archived", "new")]
+    assert again.replay().same

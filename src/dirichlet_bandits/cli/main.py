@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import compare, compile, crops, example, paper, plan, policies, serve, simulate, study
+from dirichlet_bandits.cli import (
+    compare,
+    compile,
+    crops,
+    example,
+    paper,
+    plan,
+    policies,
+    serve,
+    simulate,
+    study,
+    study_audit,
+)
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
 
@@ -34,6 +46,8 @@ for command in (
     compile.compile,
 ):
     app.command()(command)
+study.app.command()(study_audit.history)
+study.app.command()(study_audit.acts)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")

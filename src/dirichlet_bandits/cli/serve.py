@@ -40,7 +40,7 @@ def serve(
 
     \b
     Examples:
-      dirichlet-bandits keys add field-app --scope write --keys keys.txt
+      dirichlet-bandits keys add field-app --scope manage --keys keys.txt
       dirichlet-bandits serve --storage sqlite:///maize.db --keys keys.txt
       dirichlet-bandits serve --storage sqlite:///maize.db --open
     """
@@ -70,15 +70,23 @@ def serve(
 def add_command(
     name: KeyName,
     file: File,
-    scope: Annotated[str, typer.Option(help="'read' may only look; 'write' may do everything.")] = keyring.READ,
+    scope: Annotated[
+        str, typer.Option(help="'read' may look, 'write' may also ask and tell, 'manage' may do everything.")
+    ] = keyring.READ,
+    study: Annotated[
+        list[str] | None,
+        typer.Option(help="Limit the key to this study; * is any text, NAME=SCOPE has its own scope; repeatable."),
+    ] = None,
 ) -> None:
     """Make a key and print it once; it cannot be shown again. Restart a running service to use it.
 
     \b
-    Example:
-      dirichlet-bandits keys add field-app --scope write --keys keys.txt
+    Examples:
+      dirichlet-bandits keys add field-app --scope manage --keys keys.txt
+      dirichlet-bandits keys add agronomist --scope write \\
+        --study "maize*" --study wheat=read --keys keys.txt
     """
-    typer.echo(keyring.add_key(file, name, scope))
+    typer.echo(keyring.add_key(file, name, scope, study or ()))
 
 
 @keys.command("list")
@@ -92,10 +100,10 @@ def list_command(file: File, as_json: tables.AsJson = False, as_csv: tables.AsCs
     form, known = tables.form_of(as_json, as_csv), keyring.read_keys(file)
     if form != "text":
         columns = [tables.Column("scope", "scope"), tables.Column("name", "name")]
-        tables.show(tables.Table("", columns, [(key.scope, key.name) for key in known]), form)
+        tables.show(tables.Table("", columns, [(key.rights, key.name) for key in known]), form)
         return
     for key in known:
-        typer.echo(f"{key.scope}\t{key.name}")
+        typer.echo(f"{key.rights}\t{key.name}")
 
 
 @keys.command("remove")

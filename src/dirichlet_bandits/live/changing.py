@@ -61,7 +61,7 @@ class Change:
     def _recorded(self, first: int) -> list[Step]:
         """Return the call that was made with this token, from its events; ``first`` is the number of the first one."""
         steps: list[Step] = []
-        for _, kind, trial, arm, value, _, _, note, token, _ in self._events.read(first - 1):
+        for _, kind, trial, arm, value, _, _, note, token, _, _ in self._events.read(first - 1):
             if token != self._token:
                 break
             if kind == DONE:

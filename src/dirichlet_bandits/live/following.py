@@ -19,6 +19,7 @@ from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.together import MOST, Group
 from dirichlet_bandits.live.warm import Warm
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
@@ -41,8 +42,8 @@ class Readable(Protocol):
 
 
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
-    """Return the next event, with the present time."""
-    return Event(journal.last + 1, kind, at=lateness.clock(), **fields)
+    """Return the next event, with the present time and actor."""
+    return Event(journal.last + 1, kind, at=lateness.clock(), actor=actor(), **fields)
 
 
 class Following(Named):

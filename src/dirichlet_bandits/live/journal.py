@@ -182,7 +182,7 @@ class Journal:
         arm: Any
         value: Any
         for event in events:
-            number, kind, trial, arm, value, at, _, note, token, _ = event
+            number, kind, trial, arm, value, at, _, note, token, _, _ = event
             if number != self.last + 1 and not self._is_part:
                 missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
@@ -240,7 +240,7 @@ class Journal:
     def _ask(self, event: Event) -> None:
         """Add a pending trial."""
         trial, arm, propensity = self._new_trial(event)
-        number, _, _, _, _, at, _, note, _, _ = event
+        number, _, _, _, _, at, _, note, _, _, _ = event
         asked = NOTHING if note is None else read_ask(note)
         if asked.segment is None and asked.unit is None:
             self._hand_out(number, trial, asked)
@@ -254,7 +254,7 @@ class Journal:
 
     def _new_trial(self, event: Event) -> tuple[int, int, float]:
         """Return the number of a new trial, its arm, and its propensity or reward."""
-        number, _, trial, arm, value, _, _, _, _, _ = event
+        number, _, trial, arm, value, _, _, _, _, _, _ = event
         if trial != len(self.arm_of) or arm is None or not 0 <= arm < len(self.names) or type(value) is not float:
             what = f"event {number} adds trial {trial!r} of arm {arm!r} with {value!r}"
             raise FormatError(f"{what}: the storage is damaged")
@@ -408,7 +408,7 @@ class Journal:
     def _add_past(self, event: Event) -> None:
         """Add a past trial as a round of its own, with its reward; the current round continues."""
         trial, arm, reward = self._new_trial(event)
-        number, _, _, _, _, at, _, note, _, _ = event
+        number, _, _, _, _, at, _, note, _, _, _ = event
         self.past.add(trial)
         self.arm_of.append(arm)
         self.round_of.append(trial)
@@ -462,5 +462,5 @@ def _reason(number: int, note: Any) -> str | None:
 
 
 def _without_data(event: Event) -> tuple[Any, ...]:
-    number, kind, trial, arm, value, at, _, note, token, decider = event
-    return number, kind, trial, arm, value, at, note, token, decider
+    number, kind, trial, arm, value, at, _, note, token, decider, actor = event
+    return number, kind, trial, arm, value, at, note, token, decider, actor

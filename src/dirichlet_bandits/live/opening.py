@@ -16,6 +16,7 @@ from dirichlet_bandits.live.warm import checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
+from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
 
@@ -92,19 +93,20 @@ def create_study(
         policy.check_reward(value)
         check_within("late", value, limits)
 
-    first = [Event(k, ARM, arm=k, note=arm, at=time.time()) for k, arm in enumerate(settings["arms"])]
+    now: dict[str, Any] = {"at": time.time(), "actor": actor()}
+    first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
     kept = checked_floor(floor, settings["arms"])
     if kept:
         check_sum(kept, settings["arms"])
         settings["floor"] = kept
-        first.append(Event(len(first), FLOOR, note=written_floor(kept), at=time.time()))
+        first.append(Event(len(first), FLOOR, note=written_floor(kept), **now))
     warm = checked_warm(history, weight, settings["arms"], policy)
     if warm is not None:
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
     lateness = checked_lateness(window, late, check)
     if lateness is not None:
-        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), at=time.time()))
+        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
     policy.check_arms(len(settings["arms"]))
     if token is not None:
         settings["token"] = checked_name("token", token)

@@ -12,11 +12,13 @@ from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
+from dirichlet_bandits.live.happened import MOST_ACTS, MOST_EVENTS, Done, Happened, done, happened
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.unbiased import DifferenceEstimate, estimate_difference, estimate_mean
 from dirichlet_bandits.live.winner import DELTA, Question, Winner, winner
+from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,6 +189,36 @@ class ReadableStudy(Following, Estimating):
         """
         with self._lock:
             return frames.trials(self._read())
+
+    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[Happened]:
+        """Return what happened in the study, or to one trial, newest first, and which key of a service did it.
+
+        These are the newest ``limit`` events; for earlier ones, pass the number of the last one as ``below``.
+        ``study.acts()`` has what was done to the study as a whole.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> study.tell(study.ask(), 1.0)
+        >>> [(event.what, event.arm, event.reward) for event in study.events(trial=0)]
+        [('tell', 'blue', 1.0), ('ask', 'blue', None)]
+        """
+        numbers = {"trial": trial, "below": below}
+        asked = {name: None if value is None else whole_number(name, value, 0) for name, value in numbers.items()}
+        with self._lock:
+            found = self.storage.newest(self.name, whole_number("limit", limit, 1, MOST_EVENTS), **asked)
+            journal = self._read()  # afterwards, so that it has all of these events
+        return [happened(event, journal) for event in found]
+
+    def acts(self) -> list[Done]:
+        """Return what was done to the study as a whole, newest first: it was created, renamed, archived.
+
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
+        >>> study.rename("home page")
+        >>> [(act.what, act.study, act.note) for act in study.acts()]
+        [('renamed', 'page', 'home page'), ('created', 'page', None)]
+        """
+        return [done(act) for act in self.storage.acts(MOST_ACTS, self.name)]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

@@ -29,6 +29,14 @@ class Result:
     """The outcome of :func:`dirichlet_bandits.simulate`, around an xarray Dataset in ``data``.
 
     If a simulation was interrupted, unfinished replications are NaN in ``regret`` and ``reward``, zero in ``pulls``.
+
+    >>> import dirichlet_bandits as db
+    >>> coins = db.Bandit([db.Bernoulli(0.2), db.Bernoulli(0.6)])
+    >>> result = db.simulate(coins, {"UCB1": db.UCB1(sigma=0.5)}, horizon=100, replications=4, seed=0)
+    >>> result
+    Result(1 policies, 2 arms, horizon 100, 4 replications)
+    >>> result.regret.dims, result.pulls.sum("arm").values.tolist()
+    (('policy', 'replication', 'time'), [[100, 100, 100, 100]])
     """
 
     _make: Callable[[], "xr.Dataset"]
@@ -295,5 +303,15 @@ class Result:
 
 
 def load(path: Place) -> Result:
-    """Read a result written by :meth:`Result.save` or by a simulation with a store, from a local path or a URL."""
+    """Read a result written by :meth:`Result.save` or by a simulation with a store, from a local path or a URL.
+
+    >>> import tempfile
+    >>> import dirichlet_bandits as db
+    >>> coins = db.Bandit([db.Bernoulli(0.2), db.Bernoulli(0.6)])
+    >>> result = db.simulate(coins, {"UCB1": db.UCB1(sigma=0.5)}, horizon=100, replications=4, seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(f"{folder}/coins.zarr")
+    ...     load(f"{folder}/coins.zarr").regret.equals(result.regret)
+    True
+    """
     return Result(store.load(path))

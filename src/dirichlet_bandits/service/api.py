@@ -16,18 +16,20 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.happened import MOST_EVENTS
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service import bodies
 from dirichlet_bandits.service.guard import HEALTH
+from dirichlet_bandits.service.keys import READ
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.routes import StudyRoute, may_write
+from dirichlet_bandits.service.routes import StudyRoute, may_manage, may_write
 
 _bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": bodies.Problem, "description": "The body cannot be read"},
     401: {"model": bodies.Problem, "description": "The key is missing or unknown"},
-    403: {"model": bodies.Problem, "description": "The key may only read, or the request comes from another site"},
+    403: {"model": bodies.Problem, "description": "The key may not do this, or the request comes from another site"},
     404: {"model": bodies.Problem, "description": "No such study, arm or trial"},
     409: {"model": bodies.Problem, "description": "The request contradicts what is stored"},
     413: {"model": bodies.Problem, "description": "The request is too large"},
@@ -40,7 +42,7 @@ _OF_STUDY = Query(max_length=LONGEST_NAME, description="Identity of the study; a
 
 
 async def _open_studies(request: Request) -> OpenStudies:
-    studies: OpenStudies = request.app.state.studies
+    studies: OpenStudies = request.app.state.studies.seen_by(request.state.key, READ)
     return studies
 
 
@@ -56,11 +58,14 @@ _common: dict[str, Any] = {"responses": _REFUSALS, "route_class": StudyRoute}
 public = APIRouter()
 reading = APIRouter(prefix="/api", dependencies=[Depends(_bearer)], **_common)
 writing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_write)], **_common)
+managing = APIRouter(prefix="/api", dependencies=[Depends(_bearer), Depends(may_manage)], **_common)
 
 Storage = Annotated[OpenStudies, Depends(_open_studies)]
 Studies = Annotated[OpenStudies, Depends(_expecting)]
 Name = Annotated[str, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of the study.")]
-
+OneName = Annotated[
+    str | None, Query(alias="study", min_length=1, max_length=LONGEST_NAME, description="Name of a study; none: all.")
+]
 Segment = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="A segment of the study.")]
 
 
@@ -73,12 +78,13 @@ async def health(request: Request) -> bodies.Health:
 @reading.get("/studies")
 def studies(studies: Storage, archived: bool = False) -> bodies.Names:
     """List the names of the studies, oldest first; with ``archived``, list the archived ones instead."""
-    return bodies.Names(studies=studies.storage.names(archived))
+    return bodies.Names(studies=studies.names(archived))
 
 
-@writing.post("/studies", status_code=201)
+@managing.post("/studies", status_code=201)
 def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
     """Create a study; with ``load_if_exists``, load the study of that name if its settings are the same."""
+    studies.check_new(body.name)
     made = create_study(
         body.name,
         arms=body.arms,
@@ -109,6 +115,7 @@ def study(name: Name, studies: Studies) -> bodies.StudyInfo:
 @reading.get("/identity")
 def identity(name: Name, studies: Storage) -> bodies.Identity:
     """Return the identity of a study, which no other study of the same name ever has; the study may be damaged."""
+    studies.check(name)
     stored = studies.storage.settings(name)
     if stored is None:
         raise NotFoundError(f"no study {name!r}")
@@ -190,35 +197,35 @@ def add_trials(name: Name, body: bodies.AddTrials, studies: Studies) -> bodies.I
     return bodies.Ids(ids=studies.study(name).add_trials(rows, token=body.token))
 
 
-@writing.post("/add_arm")
+@managing.post("/add_arm")
 def add_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Add an arm, or bring back a retired one."""
     studies.study(name).add_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
-@writing.post("/retire_arm")
+@managing.post("/retire_arm")
 def retire_arm(name: Name, body: bodies.Arm, studies: Studies) -> bodies.Done:
     """Stop assigning this arm. Repeating the call changes nothing."""
     studies.study(name).retire_arm(body.arm, token=body.token)
     return bodies.Done()
 
 
-@writing.post("/set_floor")
+@managing.post("/set_floor")
 def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> bodies.Done:
     """Change the minimal probability of each arm. Repeating the call changes nothing."""
     studies.study(name).set_floor(body.floor, token=body.token)
     return bodies.Done()
 
 
-@writing.post("/rename")
+@managing.post("/rename")
 def rename(name: Name, body: bodies.Rename, studies: Studies) -> bodies.Done:
     """Rename a study."""
     studies.rename(name, body.name, body.token)
     return bodies.Done()
 
 
-@writing.post("/archive")
+@managing.post("/archive")
 def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
     """Leave a study out of the list, or put it back; it can still be used. Repeating the call changes nothing."""
     found = studies.study(name)
@@ -226,11 +233,12 @@ def archive(name: Name, body: bodies.Archive, studies: Studies) -> bodies.Done:
     return bodies.Done()
 
 
-@writing.post("/delete")
+@managing.post("/delete")
 def delete(name: Name, body: bodies.Delete, studies: Studies) -> bodies.Done:
     """Delete a study and all of its events permanently."""
     check_confirmed(name, body.confirm)
     try:
+        studies.check(name)
         delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
     except (NotFoundError, ReplacedError):
         if not body.if_missing:
@@ -305,6 +313,25 @@ def trials(
         for id, row in page.astype(object).where(page.notna(), None).to_dict("index").items()
     ]
     return bodies.Log(trials=rows, next=first + limit if first + limit < len(frame) else None)
+
+
+@reading.get("/events")
+def events(
+    name: Name,
+    studies: Studies,
+    trial: Annotated[int | None, Query(ge=0, lt=2**63, description="Return only the events of this trial.")] = None,
+    below: Annotated[int | None, Query(ge=0, lt=2**63, description="Return only events with numbers below.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = 100,
+) -> bodies.Events:
+    """Return the newest events, newest first: what happened in the study or to one trial, and which key did it."""
+    found = studies.study(name).events(trial=trial, below=below, limit=limit)
+    return bodies.Events(events=[bodies.EventInfo(**event._asdict()) for event in found])
+
+
+@reading.get("/acts")
+def acts(studies: Studies, name: OneName = None) -> bodies.Acts:
+    """Return which key created, renamed, archived or deleted a study, or any study; newest first."""
+    return bodies.Acts(acts=[bodies.ActInfo(**act._asdict()) for act in studies.acts(name)])
 
 
 @reading.get(

@@ -51,10 +51,19 @@ def create_app(storage: str | Storage, keys: Sequence[Key] | None, *, precompile
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
-    for route in api.writing.routes:  # found without searching the routers, which then only describe them
+    for route in (
+        *api.writing.routes,
+        *api.managing.routes,
+    ):  # found without searching the routers, which then only describe them
         assert isinstance(route, StudyRoute)
         app.add_route(route.path, route.get_route_handler(), ["POST"], include_in_schema=False)
-    for router in (api.writing, api.public, api.reading, *dashboard.routers):  # the most frequent ones are found first
+    for router in (
+        api.writing,
+        api.managing,
+        api.public,
+        api.reading,
+        *dashboard.routers,
+    ):  # the most frequent ones are found first
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))
     problems.install(app)

@@ -284,6 +284,44 @@ class Log(BaseModel):
     next: int | None
 
 
+class EventInfo(BaseModel):
+    """Something that happened in a study; ``note`` is a reason, a note or a floor.
+
+    ``actor`` is the name of the key that did it: empty if no key was used, null if that was not recorded.
+    """
+
+    number: int
+    what: str
+    trial: int | None
+    arm: str | None
+    reward: float | None
+    note: str | None
+    at: datetime
+    actor: str | None
+
+
+class Events(BaseModel):
+    """Events of a study, newest first."""
+
+    events: list[EventInfo]
+
+
+class ActInfo(BaseModel):
+    """Something that was done to a study as a whole; ``study`` is its name before, and ``note`` a new name."""
+
+    what: str
+    study: str
+    note: str | None
+    at: datetime
+    actor: str
+
+
+class Acts(BaseModel):
+    """What was done to studies, newest first."""
+
+    acts: list[ActInfo]
+
+
 class ArmSummary(BaseModel):
     """An arm's trials and rewards. Null means not known yet; for ``low`` and ``high``, no bound, for the reason given.
 

@@ -21,6 +21,7 @@ from dirichlet_bandits.live.description import as_policy, checked_name, checked_
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
+from dirichlet_bandits.live.happened import Done, Happened
 from dirichlet_bandits.live.lateness import checked_lateness
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
@@ -380,6 +381,16 @@ class RemoteStudy(Named, Estimating):
             raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
         log = pd.read_parquet(io.BytesIO(self._log("parquet")))
         return log[[column for column in log.columns if not column.startswith("propensity of ")]]
+
+    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[Happened]:
+        """Return what happened, newest first, and which key did it. See :meth:`Study.events`."""
+        query = {"trial": trial, "below": below, "limit": limit}
+        found = self._get("events", **{key: value for key, value in query.items() if value is not None})["events"]
+        return [Happened(**{**event, "at": datetime.fromisoformat(event["at"])}) for event in found]
+
+    def acts(self) -> list[Done]:
+        """Return what was done to the study as a whole, newest first. See :meth:`Study.acts`."""
+        return [Done(**{**act, "at": datetime.fromisoformat(act["at"])}) for act in self._get("acts")["acts"]]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

@@ -13,8 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dirichlet_bandits.service.keys import WRITE, Key, check_key
+from dirichlet_bandits.service.keys import NO_KEY, Key, check_key
 from dirichlet_bandits.service.problems import answer, problem
+from dirichlet_bandits.storage.actors import acting_as
 
 LARGEST_BODY: Final = 1 << 20
 COOKIE: Final = "dirichlet_bandits_key"
@@ -29,7 +30,7 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Middleware that refuses bad requests, sets the caller's rights in ``request.state.scope`` and adds safe headers.
+    """Middleware that refuses bad requests, sets the caller's key in ``request.state.key`` and adds safe headers.
 
     ``keys=None`` means an open service: every client may write, but only under a name of this machine, so that a
     web page elsewhere cannot reach it through a name of its own (DNS rebinding).
@@ -55,14 +56,15 @@ class Guard:
 
         try:
             state = scope.setdefault("state", {})
-            state["scope"] = self._admit(scope, Headers(scope=scope))
+            key = state["key"] = self._admit(scope, Headers(scope=scope))
         except HTTPException as refusal:
             await answer(scope, refusal)(scope, receive, send_safely)
             return
-        await self.app(scope, _limited(receive), send_safely)
+        with acting_as("" if key is None else key.name):
+            await self.app(scope, _limited(receive), send_safely)
 
-    def _admit(self, scope: Scope, headers: Headers) -> str | None:
-        """Return what the caller may do; None if the caller is unknown, which the pages handle."""
+    def _admit(self, scope: Scope, headers: Headers) -> Key | None:
+        """Return the caller's key; None if the caller is unknown, which the pages handle."""
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > LARGEST_BODY:
             raise _too_large()
@@ -71,7 +73,7 @@ class Guard:
         if scope["method"] not in _SAFE and _is_foreign(headers):
             raise problem(403, "the request comes from a page of another site")
         if self.keys is None:
-            return WRITE
+            return NO_KEY
         path: str = scope["path"]
         kind, _, secret = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":

@@ -1,23 +1,33 @@
 """API keys and what each of them may do. A file keeps names, scopes and hashes, never a key.
 
-The file has one line per key: ``scope sha256 name``. Keys are 256 random bits, so a plain hash of them cannot be
-reversed by guessing, and checking needs nothing more than comparisons that always take the same time.
+The file has one line per key: ``scope sha256 name``. A scope is a role for all studies, such as ``write``, or roles for
+the studies that it names, as in the query of a URL: ``maize*=write&wheat=read``, where ``*`` is any text.
+
+Keys are 256 random bits, so a plain hash of them cannot be reversed by guessing, and checking needs nothing more than
+comparisons that always take the same time.
 """
 
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, one_of
 from dirichlet_bandits.files import changing, whole_file
 
 READ: Final = "read"
 WRITE: Final = "write"
-SCOPES: Final = (READ, WRITE)
+MANAGE: Final = "manage"
+ROLES: Final = (READ, WRITE, MANAGE)
+"""Each role includes those before it: look; ask, tell and correct; create, change, rename, archive and delete."""
+
+_ANY: Final = "*"
 _HEADER: Final = "# dirichlet-bandits keys: scope, SHA-256 of the key, name\n"
 
 
@@ -28,29 +38,99 @@ class Key(NamedTuple):
     scope: str
     hash: str
 
+    @property
+    def limited(self) -> bool:
+        """Whether the key is for some studies only."""
+        return self.scope not in ROLES
 
-def new_key(name: str, scope: str) -> tuple[str, Key]:
+    @property
+    def rights(self) -> str:
+        """The scope as people read it.
+
+        >>> Key("a", "maize%20*=write&wheat=read", "").rights
+        'maize *=write, wheat=read'
+        """
+        return (
+            ", ".join(f"{pattern}={role}" for pattern, role in read_scope(self.scope)) if self.limited else self.scope
+        )
+
+    def role(self, study: str) -> str | None:
+        """Return the highest role that the key has for a study; None if it has none.
+
+        >>> key = Key("a", "maize*=write&maize=manage", "")
+        >>> key.role("maize"), key.role("maize 2"), key.role("wheat")
+        ('manage', 'write', None)
+        """
+        if not self.limited:
+            return self.scope
+        found = [role for pattern, role in _patterns(self.scope) if pattern.fullmatch(study)]
+        return max(found, key=ROLES.index, default=None)
+
+    def may(self, needed: str, study: str | None = None) -> bool:
+        """Whether the key has at least this role for a study, or for any if none is given."""
+        roles = [role for _, role in read_scope(self.scope)] if study is None else [self.role(study)]
+        return any(role is not None and ROLES.index(role) >= ROLES.index(needed) for role in roles)
+
+
+NO_KEY: Final = Key("", MANAGE, "")
+"""The rights of every client of an open service."""
+
+
+@lru_cache(maxsize=1024)
+def read_scope(scope: str) -> tuple[tuple[str, str], ...]:
+    """Return patterns of study names with a role for each; a role by itself is for all studies."""
+    return ((_ANY, scope),) if scope in ROLES else tuple(parse_qsl(scope, strict_parsing=True))
+
+
+@lru_cache(maxsize=1024)
+def _patterns(scope: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    words = ((".*".join(map(re.escape, pattern.split(_ANY))), role) for pattern, role in read_scope(scope))
+    return tuple((re.compile(pattern, re.DOTALL), role) for pattern, role in words)
+
+
+def _is_scope(scope: str) -> bool:
+    try:
+        return all(role in ROLES for _, role in read_scope(scope))
+    except ValueError:
+        return False
+
+
+def new_key(name: str, scope: str, studies: Sequence[str] = ()) -> tuple[str, Key]:
     """Create a secret, to be shown once, and the record to keep of it.
 
-    >>> secret, key = new_key("field app", "write")
-    >>> check_key(secret, [key]), check_key("guess", [key])
-    ('write', None)
+    With ``studies``, the key is for these alone: each is a name, in which ``*`` is any text, and may end in ``=`` and a
+    role of its own.
+
+    >>> secret, key = new_key("field app", "write", ["maize*", "wheat=read"])
+    >>> check_key(secret, [key]) == key, check_key("guess", [key]), key.rights
+    (True, None, 'maize*=write, wheat=read')
     """
-    if scope not in SCOPES:
-        raise ArgumentError("scope", one_of(SCOPES), scope)
+    if scope not in ROLES:
+        raise ArgumentError("scope", one_of(ROLES), scope)
     if not name.strip() or not name.isprintable() or name != name.strip():
         raise ArgumentError("name", "a text of printable characters without spaces around it", name)
+    if studies:
+        scope = urlencode([_limit(study, scope) for study in studies], safe=_ANY, quote_via=quote)
     secret = "db_" + secrets.token_urlsafe(32)
     return secret, Key(name, scope, _hash(secret))
 
 
-def check_key(secret: str, keys: Sequence[Key]) -> str | None:
-    """Return the scope of a key; None if it is unknown. Every wrong key takes the same time."""
-    given, scope = _hash(secret), None
+def _limit(study: str, role: str) -> tuple[str, str]:
+    """Return the pattern and the role of ``PATTERN`` or ``PATTERN=ROLE``."""
+    before, _, after = study.rpartition("=")
+    pattern, role = (before, after) if after in ROLES and before else (study, role)
+    if not pattern.strip() or not pattern.isprintable():
+        raise ArgumentError("study", "the name of a study, in which * is any text", study)
+    return pattern, role
+
+
+def check_key(secret: str, keys: Sequence[Key]) -> Key | None:
+    """Return what is stored about a key; None if it is unknown. Every wrong key takes the same time."""
+    given, found = _hash(secret), None
     for key in keys:
         if hmac.compare_digest(given, key.hash):
-            scope = key.scope
-    return scope
+            found = key
+    return found
 
 
 def read_keys(path: Path) -> list[Key]:
@@ -66,19 +146,19 @@ def read_keys(path: Path) -> list[Key]:
         if not line.strip() or line.startswith("#"):
             continue
         scope, hash, name = [*line.split(maxsplit=2), "", "", ""][:3]
-        if scope not in SCOPES or len(hash) != 64 or not set(hash) <= set("0123456789abcdef") or not name:
-            raise FormatError(f"{str(path)!r}, line {number}: expected 'read' or 'write', a SHA-256 in hex and a name")
+        if not _is_scope(scope) or len(hash) != 64 or not set(hash) <= set("0123456789abcdef") or not name:
+            raise FormatError(f"{str(path)!r}, line {number}: expected {one_of(ROLES)}, a SHA-256 in hex and a name")
         keys.append(Key(name, scope, hash))
     return keys
 
 
-def add_key(path: Path, name: str, scope: str) -> str:
+def add_key(path: Path, name: str, scope: str, studies: Sequence[str] = ()) -> str:
     """Add a new key to a file, which is created if needed, and return the secret."""
     with changing(path):
         keys = read_keys(path) if path.exists() else []
         if name in (key.name for key in keys):
             raise ConflictError(f"{str(path)!r} has a key {name!r}: remove it first")
-        secret, key = new_key(name, scope)
+        secret, key = new_key(name, scope, studies)
         _write(path, [*keys, key])
     return secret
 

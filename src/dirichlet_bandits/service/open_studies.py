@@ -4,6 +4,7 @@ import copy
 import threading
 
 from dirichlet_bandits.errors import (
+    AccessError,
     ArgumentError,
     ConflictError,
     DirichletBanditsError,
@@ -12,7 +13,15 @@ from dirichlet_bandits.errors import (
 )
 from dirichlet_bandits.live import Study, load_study
 from dirichlet_bandits.live.following import has_done, is_stored_as
+from dirichlet_bandits.live.happened import MOST_ACTS, Done, done
+from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
 from dirichlet_bandits.storage import Storage
+from dirichlet_bandits.storage.events import RENAMED
+
+
+def may_only(role: str) -> str:
+    """Return the refusal of a key whose role is too low."""
+    return "this key may only read" if role == READ else "this key may ask and tell, but not manage studies"
 
 
 class OpenStudies:
@@ -23,6 +32,13 @@ class OpenStudies:
         self._lock = threading.Lock()
         self._open: dict[str, Study] = {}
         self.expected: str | None = None  # the identity that the caller expects
+        self._key, self._needed = NO_KEY, READ
+
+    def seen_by(self, key: Key, needed: str) -> "OpenStudies":
+        """Return the studies for the holder of a key, who does something that needs a role."""
+        seen = copy.copy(self)
+        seen._key, seen._needed = key, needed
+        return seen
 
     def expecting(self, identity: str | None) -> "OpenStudies":
         """Return the same studies for a caller who expects this identity, or any identity if it is None."""
@@ -30,8 +46,26 @@ class OpenStudies:
         seen.expected = identity
         return seen
 
+    def check(self, name: str) -> None:
+        """Refuse a key that lacks the role; a study that it may not read is not found, whether it exists or not."""
+        role = self._key.role(name)
+        if role is None:
+            raise NotFoundError(f"no study {name!r}")
+        if not self._key.may(self._needed, name):
+            raise AccessError(may_only(role))
+
+    def check_new(self, name: str) -> None:
+        """Refuse a key that may not create a study of this name, whether it exists or not."""
+        if not self._key.may(MANAGE, name):
+            raise AccessError("this key may not create a study of this name")
+
+    def names(self, archived: bool = False) -> list[str]:
+        """Return the names of the studies that the key may read, oldest first."""
+        return [name for name in self.storage.names(archived) if self._key.role(name) is not None]
+
     def study(self, name: str) -> Study:
         """Return the study of this name."""
+        self.check(name)
         found = self._open.get(name)
         if found is None:
             found = self._load(name)
@@ -50,6 +84,8 @@ class OpenStudies:
 
     def rename(self, old: str, new: str, token: str | None = None) -> None:
         """Rename a study, here and in the storage, unless a call with this token has done so before."""
+        self.check(old)
+        self.check_new(new)
         if token is not None and self._has_done(new, token):
             return
         study = self.study(old)
@@ -63,6 +99,12 @@ class OpenStudies:
             return has_done(self.study(name), token)
         except DirichletBanditsError:  # no such study, or not the expected one
             return False
+
+    def acts(self, name: str | None = None) -> list[Done]:
+        """Return what was done to studies, or to one of them, newest first, as far as the key may read their names."""
+        found = [done(act) for act in self.storage.acts(MOST_ACTS)] if name is None else self.study(name).acts()
+        named = [(act, [act.study, *([str(act.note)] if act.what == RENAMED else [])]) for act in found]
+        return [act for act, names in named if all(map(self._key.role, names))]
 
     def forget(self, name: str) -> None:
         """Drop a study from the cache."""

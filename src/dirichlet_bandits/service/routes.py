@@ -10,6 +10,7 @@ import typing
 from asyncio import get_running_loop
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -22,8 +23,8 @@ from starlette.concurrency import run_in_threadpool
 from dirichlet_bandits.errors import ReplacedError
 from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.service.bodies import Name
-from dirichlet_bandits.service.keys import WRITE
-from dirichlet_bandits.service.open_studies import OpenStudies
+from dirichlet_bandits.service.keys import MANAGE, READ, WRITE, Key
+from dirichlet_bandits.service.open_studies import OpenStudies, may_only
 from dirichlet_bandits.service.problems import problem
 
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
@@ -35,21 +36,33 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 async def may_write(request: Request) -> None:
     """Refuse a key that may only read."""
-    if request.state.scope != WRITE:
-        raise problem(403, "this key may only read")
+    check_role(request, WRITE)
+
+
+async def may_manage(request: Request) -> None:
+    """Refuse a key that may not manage any study."""
+    check_role(request, MANAGE)
+
+
+def check_role(request: Request, needed: str) -> None:
+    """Refuse a key that has this role in no study."""
+    key: Key = request.state.key
+    if not key.may(needed):
+        raise problem(403, may_only(WRITE if key.may(WRITE) else READ))
 
 
 class StudyRoute(APIRoute):
     """A route that is tried again with the study as it is stored now, if the open study has been replaced.
 
-    If it depends on :func:`may_write`, its function may take only a ``body``, the open ``studies``, and the
-    ``name`` of one.
+    If it depends on :func:`may_write` or :func:`may_manage`, its function may take only a ``body``, the open
+    ``studies``, and the ``name`` of one.
     """
 
     def get_route_handler(self) -> Handler:
         """Return the handler of a request; a first attempt on a study that was replaced has changed nothing."""
-        changes = any(depends.dependency is may_write for depends in self.dependencies)
-        answer = self._changing_handler() if changes else super().get_route_handler()
+        given = [depends.dependency for depends in self.dependencies]
+        needed = MANAGE if may_manage in given else WRITE if may_write in given else READ
+        answer = self._changing_handler(needed) if needed != READ else super().get_route_handler()
 
         async def answer_again(request: Request) -> Response:
             try:
@@ -62,15 +75,15 @@ class StudyRoute(APIRoute):
 
         return answer_again
 
-    def _changing_handler(self) -> Handler:
+    def _changing_handler(self, needed: str) -> Handler:
         hints = typing.get_type_hints(self.endpoint)
         model: type[BaseModel] = hints["body"]
         named = "name" in hints
         status = self.status_code or 200
 
         async def handle(request: Request) -> Response:
-            await may_write(request)
-            studies: OpenStudies = request.app.state.studies
+            check_role(request, needed)
+            studies: OpenStudies = request.app.state.studies.seen_by(request.state.key, needed)
             given: dict[str, Any] = {"studies": studies}
             if named:
                 asked = request.query_params
@@ -79,7 +92,9 @@ class StudyRoute(APIRoute):
                 given["studies"] = studies.expecting(identity)
             given["body"] = _valid(model.model_validate, _loaded(request, await request.body()), "body")
             threads: ThreadPoolExecutor = request.app.state.changing
-            answer: BaseModel = await get_running_loop().run_in_executor(threads, partial(self.endpoint, **given))
+            # The context has the name of the caller's key, which is stored with the change.
+            act = partial(copy_context().run, self.endpoint, **given)
+            answer: BaseModel = await get_running_loop().run_in_executor(threads, act)
             return Response(answer.model_dump_json(), status, media_type="application/json")
 
         return handle

@@ -30,9 +30,18 @@ from dirichlet_bandits.errors import (
     StorageError,
     one_of,
 )
-from dirichlet_bandits.storage import schema
+from dirichlet_bandits.storage import acts, schema
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Event, Settings
+from dirichlet_bandits.storage.events import (
+    ARCHIVED,
+    CREATED,
+    DELETED,
+    RENAMED,
+    UNARCHIVED,
+    Act,
+    Event,
+    Settings,
+)
 from dirichlet_bandits.storage.schema import events as table
 from dirichlet_bandits.storage.schema import studies
 
@@ -111,7 +120,7 @@ class DatabaseStorage:
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
         later = (table.c.study == named.scalar_subquery()) & (table.c.number > sa.bindparam("after"))
         fields = [table.c[field] for field in Event._fields]
-        without = [sa.null().label("data") if field is table.c.data else field for field in fields]
+        self._without_data = without = [sa.null().label("data") if field is table.c.data else field for field in fields]
         everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
         # Compiled to text once: building a statement again would cost more than SQLite needs to run it.
         self._read, self._read_data, self._insert, self._lock_study = (
@@ -134,6 +143,7 @@ class DatabaseStorage:
                 if study is None:
                     return False
                 self._append(connection.connection.cursor(), study, events)
+                connection.execute(acts.recorded(CREATED, name, acts.identity_of(settings)))
                 connection.commit()
                 return True
 
@@ -177,6 +187,21 @@ class DatabaseStorage:
         if not events and self.settings(name) is None:
             raise self._no_study(name)
         return events
+
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+        """Return the newest events of a study, or of one of its trials, newest first."""
+        study = sa.select(studies.c.id).where(studies.c.name == name).scalar_subquery()
+        wanted = sa.select(*self._without_data).where(table.c.study == study)
+        if below is not None:
+            wanted = wanted.where(table.c.number < below)
+        if trial is not None:
+            wanted = wanted.where(table.c.trial == trial)
+        return [Event(*row) for row in self._fetch(wanted.order_by(table.c.number.desc()).limit(limit))]
+
+    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+        """Return what was done to studies, or to one of them, newest first."""
+        identity = "" if name is None else acts.identity_of(self.settings(name))
+        return [Act(*row) for row in self._fetch(acts.listed(limit, name, identity))]
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
@@ -340,8 +365,15 @@ class _Transaction:
         return self._storage._select(self._cursor, self._name, after)
 
     def settings(self) -> Settings:
+        return self._storage._loaded(self._written_settings())
+
+    def _written_settings(self) -> str:
         row = self._execute(sa.select(studies.c.settings).where(studies.c.id == self._study)).fetchone()
-        return self._storage._loaded(row[0])
+        return str(row[0])
+
+    def _record(self, what: str, note: str | None = None) -> None:
+        identity = acts.identity_of(self._written_settings())
+        self._execute(acts.recorded(what, self._name, identity, note))
 
     def append(self, events: Iterable[Event]) -> None:
         self._storage._append(self._cursor, self._study, events)
@@ -353,12 +385,15 @@ class _Transaction:
                 self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
             except self._storage._driver.IntegrityError:  # another process was faster
                 return False
+            self._record(RENAMED, name)
         return taken is None
 
     def archive(self, at: float | None) -> None:
         self._execute(studies.update().where(studies.c.id == self._study).values(archived_at=at))
+        self._record(UNARCHIVED if at is None else ARCHIVED)
 
     def delete(self) -> None:
+        self._record(DELETED)
         self._execute(table.delete().where(table.c.study == self._study))
         self._execute(studies.delete().where(studies.c.id == self._study))
 

@@ -27,6 +27,13 @@ KINDS: Final = (
     "reopen",
 )
 
+CREATED: Final = "created"
+RENAMED: Final = "renamed"
+ARCHIVED: Final = "archived"
+UNARCHIVED: Final = "unarchived"
+DELETED: Final = "deleted"
+ACTS: Final = (CREATED, RENAMED, ARCHIVED, UNARCHIVED, DELETED)
+
 Settings = dict[str, Any]
 
 
@@ -61,7 +68,9 @@ class Event(NamedTuple):
     changed nothing. A floor is one number for all arms, or one number for each arm that has one, by name. LATE without
     a trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
     value that counts for a missing reward, None if its trial is abandoned. ``decider`` is the version of the rules by
-    which a round was decided, on its first trial; None where it was not yet recorded.
+    which a round was decided, on its first trial; None where it was not yet recorded. ``actor`` is the name of the key
+    with which a service was called, empty if there was none; None where it was not yet recorded, and for windows, which
+    close by themselves.
     """
 
     number: int
@@ -74,6 +83,21 @@ class Event(NamedTuple):
     note: str | None = None
     token: str | None = None
     decider: int | None = None
+    actor: str | None = None
+
+
+class Act(NamedTuple):
+    """Something that was done to a study as a whole: ``what`` is one of ``ACTS``, ``note`` the new name after a rename.
+
+    ``study`` is its name before, ``identity`` that of its settings, and ``actor`` is the same as for events.
+    """
+
+    at: float
+    what: str
+    study: str
+    identity: str
+    note: str | None
+    actor: str
 
 
 class Transaction(Protocol):
@@ -117,6 +141,15 @@ class Storage(Protocol):
 
         Without ``data``, that field may be None, and the events may be plain tuples in the order of the fields, so that
         a study of hundreds of thousands of trials is read in a second.
+        """
+
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+        """Return the newest events without ``data``, newest first: those with numbers below ``below``, of one trial."""
+
+    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+        """Return what was done to studies, newest first, also to those that were deleted.
+
+        With a name, this is what was done to the study that has it now, also under its earlier names.
         """
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:

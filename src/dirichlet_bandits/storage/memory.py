@@ -2,12 +2,24 @@
 
 import copy
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 
 from dirichlet_bandits.errors import NotFoundError
-from dirichlet_bandits.storage.events import Event, Settings
+from dirichlet_bandits.storage.actors import actor
+from dirichlet_bandits.storage.events import (
+    ARCHIVED,
+    CREATED,
+    DELETED,
+    RENAMED,
+    UNARCHIVED,
+    Act,
+    Event,
+    Settings,
+)
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 
@@ -21,6 +33,7 @@ class MemoryStorage:
         self._settings: dict[str, Settings] = {}
         self._events: dict[str, list[Event]] = {}
         self._archived: set[str] = set()
+        self._acts: list[Act] = []
         fresh_locks_in_children(self)
 
     def _renew_lock(self) -> None:
@@ -32,6 +45,7 @@ class MemoryStorage:
             if name in self._settings:
                 return False
             self._settings[name], self._events[name] = copy.deepcopy(settings), list(events)
+            self._record(CREATED, name)
             return True
 
     def names(self, archived: bool = False) -> list[str]:
@@ -45,6 +59,23 @@ class MemoryStorage:
     def read(self, name: str, after: int = -1, data: bool = False) -> list[Event]:
         """Return the events with numbers above ``after``."""
         return self._found(name)[after + 1 :]
+
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+        """Return the newest events of a study, or of one of its trials, newest first."""
+        earlier = reversed(self._found(name)[:below])
+        return list(islice((event for event in earlier if trial is None or event.trial == trial), limit))
+
+    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+        """Return what was done to studies, or to one of them, newest first."""
+        identity = self._settings.get(name, {}).get("identity", "") if name is not None else ""
+        found = [
+            act for act in self._acts if name is None or (act.identity == identity if identity else act.study == name)
+        ]
+        return found[::-1][:limit]
+
+    def _record(self, what: str, name: str, note: str | None = None) -> None:
+        identity = str(self._settings[name].get("identity", ""))
+        self._acts.append(Act(time.time(), what, name, identity, note, actor()))
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
@@ -62,12 +93,18 @@ class MemoryStorage:
         return self._events[name]
 
     def _rename(self, old: str, new: str) -> None:
+        self._record(RENAMED, old, new)
         self._settings = {new if name == old else name: settings for name, settings in self._settings.items()}
         self._events[new] = self._events.pop(old)
         if old in self._archived:
             self._archived = {*self._archived - {old}, new}
 
+    def _archive(self, name: str, at: float | None) -> None:
+        self._record(UNARCHIVED if at is None else ARCHIVED, name)
+        self._archived.discard(name) if at is None else self._archived.add(name)
+
     def _delete(self, name: str) -> None:
+        self._record(DELETED, name)
         self._archived.discard(name)
         del self._settings[name], self._events[name]
 
@@ -94,8 +131,7 @@ class _Transaction:
         return True
 
     def archive(self, at: float | None) -> None:
-        archived = self.storage._archived
-        self.changes.append(partial(archived.discard if at is None else archived.add, self.name))
+        self.changes.append(partial(self.storage._archive, self.name, at))
 
     def delete(self) -> None:
         self.changes.append(partial(self.storage._delete, self.name))

@@ -5,10 +5,11 @@ from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.schema import CreateTable
 
 from dirichlet_bandits.errors import FormatError, NotFoundError
 
-VERSION: Final = 4
+VERSION: Final = 5
 _TABLES = sa.MetaData()
 
 schema = sa.Table("bandit_schema", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
@@ -37,14 +38,28 @@ events = sa.Table(
     sa.Column("note", sa.Text),
     sa.Column("token", sa.Text),
     sa.Column("decider", sa.SmallInteger),
+    sa.Column("actor", sa.Text),
     sqlite_with_rowid=False,  # rows are in the order of the key, so the events of a study are contiguous in the file
 )
 
+acts = sa.Table(
+    "bandit_acts",
+    _TABLES,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("study", sa.Text, nullable=False),  # its name before; the study may be gone
+    sa.Column("identity", sa.Text, nullable=False),
+    sa.Column("note", sa.Text),
+    sa.Column("actor", sa.Text, nullable=False),
+)
+
 # Statements that upgrade each version to the next. The tests keep a file of every past version.
-_UPGRADES: Final[dict[int, tuple[str, ...]]] = {
+_UPGRADES: Final[dict[int, tuple[str | sa.Executable, ...]]] = {
     1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
     2: ("ALTER TABLE bandit_events ADD COLUMN decider SMALLINT",),
     3: ("ALTER TABLE bandit_studies ADD COLUMN archived_at DOUBLE PRECISION",),
+    4: ("ALTER TABLE bandit_events ADD COLUMN actor TEXT", CreateTable(acts)),
 }
 _LOCK: Final = 7_261_094  # any number, the same for all clients: PostgreSQL creates tables in one session at a time
 
@@ -89,7 +104,7 @@ def _make_or_upgrade(engine: sa.Engine, sqlite: bool) -> None:
         else:
             for version in range(found, VERSION):
                 for statement in _UPGRADES[version]:
-                    connection.exec_driver_sql(statement)
+                    connection.execute(sa.text(statement) if isinstance(statement, str) else statement)
             connection.execute(schema.update().values(version=VERSION))
         connection.commit()
 

@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
 from dirichlet_bandits.service.guard import COOKIE
-from dirichlet_bandits.service.keys import check_key
+from dirichlet_bandits.service.keys import MANAGE, READ, WRITE, check_key
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.routes import may_write
+from dirichlet_bandits.service.routes import check_role
 
 _YEAR: Final = 365 * 86400
 routes = APIRouter(include_in_schema=False)
@@ -22,29 +22,32 @@ class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
     """The error of a request for a page without a valid key."""
 
 
-async def _reading(request: Request) -> OpenStudies:
-    if request.state.scope is None:
+def _seen(request: Request, needed: str) -> OpenStudies:
+    if request.state.key is None:
         raise NotLoggedIn
-    studies: OpenStudies = request.app.state.studies
+    check_role(request, needed)
+    studies: OpenStudies = request.app.state.studies.seen_by(request.state.key, needed)
     return studies
 
 
-async def _writing(request: Request) -> OpenStudies:
-    studies = await _reading(request)
-    await may_write(request)
-    return studies
+async def _reading(request: Request) -> OpenStudies:
+    return _seen(request, READ)
+
+
+async def _writing(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
+    return _seen(request, WRITE).expecting(identity)
+
+
+async def _managing(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
+    return _seen(request, MANAGE).expecting(identity)
 
 
 Reading = Annotated[OpenStudies, Depends(_reading)]
-Writing = Annotated[OpenStudies, Depends(_writing)]
+Changing = Annotated[OpenStudies, Depends(_writing)]
+"""For forms that change trials of a study: the one that the page showed, not another one that has its name by now."""
 
-
-async def _changing(studies: Writing, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
-    return studies.expecting(identity)
-
-
-Changing = Annotated[OpenStudies, Depends(_changing)]
-"""For forms that change a study: the one that the page showed, not another one that has its name by now."""
+Managing = Annotated[OpenStudies, Depends(_managing)]
+"""The same for forms that change the study itself."""
 
 
 async def to_login(request: Request, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.service.bodies import MOST_TRIALS
-from dirichlet_bandits.service.dashboard.access import Changing, Text
+from dirichlet_bandits.service.dashboard.access import Changing, Managing, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
@@ -87,7 +87,7 @@ def annotate(request: Request, studies: Changing, name: Text, id: Text, note: Te
 
 
 @routes.post("/arms")
-def arms(request: Request, studies: Changing, name: Text, arm: Text, action: Text) -> Response:
+def arms(request: Request, studies: Managing, name: Text, arm: Text, action: Text) -> Response:
     """Add or retire an arm."""
     study = studies.study(name)
 

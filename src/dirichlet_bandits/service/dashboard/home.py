@@ -12,7 +12,7 @@ from dirichlet_bandits.live.journal import PENDING
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.service.dashboard import charts, guided
-from dirichlet_bandits.service.dashboard.access import Reading, Text, Writing
+from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
@@ -42,7 +42,7 @@ def studies_page(
 @routes.post("/create")
 def create(
     request: Request,
-    studies: Writing,
+    studies: Managing,
     name: Text,
     arms: Text,
     measure: Text = "any",
@@ -55,6 +55,7 @@ def create(
 ) -> Response:
     """Create a study; without a policy, one is chosen from the answers about the rewards."""
     try:
+        studies.check_new(name.strip())
         names = guided.arm_names(arms)
         chosen = guided.choose(guided.Answers(measure, direction, matters, lower, upper))
         made = create_study(
@@ -81,7 +82,7 @@ def _home(
     q: str = "",
     first: int = 0,
 ) -> Response:
-    every = studies.storage.names()[::-1]
+    every = studies.names()[::-1]
     names = [name for name in every if q.strip().casefold() in name.casefold()]
     values = {
         "cards": [_card(studies, name) for name in names[first : first + _CARDS]],

@@ -1,25 +1,23 @@
 """Manage a study from its page: floor, name, archive, deletion; and show what happened to it."""
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.live import delete_study
-from dirichlet_bandits.service.dashboard.access import Changing, Reading, Text
+from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import acted, back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import real_number
 from dirichlet_bandits.service.routes import StudyRoute
-from dirichlet_bandits.storage.events import KINDS, Event
 
 _ROWS: Final = 100
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/floor")
-def floor(request: Request, studies: Changing, name: Text, share: Text) -> Response:
+def floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
     """Set the minimal probability of every arm."""
     study = studies.study(name)
 
@@ -31,7 +29,7 @@ def floor(request: Request, studies: Changing, name: Text, share: Text) -> Respo
 
 
 @routes.post("/rename")
-def rename(request: Request, studies: Changing, name: Text, new: Text) -> Response:
+def rename(request: Request, studies: Managing, name: Text, new: Text) -> Response:
     """Rename a study."""
 
     def act() -> Response:
@@ -42,7 +40,7 @@ def rename(request: Request, studies: Changing, name: Text, new: Text) -> Respon
 
 
 @routes.post("/archive")
-def archive(request: Request, studies: Changing, name: Text) -> Response:
+def archive(request: Request, studies: Managing, name: Text) -> Response:
     """Leave a study out of the list of studies, or put it back."""
     study = studies.study(name)
 
@@ -54,7 +52,7 @@ def archive(request: Request, studies: Changing, name: Text) -> Response:
 
 
 @routes.post("/delete")
-def delete(request: Request, studies: Changing, name: Text, confirm: Text) -> Response:
+def delete(request: Request, studies: Managing, name: Text, confirm: Text) -> Response:
     """Delete a study permanently; the form asks for its name."""
     study = studies.study(name)
 
@@ -68,29 +66,20 @@ def delete(request: Request, studies: Changing, name: Text, confirm: Text) -> Re
 
 @routes.get("/study/history")
 def history_page(
-    request: Request, studies: Reading, name: str, first: Annotated[int, Query(ge=0, lt=2**31)] = 0
+    request: Request,
+    studies: Reading,
+    name: str,
+    below: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
 ) -> Response:
-    """Show everything that happened in a study, newest first."""
+    """Show a page of what happened in a study and what was done to it, newest first."""
     study = studies.study(name)
-    events = [Event(*event) for event in study.storage.read(name)][::-1]
-    arms = {event.arm: event.note for event in events if KINDS[event.kind] == "arm" and event.note is not None}
-    arm_of = {event.trial: event.arm for event in events if KINDS[event.kind] in ("ask", "past")}
-    rows = [_row(event, arms, arm_of) for event in events[first : first + _ROWS]]
-    older = first + _ROWS if first + _ROWS < len(events) else None
-    newer = max(first - _ROWS, 0) if first else None
-    return page(request, "history.html", study=study, rows=rows, n_found=len(events), older=older, newer=newer)
+    rows = study.events(below=below, limit=_ROWS)
+    older = rows[-1].number if rows and rows[-1].number else None
+    newer = None if below is None or below > study.events(limit=1)[0].number else below + _ROWS
+    return page(request, "history.html", study=study, rows=rows, acts=studies.acts(name), older=older, newer=newer)
 
 
-def _row(event: Event, arms: dict[int | None, str], arm_of: dict[int | None, int | None]) -> dict[str, Any]:
-    arm = event.arm if event.arm is not None else arm_of.get(event.trial)
-    kind = KINDS[event.kind]
-    shown = event.value is not None and kind in ("tell", "correct", "past", "late")
-    return {
-        "number": event.number,
-        "kind": kind,
-        "trial": event.trial,
-        "arm": arms.get(arm, ""),
-        "value": event.value if shown else None,
-        "reason": event.note if kind in ("void", "correct") else None,
-        "at": datetime.fromtimestamp(event.at, UTC),
-    }
+@routes.get("/acts")
+def acts_page(request: Request, studies: Reading) -> Response:
+    """Show which key created, renamed, archived or deleted a study."""
+    return page(request, "acts.html", acts=studies.acts())

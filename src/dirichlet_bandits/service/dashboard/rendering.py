@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.service.keys import WRITE
+from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
@@ -21,14 +21,24 @@ _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Render a page, with the elements that all pages share."""
-    scope, state = request.state.scope, request.app.state
+    key, state = request.state.key, request.app.state
     theme = request.cookies.get(THEME)
     if "study" in values:
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
-    values |= {"known": scope is not None, "writes": scope == WRITE, "keyed": state.keys is not None}
-    values |= {"compiling": list(state.background_compiler.waiting)}
+    values |= {
+        "known": key is not None,
+        "writes": _may(key, WRITE, values),
+        "manages": _may(key, MANAGE, values),
+        "keyed": state.keys is not None,
+        "compiling": [] if key is None or key.limited else list(state.background_compiler.waiting),
+    }
     values |= {"theme": theme if theme in THEMES else "auto", "themes": THEMES}
     return HTMLResponse(_templates.get_template(template).render(values), status)
+
+
+def _may(key: Key | None, needed: str, values: dict[str, Any]) -> bool:
+    """Whether the reader has a role for the study of a page, or for any study if the page is not about one."""
+    return key is not None and key.may(needed, values["study"].name if "study" in values else None)
 
 
 def short(value: float | None) -> str:
@@ -81,6 +91,15 @@ def ago(then: datetime, now: datetime | None = None) -> str:
     return "just now"
 
 
+def key_name(actor: str | None) -> str:
+    """Return the key that did something, as people read it.
+
+    >>> key_name("field app"), key_name(""), key_name(None)
+    ('field app', 'no key', '')
+    """
+    return "no key" if actor == "" else actor or ""
+
+
 def _stamp(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
@@ -99,5 +118,6 @@ _templates.filters |= {
     "percent": percent,
     "ago": ago,
     "stamp": _stamp,
+    "key": key_name,
     "count": "{:,}".format,
 }

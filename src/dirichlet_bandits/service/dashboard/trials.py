@@ -1,6 +1,5 @@
 """The table of a study's trials, with a filter, and the page of one trial."""
 
-import json
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
@@ -65,9 +64,8 @@ def show_trial(request: Request, study: Study, id: int, status: int = 200, **sai
         raise NotFoundError(f"no trial {id} in the study {study.name!r} (trials so far: {len(log)})")
     typed = {"error": None, "reward": "", "reason": "", "note": "", "done": False} | said
     row = _row(id, log.iloc[id].to_dict())
-    history = json.loads(row["history"]) if isinstance(row["history"], str) else []
     limits = {"most": LONGEST_NAME, "longest": LONGEST_NOTE}
-    return page(request, "trial.html", status, study=study, row=row, history=history, **limits, **typed)
+    return page(request, "trial.html", status, study=study, row=row, happened=study.events(trial=id), **limits, **typed)
 
 
 def _row(id: Any, row: dict[Any, Any]) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""What happened in a study, event by event, for people to read."""
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dirichlet_bandits.storage.events import CORRECT, DONE, FLOOR, KINDS, LATE, NOTE, PAST, TELL, VOID, Act, Event
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.live.journal import Journal
+
+MOST_EVENTS: Final = 10_000
+"""Events that are returned at once."""
+
+MOST_ACTS: Final = 1000
+"""The same for what was done to studies as a whole."""
+
+
+class Happened(NamedTuple):
+    """One event of a study: ``what`` is its kind, such as ask, tell or correct, and ``note`` a reason, note or floor.
+
+    ``actor`` is the name of the key with which the service was called: empty if no key was used, None if it is not
+    known, because the event is older than this field or happened by itself.
+    """
+
+    number: int
+    what: str
+    trial: int | None
+    arm: str | None
+    reward: float | None
+    note: str | None
+    at: datetime
+    actor: str | None
+
+
+class Done(NamedTuple):
+    """Something that was done to a study as a whole: it was created, renamed, archived, unarchived or deleted.
+
+    ``study`` is its name before, and ``note`` its new name if it was renamed; ``actor`` is the same as in
+    :class:`Happened`.
+    """
+
+    what: str
+    study: str
+    note: str | None
+    at: datetime
+    actor: str
+
+
+def happened(event: Event, journal: "Journal") -> Happened:
+    """Return an event as people read it."""
+    arm = event.arm
+    if arm is None and event.trial is not None:
+        arm = journal.arm_of[event.trial]
+    note = event.note if event.kind in (VOID, CORRECT, FLOOR) else None
+    if event.kind == NOTE:
+        note = json.loads(event.note or "{}").get("note")
+    if event.kind == DONE:  # a call that left no other event, such as a rename
+        call = json.loads(event.note or "[]")
+        note = next((words for *_, words in call if isinstance(words, str)), None) if isinstance(call, list) else None
+    return Happened(
+        number=event.number,
+        what=KINDS[event.kind],
+        trial=event.trial,
+        arm=None if arm is None else journal.names[arm],
+        reward=event.value if event.kind in (TELL, CORRECT, PAST, LATE) else None,
+        note=note,
+        at=datetime.fromtimestamp(event.at, UTC),
+        actor=event.actor,
+    )
+
+
+def done(act: Act) -> Done:
+    """Return an act as people read it."""
+    return Done(act.what, act.study, act.note, datetime.fromtimestamp(act.at, UTC), act.actor)
