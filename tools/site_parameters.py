@@ -182,6 +182,9 @@ MEANINGS = {
     "confidence": "Confidence of the interval.",
     "estimate_difference.a": "The first arm.",
     "estimate_difference.b": "The arm that is subtracted.",
+    "trial": "Id of the trial whose events to return.",
+    "below": "Return only events with smaller numbers, to read on from a page.",
+    "limit": "Return at most so many events.",
     "export.path": "File that ends in ``.parquet`` or ``.csv``.",
     "progress": "Called with the number of steps done and in all.",
     # What studies return

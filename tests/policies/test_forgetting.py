@@ -17,6 +17,7 @@ from dirichlet_bandits.live.description import described, parse_policy, restore
 from dirichlet_bandits.policies.forgetting.reweighting import samples_of
 from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
 from tests.live.reporting import report_some
+from tests.naive import forgetting
 from tests.naive import policies as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.test_propensity import counted, frequencies_agree
@@ -32,23 +33,26 @@ INNER = {
     "RDS": (db.RDS(), naive.rds),
 }
 EXAMPLES = {
-    f"SlidingWindow {name}": (db.SlidingWindow(inner, SHORT), partial(naive.sliding_window, window=SHORT, inner=twin))
+    f"SlidingWindow {name}": (
+        db.SlidingWindow(inner, SHORT),
+        partial(forgetting.sliding_window, window=SHORT, inner=twin),
+    )
     for name, (inner, twin) in INNER.items()
 }
 EXAMPLES |= {
-    "Discounted UCB1": (db.Discounted(db.UCB1(0.5), 0.3), partial(naive.discounted_ucb1, gamma=0.3, sigma=0.5)),
+    "Discounted UCB1": (db.Discounted(db.UCB1(0.5), 0.3), partial(forgetting.discounted_ucb1, gamma=0.3, sigma=0.5)),
     "Discounted KLUCB": (
         db.Discounted(db.KLUCB("bernoulli"), 0.5),
-        partial(naive.discounted_klucb, gamma=0.5, family="bernoulli"),
+        partial(forgetting.discounted_klucb, gamma=0.5, family="bernoulli"),
     ),
-    "Discounted TS": (db.Discounted(TS, 0.2), partial(naive.discounted_ts, gamma=0.2)),
+    "Discounted TS": (db.Discounted(TS, 0.2), partial(forgetting.discounted_ts, gamma=0.2)),
     "Discounted NPTS": (
         db.Discounted(db.NPTS(upper=1.0), 0.8),
-        partial(naive.discounted_npts, gamma=0.8, upper=1.0),
+        partial(forgetting.discounted_npts, gamma=0.8, upper=1.0),
     ),
-    "Discounted RDS": (db.Discounted(db.RDS(), 0.7), partial(naive.discounted_rds, gamma=0.7)),
-    "SWLBSDA": (db.SWLBSDA(SHORT), naive.SWLBSDA(SHORT)),
-    "SWLBSDA 12": (db.SWLBSDA(12), naive.SWLBSDA(12)),
+    "Discounted RDS": (db.Discounted(db.RDS(), 0.7), partial(forgetting.discounted_rds, gamma=0.7)),
+    "SWLBSDA": (db.SWLBSDA(SHORT), forgetting.SWLBSDA(SHORT)),
+    "SWLBSDA 12": (db.SWLBSDA(12), forgetting.SWLBSDA(12)),
 }
 
 
@@ -63,7 +67,7 @@ def test_pull_counts_have_the_distribution_of_the_reference(name):
 @pytest.mark.parametrize("forgotten", [SHORT - 2, SHORT + 2])
 def test_the_comparison_notices_another_window(forgotten):
     policy, _ = EXAMPLES["SlidingWindow TS"]
-    twin = partial(naive.sliding_window, window=forgotten, inner=INNER["TS"][1])
+    twin = partial(forgetting.sliding_window, window=forgotten, inner=INNER["TS"][1])
     expected = naive_counts(Example(None, twin), VALUES["unit"], 25, 1000)
     assert chi_square(expected, pull_counts(policy, VALUES["unit"], 25, 20_000, fast=True)) < ALARM
 

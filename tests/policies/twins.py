@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import dirichlet_bandits as db
+from tests.naive import forgetting, restarting
 from tests.naive import policies as naive
-from tests.naive import restarting
 
 
 class World(NamedTuple):
@@ -187,28 +187,28 @@ PAIRS |= {
 PAIRS |= {
     "SlidingWindow UCB1": Example(
         lambda w: db.SlidingWindow(db.UCB1(sigma=0.5 * w.unit), 100),
-        partial(naive.sliding_window, window=100, inner=partial(naive.ucb1, sigma=0.5)),
+        partial(forgetting.sliding_window, window=100, inner=partial(naive.ucb1, sigma=0.5)),
     ),
     "SlidingWindow TS": Example(
         lambda w: db.SlidingWindow(db.ThompsonSampling("bernoulli"), 100),
-        partial(naive.sliding_window, window=100, inner=partial(naive.thompson, family="bernoulli")),
+        partial(forgetting.sliding_window, window=100, inner=partial(naive.thompson, family="bernoulli")),
         moves=False,
     ),
     "SlidingWindow RDS": Example(
-        lambda w: db.SlidingWindow(db.RDS(), 100), partial(naive.sliding_window, window=100, inner=naive.rds)
+        lambda w: db.SlidingWindow(db.RDS(), 100), partial(forgetting.sliding_window, window=100, inner=naive.rds)
     ),
     "Discounted UCB1": Example(
         lambda w: db.Discounted(db.UCB1(sigma=0.5 * w.unit), 0.9),
-        partial(naive.discounted_ucb1, gamma=0.9, sigma=0.5),
+        partial(forgetting.discounted_ucb1, gamma=0.9, sigma=0.5),
         ordered=True,
     ),
     "Discounted TS": Example(
         lambda w: db.Discounted(db.ThompsonSampling("bernoulli"), 0.9),
-        partial(naive.discounted_ts, gamma=0.9),
+        partial(forgetting.discounted_ts, gamma=0.9),
         moves=False,
         ordered=True,
     ),
-    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), naive.SWLBSDA(100), ordered=True),
+    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), forgetting.SWLBSDA(100), ordered=True),
 }
 PAIRS |= {
     "Queued UCB1": Example(

@@ -46,10 +46,10 @@ def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
     return lower, upper
 
 
-def within(field: str, reward: float, bounds: Bounds | None) -> None:
+def check_within(field: str, reward: float, bounds: Bounds | None) -> None:
     """Refuse a reward outside of the bounds that a study declares.
 
-    >>> within("reward", 1.5, (0.0, 1.0))
+    >>> check_within("reward", 1.5, (0.0, 1.0))
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'reward' must be between 0 and 1, the bounds of the study (got 1.5)
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live.bounds import declared_bounds, within
+from dirichlet_bandits.live.bounds import check_within, declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
@@ -91,7 +91,7 @@ def create_study(
 
     def check(value: float) -> None:
         policy.check_reward(value)
-        within("late", value, limits)
+        check_within("late", value, limits)
 
     now: dict[str, Any] = {"at": time.time(), "actor": actor()}
     first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]

@@ -74,7 +74,7 @@ from dirichlet_bandits.live.asking import (
     trials_of,
     waiting_for,
 )
-from dirichlet_bandits.live.bounds import within
+from dirichlet_bandits.live.bounds import check_within
 from dirichlet_bandits.live.changing import Step, step
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.established import Established, written_winner
@@ -420,7 +420,7 @@ class Study(StudyOfArms):
         if abs(value) > LARGEST_SCALE:
             raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)
-        within(field, value, self._declared)
+        check_within(field, value, self._declared)
         return value
 
     def _revisable(self, journal: Journal, trial: int) -> str:
