@@ -1,13 +1,89 @@
-"""Read numbers and names as people type them into spreadsheets, and report every change."""
+"""Read CSV files: lines and columns, and numbers and names as people type them, with a report of every change."""
 
+import csv
+import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from dirichlet_bandits.errors import FormatError
+
+ARM_COLUMNS: Final = ("arm", "option")
+REWARD_COLUMNS: Final = ("reward",)
+_SEPARATORS: Final = ",;\t"
 
 _BLANK: Final = frozenset({"", "-", "na", "n/a", "nan", "null", "none", "?"})
 _WORDS: Final = {"yes": "1", "y": "1", "true": "1", "no": "0", "n": "0", "false": "0"}
 _CURRENCY: Final = re.compile(r"[$€£¥\s\u00a0\u202f']|(?:USD|EUR|GBP)", re.IGNORECASE)
+
+
+class Line(NamedTuple):
+    """A line of a file: its position, for messages, and its cells."""
+
+    where: str
+    cells: list[str]
+
+
+def lines_of(text: str, name: str) -> tuple[Line, Iterator[Line]]:
+    """Return the header of a file and the other lines that are not empty; commas, semicolons or tabs separate cells.
+
+    >>> header, lines = lines_of("arm;reward\\n\\nred; 1,5\\n", "past.csv")
+    >>> header.cells, list(lines)
+    (['arm', 'reward'], [Line(where='past.csv, line 3', cells=['red', '1,5'])])
+    """
+    first = text.lstrip().partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=first.count))
+    lines = (
+        Line(f"{name}, line {rows.line_num}", [cell.strip() for cell in row])
+        for row in rows
+        if any(cell.strip() for cell in row)
+    )
+    header = next(lines, None)
+    if header is None:
+        raise FormatError(f"{name}: the file is empty")
+    return header, lines
+
+
+def column_at(header: Line, name: str | None, usual: Sequence[str], default: int) -> int:
+    """Return the index of a column: the one of this name, else one with a usual name, else the default."""
+    if name is None:
+        called = [cell.lower() for cell in header.cells]
+        return next((called.index(word) for word in usual if word in called), default)
+    if header.cells.count(name) != 1:
+        raise FormatError(f"{header.where}: there must be one column {name!r} (found {header.cells})")
+    return header.cells.index(name)
+
+
+def check_length(line: Line, header: Line) -> None:
+    """Refuse a line that has not as many cells as the header."""
+    if len(line.cells) != len(header.cells):
+        needed = f"{len(header.cells)} cells are needed, as in the first line"
+        raise FormatError(f"{line.where}: {needed} (got {len(line.cells)})")
+
+
+def forgiven_rows(lines: Sequence[Line], name: int, value: int) -> tuple[list[Line], list[str]]:
+    """Return the lines with clean numbers and names in two columns, without blank ones, and a report of the changes.
+
+    >>> header, lines = lines_of("arm;reward\\nred;1,5\\nblue;\\nRed;2\\nred;2\\n", "past.csv")
+    >>> rows, report = forgiven_rows(list(lines), 0, 1)
+    >>> [row.cells for row in rows]
+    [['red', '1.5'], ['red', '2'], ['red', '2']]
+    >>> report
+    ['1 of 4 rows: blank', '1 of 3 values: decimal commas', "'Red' is read as 'red'"]
+    """
+    numbers, report = cleaned_numbers(line.cells[value] for line in lines)
+    names, changes = merged_names(line.cells[name] for line in lines)
+    report += changes
+    full = []
+    for line in lines:
+        line.cells[value] = numbers.get(line.cells[value], "")
+        line.cells[name] = names[line.cells[name]]
+        if line.cells[value] and line.cells[name]:
+            full.append(line)
+    if len(full) < len(lines):
+        report.insert(0, f"{len(lines) - len(full)} of {len(lines)} rows: blank")
+    return full, report
 
 
 def is_blank(cell: str) -> bool:
