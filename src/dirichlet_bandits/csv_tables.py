@@ -140,6 +140,15 @@ def _decimal_mark(texts: Iterable[str]) -> str | None:
     return None
 
 
+def name_key(name: str) -> str:
+    """Return what spellings of one name have in common: all but case, spaces, hyphens and underscores.
+
+    >>> name_key("Long_Text") == name_key("long  text")
+    True
+    """
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+
+
 def merged_names(names: Iterable[str]) -> tuple[Mapping[str, str], list[str]]:
     """Return the name that each spelling stands for, the most frequent one, and a line of a report for each merger.
 
@@ -151,7 +160,7 @@ def merged_names(names: Iterable[str]) -> tuple[Mapping[str, str], list[str]]:
     counts = Counter(names)
     groups: dict[str, list[str]] = {}
     for name in counts:
-        groups.setdefault(re.sub(r"[\s_-]+", " ", name).strip().casefold(), []).append(name)
+        groups.setdefault(name_key(name), []).append(name)
     chosen = {name: max(group, key=lambda spelling: counts[spelling]) for group in groups.values() for name in group}
     report = [f"{name!r} is read as {to!r}" for name, to in chosen.items() if name != to]
     return {name: chosen[name] for name in counts}, report

@@ -50,8 +50,8 @@ def create_study(
 
     With ``direction="minimize"``, you report costs instead of rewards: a policy without bounds sees -cost; one with two
     bounds, which bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the
-    arm that :meth:`Study.summary` compares the others with. ``reward_unit``, such as ``"kg/ha"`` or ``"$"``, is shown next
-    to rewards and changes nothing else.
+    arm that :meth:`Study.summary` compares the others with. ``reward_unit``, such as ``"kg/ha"``, is shown next to
+    rewards and changes nothing else.
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
