@@ -42,6 +42,15 @@ def finite_number(name: str, x: object) -> float:
     return number
 
 
+def reward_number(name: str, x: object) -> float:
+    """Return a reward as a float; True is 1 and False is 0.
+
+    >>> reward_number("reward", True), reward_number("reward", 3)
+    (1.0, 3.0)
+    """
+    return float(x) if isinstance(x, bool | np.bool_) else finite_number(name, x)
+
+
 def number_between(name: str, x: object, low: float, high: float) -> float:
     """Return the argument as a float strictly between two limits.
 
@@ -124,7 +133,16 @@ def true_or_false(name: str, x: object) -> bool:
     return x
 
 
-def finite_array(name: str, values: ArrayLike) -> Floats:
+def reward_array(name: str, values: ArrayLike) -> Floats:
+    """Return rewards as :func:`finite_array` does; True is 1 and False is 0.
+
+    >>> reward_array("values", [True, False])
+    array([1., 0.])
+    """
+    return finite_array(name, values, "biufO")
+
+
+def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
     """Return the argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
 
     >>> finite_array("values", [1, 2])
@@ -136,7 +154,7 @@ def finite_array(name: str, values: ArrayLike) -> Floats:
     expected = "a non-empty, one-dimensional sequence of numbers"
     try:
         raw: NDArray[Any] = np.asarray(values)
-        if raw.dtype.kind not in "iufO":  # text, booleans, dates and complex numbers convert silently, or in part
+        if raw.dtype.kind not in kinds:  # text, booleans, dates and complex numbers convert silently, or in part
             raise ArgumentError(name, expected, values)
         array = np.ascontiguousarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
@@ -69,7 +70,7 @@ class Ranking:
 
     def summary(self) -> pd.DataFrame:
         """Return the ranking as a table, one row per policy."""
-        return pd.DataFrame(self.places, columns=Place._fields).set_index("policy")
+        return Summary(pd.DataFrame(self.places, columns=Place._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""
