@@ -194,6 +194,8 @@ def compare_policies(
         A standard deviation that no arm exceeds.
     ordered
         Whether the order of the arms matters: in this order, the means rise to a peak and then fall.
+    confidence
+        The confidence of the whole ranking.
     seed, workers, progress, executor, delay, window, late, batch
         As in :func:`simulate`.
 
