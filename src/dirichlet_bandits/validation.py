@@ -160,11 +160,11 @@ def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(name, expected, values) from error
     if raw.ndim != 1 or array.size == 0:
-        raise ArgumentError(name, expected, _Words(f"shape {raw.shape}"))
+        raise ArgumentError(name, expected, Phrase(f"shape {raw.shape}"))
     finite = np.isfinite(array)
     if not finite.all():
         position = int(np.argmin(finite))
-        raise ArgumentError(name, "finite numbers", _Words(f"{array[position]} at position {position}"))
+        raise ArgumentError(name, "finite numbers", Phrase(f"{array[position]} at position {position}"))
     if not array.flags.writeable:  # a read-only array has another type in Numba, so it would compile again
         array = array.copy()
     return array
@@ -185,14 +185,14 @@ def positive_weights(name: str, weights: ArrayLike | None, size: int) -> Floats:
         return np.empty(0)
     array = finite_array(name, weights)
     if array.size != size:
-        raise ArgumentError(name, f"as many as the values, {size}", _Words(str(array.size)))
+        raise ArgumentError(name, f"as many as the values, {size}", Phrase(str(array.size)))
     if array.min() <= 0.0:
         position = int(np.argmax(array <= 0.0))
-        raise ArgumentError(name, "positive numbers", _Words(f"{array[position]} at position {position}"))
+        raise ArgumentError(name, "positive numbers", Phrase(f"{array[position]} at position {position}"))
     return array
 
 
-class _Words(str):
+class Phrase(str):
     """Text that an error message shows without quotes."""
 
     __slots__ = ()
