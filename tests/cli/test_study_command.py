@@ -238,7 +238,9 @@ def test_conflicts_are_one_line(run):
     run("tell", "s", 0, -2.5)
     assert "was given -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
-    assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "must be a number, yes or no (got 'often')" in run("tell", "s", 0, "often", code=2)
+    assert run("correct", "s", 0, "yes") == "trial 0: corrected to 1.0\n"
+    assert "no trial 9" in run("tell", "s", 9, "no", code=2)
     assert "no trial 9" in run("void", "s", 9, "why", code=2)
     assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)

@@ -12,6 +12,7 @@ from dirichlet_bandits.cli.study_options import (
     Attribute,
     Id,
     Name,
+    Reward,
     Segment,
     Token,
     Url,
@@ -122,7 +123,7 @@ def ask_command(
 def tell_command(
     name: Name,
     id: Id,
-    reward: Annotated[float, typer.Argument(show_default=False)],
+    reward: Reward,
     storage: Url,
     note: Annotated[str | None, typer.Option(help="A note for the log.")] = None,
     attribute: Attribute = None,
@@ -197,7 +198,7 @@ def void_command(
 def correct_command(
     name: Name,
     id: Id,
-    reward: Annotated[float, typer.Argument(show_default=False)],
+    reward: Reward,
     storage: Url,
     reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     token: Token = None,

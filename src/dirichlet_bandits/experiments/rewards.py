@@ -161,6 +161,18 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
     return values
 
 
+def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]:
+    """Read a CSV file with one column per arm and one line per pull: the names of the arms, and the rows of numbers."""
+    header, lines = _lines(path)
+    rows = []
+    for where, cells in lines:
+        _check_length(where, cells, header)
+        rows.append([_number(where, name, cell) for name, cell in zip(header.cells, cells, strict=True)])
+    if not rows:
+        raise FormatError(f"{path}: there are no numbers")
+    return header.cells, rows
+
+
 def _by_line(
     header: Line, lines: Iterator[Line], arm: str | None, reward: str | None, period: str | None = None
 ) -> dict[str, Rewards]:
