@@ -166,7 +166,7 @@ def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]
     header, lines = _lines(path)
     rows = []
     for where, cells in lines:
-        _check_length(where, cells, header)
+        check_length(Line(where, cells), header)
         rows.append([_number(where, name, cell) for name, cell in zip(header.cells, cells, strict=True)])
     if not rows:
         raise FormatError(f"{path}: there are no numbers")
