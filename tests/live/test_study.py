@@ -208,6 +208,7 @@ def test_bad_ids(bad):
         ("direction", {"direction": "minimize", "policy": db.KLUCB("poisson")}),
         ("direction", {"direction": "minimize", "policy": db.MCVTS([0.0, 1.0, 3.0], 0.2)}),
         ("control", {"control": "d"}),
+        ("reward_unit", {"reward_unit": ""}),
         ("policy", {"policy": db.RDS}),
         ("seed", {"seed": -1}),
         ("name", {"name": ""}),

@@ -200,7 +200,7 @@ def _draw_values(axes: "Axes", view: View) -> None:
             ha="right", fontsize="x-small", color="0.45",
         )  # fmt: skip
     for breakpoint_ in view.result.breakpoints:
-        behind.axvline(breakpoint_, color="0.75", linewidth=0.8, linestyle=":")
+        behind.axvline(breakpoint_, color="0.45", linewidth=1.1, linestyle=(0, (1, 2)))
     behind.set_ylabel(f"{plain(view.result.objective)} of the arms", color="0.45")
     behind.tick_params(axis="y", colors="0.45")
     behind.spines[["top", "left", "bottom"]].set_visible(False)

@@ -81,6 +81,7 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        reward_unit: str | None = None,
         bounds: tuple[float, float] | None = None,
         floor: Floor | None = None,
         window: str | float | None = None,
@@ -104,6 +105,8 @@ class Service:
         }
         if bounds is not None:
             body["bounds"] = declared_bounds(bounds, as_policy(policy))
+        if reward_unit is not None:
+            body["reward_unit"] = checked_name("reward_unit", reward_unit)
         if segments is not None:
             body["segments"] = checked_names("segments", segments)
         warm = checked_warm(history, weight, body["arms"], as_policy(policy))
@@ -140,6 +143,7 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self.reward_unit: str | None = info.get("reward_unit")
         self._bounds: Bounds | None = None if info.get("bounds") is None else two_bounds(info["bounds"])
         self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
         self.history: dict[str, list[float]] | None = info.get("history")
