@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import dirichlet_bandits as db
-from dirichlet_bandits.results.plot import style
+from dirichlet_bandits.results.plot import slots, style
 
 FOLDER = Path(__file__).parents[1] / "docs/figures/policies"
 SEED, HORIZON, RUNS = 2021, 5_000, 200
@@ -60,10 +60,11 @@ def curves(name: str, result: db.Result, title: str, **options: Any) -> None:
 
 def tails(axes: Any, result: db.Result, title: str) -> None:
     """The share of runs that had at least a given regret in the end."""
-    for i, policy in enumerate(result.policies):
+    looks = slots(result.policies)
+    for policy in result.policies:
         final = np.sort(np.asarray(result.final_regret(policy)))
         share = 1.0 - np.arange(final.size) / final.size
-        axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(i))
+        axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(looks[policy]))
     axes.set(xscale="log", yscale="log")
     tidy(axes, f"regret after {HORIZON} pulls", "share of runs with at least this regret")
     axes.set_title(title, fontsize=10)
