@@ -161,7 +161,7 @@ def test_telling_twice_is_one_tell(url):
     assert study.summary()["abandoned"].sum() == 1
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, "1", None, True, [1.0]])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, "1", None, [1.0]])
 def test_bad_rewards_are_refused(bad):
     study = db.create_study("s", arms=ARMS, seed=0)
     trial = study.ask()
@@ -208,6 +208,7 @@ def test_bad_ids(bad):
         ("direction", {"direction": "minimize", "policy": db.KLUCB("poisson")}),
         ("direction", {"direction": "minimize", "policy": db.MCVTS([0.0, 1.0, 3.0], 0.2)}),
         ("control", {"control": "d"}),
+        ("reward_unit", {"reward_unit": ""}),
         ("policy", {"policy": db.RDS}),
         ("seed", {"seed": -1}),
         ("name", {"name": ""}),
@@ -418,3 +419,15 @@ def test_propensities_that_are_no_numbers_are_never_stored(monkeypatch):
     ):
         study.ask()
     assert len(study) == 3
+
+
+@pytest.mark.parametrize("yes", [True, np.True_])
+def test_true_and_false_are_rewards(yes):
+    study = db.create_study("s", arms=["a", "b"], history={"a": [True, False]}, weight=1.0, policy=db.UCB1(1.0), seed=1)
+    trials = study.ask(2)
+    study.tell(trials[0], yes)
+    study.tell_many(trials[1:], [not yes])
+    study.correct(trials[1], yes, "misread")
+    study.add_trials({"arm": ["a", "b"], "reward": [True, False]})
+    assert study.trials_dataframe()["reward"].tolist() == [1.0, 1.0, 1.0, 0.0]
+    assert db.Bandit({"a": [True, False], "b": [yes, yes]}).means.tolist() == [0.5, 1.0]

@@ -118,7 +118,7 @@ def test_late_answers_are_the_same_there(studies, late):
 
 
 def test_segments_and_units_are_the_same_there(studies, web):
-    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "segments": ["clay", "sand"], "borrow": 0.25}
+    settings = {"arms": ARMS, "seed": 5, "segments": ["clay", "sand"], "borrow": 0.25, "reward_unit": "kg/ha"}
     here, there = db.create_study("soils", **settings), studies.create_study("soils", **settings)
     for step in range(12):
         segment = settings["segments"][step % 2]
@@ -135,6 +135,7 @@ def test_segments_and_units_are_the_same_there(studies, web):
     assert there.replay() == here.replay()
     loaded = studies.load_study("soils")
     assert (loaded.segments, loaded.borrow) == (("clay", "sand"), 0.25)
+    assert there.reward_unit == here.reward_unit == "kg/ha"
     for study in (here, there):
         with pytest.raises(db.ArgumentError, match="'segment' must be one of"):
             study.ask()

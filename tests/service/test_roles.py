@@ -97,7 +97,7 @@ def test_pages_offer_what_a_key_may_do(limited):
         with httpx.Client(base_url=limited.url, cookies={COOKIE: limited.keys[name]}) as page:
             shown = page.get("/study", params={"name": "maize"}).text
             assert ('action="/ask"' in shown, 'action="/delete"' in shown) == (writes, manages)
-            assert ('action="/create"' in page.get("/").text) == manages
+            assert ('href="/new"' in page.get("/").text) == manages
             answer = page.post("/archive", data={"name": "maize"})
             assert answer.status_code == (303 if manages else 403)
     with httpx.Client(base_url=limited.url, cookies={COOKIE: limited.keys["field"]}) as page:

@@ -25,9 +25,12 @@ def study_page(
     trial: Annotated[int | None, Query(ge=0)] = None,
     asked: Annotated[int | None, Query(ge=0)] = None,
     done: Annotated[int | None, Query(ge=0)] = None,
+    imported: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial."""
-    return show_study(request, studies.study(name), trial=trial, asked=asked, done=done)
+    """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial,
+    and ``imported`` the number of imported trials.
+    """
+    return show_study(request, studies.study(name), trial=trial, asked=asked, done=done, imported=imported)
 
 
 @routes.get("/study/live")
@@ -55,7 +58,10 @@ def show_study(request: Request, study: Study, status: int = 200, **said: Any) -
         "done": None if done is None or done >= len(log) else {"id": done, **log.iloc[done].to_dict()},
         "trial": "" if trial is None else trial,
         "reward": said.get("reward", ""),
+        "segment": said.get("segment") or next((waiting.segment for waiting in fresh), None),
+        "asked_unit": said.get("unit", ""),
         "error": said.get("error"),
+        "imported": said.get("imported"),
         "token": secrets.token_urlsafe(16),
         "most": MOST_TRIALS,
     }

@@ -30,6 +30,7 @@ function show(text) {
     sent.set(part.id, part.innerHTML.trim());
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     const places = [...old.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
+    part.querySelectorAll("details").forEach((one) => { one.open = Boolean(document.getElementById(one.id)?.open); });
     old.replaceWith(part);
     part.querySelectorAll(".scroll").forEach((box, k) => { [box.scrollLeft, box.scrollTop] = places[k] || [0, 0]; });
     if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
