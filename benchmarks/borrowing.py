@@ -84,6 +84,7 @@ def main(folder: Path, write: bool) -> None:
         cells = [f"{x.mean():.1f} ± {x.std(ddof=1) / np.sqrt(x.size):.1f}" for x in columns]
         lines.append(f"| {borrow:g} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
+    lines += ["", f"Means of {REPLICATIONS} replications of {SEASONS} seasons, with standard errors."]
     text = "\n".join(lines)
     print(text)
     if write:

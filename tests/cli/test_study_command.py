@@ -367,7 +367,7 @@ def test_estimates_and_differences_from_the_log(run):
     found = study.estimate_difference("b", "a")
     said = run("difference", "e", "b", "a").splitlines()
     assert said[0] == f"b - a: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}"
-    assert said[2] == "  400 decisions in which both arms were possible; 1 rewards missing"
+    assert said[2] == f"  {found.rounds} decisions in which both arms were possible; 1 rewards missing"
     assert json.loads(run("difference", "e", "b", "a", "--confidence", 0.9, "--json")) == vars(
         study.estimate_difference("b", "a", confidence=0.9)
     )
