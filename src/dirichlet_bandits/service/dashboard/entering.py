@@ -55,4 +55,4 @@ def _here(request: Request) -> str:
 
 def qr_svg(text: str) -> str:
     """Return a QR code as SVG, dark on light in both themes, as readers need it."""
-    return segno.make(text, micro=False).svg_inline(scale=5, border=4, dark="#000", light="#fff", svgclass="qr")
+    return segno.make(text, micro=False).svg_inline(border=4, dark="#000", light="#fff", svgclass="qr", omitsize=True)

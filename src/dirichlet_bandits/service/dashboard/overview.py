@@ -90,18 +90,23 @@ def _verdict_in(study: Study, segment: str) -> str:
 
 
 def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the decimals of means and their intervals: three digits of the narrowest interval; None if there is none.
+    """Return the decimals of all means and intervals: three digits of the largest mean, or two of a narrower interval.
 
-    >>> decimals_of([{"low": 0.0998, "high": 0.22}, {"low": 0.0, "high": 0.198}]), decimals_of([])
-    (3, None)
-    >>> decimals_of([{"low": 3372.1, "high": 3661.4}])
-    0
+    None means that there is no interval, or that the numbers are too large or too small for such a table.
+
+    >>> decimals_of([{"mean": 0.168, "low": 0.0998, "high": 0.22}, {"mean": 0.0761, "low": 0.0, "high": 0.168}])
+    3
+    >>> decimals_of([{"mean": 3511.3, "low": 3372.1, "high": 3661.4}]), decimals_of([])
+    (0, None)
     """
     ends = [(row["low"], row["high"]) for row in rows if math.isfinite(row["low"]) and math.isfinite(row["high"])]
     widths = [high - low for low, high in ends if high > low]
+    largest = max((abs(row["mean"]) for row in rows if math.isfinite(row["mean"])), default=0.0)
     if not widths or max(abs(end) for pair in ends for end in pair) >= _LARGE:
         return None
-    decimals = max(0, 2 - math.floor(math.log10(min(widths))))
+    by_width = 1 - math.floor(math.log10(min(widths)))
+    by_mean = 2 - math.floor(math.log10(largest)) if largest > 0.0 else by_width
+    decimals = max(0, by_width, min(by_mean, by_width + 1))
     return decimals if decimals <= _MOST_DECIMALS else None
 
 

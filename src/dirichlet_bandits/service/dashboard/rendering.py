@@ -16,6 +16,7 @@ from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
 _MINUS: Final = "\N{MINUS SIGN}"
+_CURRENCIES: Final = ("$", "€", "£", "¥")
 _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
@@ -87,6 +88,19 @@ def listed(value: float) -> str:
     return exact(float(f"{value:.6g}"))
 
 
+def in_unit(text: str, unit: str | None) -> str:
+    """Return a number with its unit; the sign of a currency comes first.
+
+    >>> in_unit("3,120", "kg/ha"), in_unit("−5", "$"), in_unit("0.25", None)
+    ('3,120 kg/ha', '−$5', '0.25')
+    """
+    if unit is None:
+        return text
+    if unit in _CURRENCIES:
+        return f"{_MINUS}{unit}{text[1:]}" if text.startswith(_MINUS) else unit + text
+    return f"{text} {unit}"
+
+
 def percent(share: float) -> str:
     """Return a probability in percent; only impossible and certain events show 0% and 100%.
 
@@ -142,6 +156,7 @@ _templates.filters |= {
     "exact": exact,
     "listed": listed,
     "aligned": aligned,
+    "unit": in_unit,
     "percent": percent,
     "ago": ago,
     "stamp": _stamp,
