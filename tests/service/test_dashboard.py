@@ -175,5 +175,10 @@ def test_without_script_the_page_still_works(service, web, studies):
         assert study.arms == ["b", "c"]
         log = client.get("/study/log", params={"name": "plain", "format": "csv"})
         assert log.text.splitlines()[0].startswith("trial,arm,propensity")
+        fresh = client.get("/study/live", params={"name": "plain"})
+        seen = {"name": "plain", "seen": fresh.headers["X-Bandits-Last"]}
+        assert client.get("/study/live", params=seen).status_code == 204  # nothing has happened since
+        study.ask()
+        assert client.get("/study/live", params=seen).status_code == 200
         client.post("/logout")
         assert client.get("/").status_code == 303

@@ -1,7 +1,7 @@
 """The page of one study: what to do next, its arms, its charts, and forms to ask and to tell by hand."""
 
 import secrets
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -13,6 +13,9 @@ from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.routes import StudyRoute
+
+LAST: Final = "X-Bandits-Last"
+"""The header with the number of the last event that a part of a page shows."""
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
@@ -34,9 +37,17 @@ def study_page(
 
 
 @routes.get("/study/live")
-def live_part(request: Request, studies: Reading, name: str) -> Response:
-    """Return the parts of the page that change."""
-    return page(request, "live.html", **overview(studies.study(name)))
+def live_part(
+    request: Request, studies: Reading, name: str, seen: Annotated[int | None, Query(ge=0)] = None
+) -> Response:
+    """Return the parts of the page that change, or nothing if there was no event since the one that it has ``seen``."""
+    study = studies.study(name)
+    last = study._read().last  # before the overview, which may have more
+    if seen == last:
+        return Response(status_code=204)
+    answer = page(request, "live.html", **overview(study))
+    answer.headers[LAST] = str(last)
+    return answer
 
 
 @routes.get("/study/log")
