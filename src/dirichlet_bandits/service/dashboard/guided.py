@@ -110,6 +110,16 @@ def settings_of(study: Study) -> dict[str, Any]:
     }
 
 
+class Named:
+    """A value that the code names, because it is too long to be written there."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
 def code(settings: Mapping[str, Any]) -> str:
     """Return the Python code that creates a study with these settings; None, 0 and empty ones are left out.
 
