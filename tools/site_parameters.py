@@ -151,6 +151,7 @@ MEANINGS = {
     "bounds": "Two numbers between which all rewards lie.",
     "create_study.floor": "Minimal probability of all arms, or of arms by name.",
     "late": "What a missing reward means after the window: ``abandon``, or a number as the reward.",
+    "reward_unit": "Unit of the rewards, shown next to them.",
     "segments": "Names of groups in which the policy learns separately.",
     "history": "Past rewards by arm, with which the policy starts.",
     "weight": "How much each reward of the history counts, from 0 to 1.",

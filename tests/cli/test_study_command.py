@@ -172,13 +172,14 @@ def test_late_answers(run):
 
 
 def test_segments_and_units(run):
-    run("create", "maize", "--arm", "26 Feb", "--arm", "13 Mar", "--segment", "clay", "--segment", "sand", "--seed", 1)
+    run("create", "maize", "--arm", "26 Feb", "--arm", "13 Mar", "--segment", "clay", "--segment", "sand", "--seed", 1,
+        "--reward-unit", "kg/ha")  # fmt: skip
     first = run("ask", "maize", "--segment", "clay", "--unit", "field 7")
     assert run("ask", "maize", "--segment", "clay", "--unit", "field 7") == first
     run("tell", "maize", 0, 3120)
     assert run("ask", "maize", "--segment", "clay", "--unit", "field 7").split("\t")[1:] == first.split("\t")[1:]
     assert "'--segment' must be one of 'clay', 'sand'" in run("ask", "maize", code=2)
-    assert "over the segments clay, sand" in run("show", "maize")
+    assert all(words in run("show", "maize") for words in ("over the segments clay, sand", "rewards in kg/ha"))
     shown = json.loads(run("show", "maize", "--segment", "clay", "--json"))
     assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
     assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0
@@ -237,7 +238,9 @@ def test_conflicts_are_one_line(run):
     run("tell", "s", 0, -2.5)
     assert "was given -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
-    assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "must be a number, yes or no (got 'often')" in run("tell", "s", 0, "often", code=2)
+    assert run("correct", "s", 0, "yes") == "trial 0: corrected to 1.0\n"
+    assert "no trial 9" in run("tell", "s", 9, "no", code=2)
     assert "no trial 9" in run("void", "s", 9, "why", code=2)
     assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)

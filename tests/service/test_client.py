@@ -118,7 +118,7 @@ def test_late_answers_are_the_same_there(studies, late):
 
 
 def test_segments_and_units_are_the_same_there(studies, web):
-    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "segments": ["clay", "sand"]}
+    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "segments": ["clay", "sand"], "reward_unit": "kg/ha"}
     here, there = db.create_study("soils", **settings), studies.create_study("soils", **settings)
     for step in range(12):
         segment = settings["segments"][step % 2]
@@ -134,6 +134,7 @@ def test_segments_and_units_are_the_same_there(studies, web):
     pd.testing.assert_frame_equal(*(study.trials_dataframe().drop(columns=times) for study in (here, there)))
     assert there.replay() == here.replay()
     assert studies.load_study("soils").segments == ("clay", "sand")
+    assert there.reward_unit == here.reward_unit == "kg/ha"
     for study in (here, there):
         with pytest.raises(db.ArgumentError, match="'segment' must be one of"):
             study.ask()

@@ -58,6 +58,7 @@ class Following(Named):
         *,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        reward_unit: str | None = None,
         bounds: Bounds | None = None,
         segments: Sequence[str] = (),
         warm: Warm | None = None,
@@ -69,6 +70,7 @@ class Following(Named):
         self.seed = seed
         self.direction = direction
         self.control = control
+        self.reward_unit = reward_unit
         self._declared = bounds
         self.segments = tuple(segments)
         self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}

@@ -30,6 +30,7 @@ def create_study(
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
+    reward_unit: str | None = None,
     bounds: tuple[float, float] | None = None,
     floor: Floor | None = None,
     window: str | float | None = None,
@@ -49,7 +50,8 @@ def create_study(
 
     With ``direction="minimize"``, you report costs instead of rewards: a policy without bounds sees -cost; one with two
     bounds, which bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the
-    arm that :meth:`Study.summary` compares the others with.
+    arm that :meth:`Study.summary` compares the others with. ``reward_unit``, such as ``"kg/ha"``, is shown next to
+    rewards and changes nothing else.
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
@@ -83,6 +85,8 @@ def create_study(
         if control not in settings["arms"]:
             raise ArgumentError("control", "one of the arms, or None", control)
         settings["control"] = control
+    if reward_unit is not None:
+        settings["reward_unit"] = checked_name("reward_unit", reward_unit)
     if segments is not None:
         settings["segments"] = checked_names("segments", segments)
     limits = declared_bounds(bounds, policy)
@@ -117,8 +121,8 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments", "history", "weight")
-    for field in (*fields, *([] if seed is None else ["seed"])):
+    fields = ("arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history")
+    for field in (*fields, "weight", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -196,6 +200,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         int(settings["seed"]),
         direction=direction,
         control=control,
+        reward_unit=settings.get("reward_unit"),
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),

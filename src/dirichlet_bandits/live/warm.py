@@ -29,7 +29,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_array, finite_number
+from dirichlet_bandits.validation import finite_number, reward_array
 
 COUNTED: Final = ("UCB1", "KLUCB", "ThompsonSampling")
 """Policies that use only counts and means, and take counts that are not whole."""
@@ -65,7 +65,7 @@ def checked_warm(history: object, weight: object, arms: Sequence[str], policy: P
 
 
 def _rewards(arm: str, given: Any, policy: Policy) -> tuple[float, ...]:
-    rewards = tuple(finite_array(f"history[{arm!r}]", given).tolist())
+    rewards = tuple(reward_array(f"history[{arm!r}]", given).tolist())
     for reward in rewards:
         policy.check_reward(reward)
     return rewards

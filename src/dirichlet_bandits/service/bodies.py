@@ -53,6 +53,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    reward_unit: Annotated[Name, Field(description="Shown next to rewards, such as kg/ha.")] | None = None
     bounds: Annotated[tuple[Reward, Reward], Field(description="Bounds of all rewards.")] | None = None
     floor: Floor | None = None
     window: Window | None = None
@@ -212,6 +213,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    reward_unit: str | None = None
     bounds: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
     floor: float | dict[str, float] = 0.0
     archived: bool
