@@ -210,7 +210,7 @@ def no_rewards(policy: Any, n_arms: int) -> History:
     return new_history(n_arms)
 
 
-@implements(update, BCVTSParams)
+@implements(update, BCVTSParams, CVaRUCBParams)
 def keep_in_order(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     """Insert the reward in ascending order."""
     return insert(state, arm, reward)
@@ -221,18 +221,6 @@ def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, 
     """Insert the reward, and store the CVaR in ``means``, so that it is computed only when an arm is pulled."""
     state = insert(state, arm, reward)
     state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
-    return state
-
-
-@implements(update, CVaRUCBParams)
-def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Insert the reward, and store the index in ``means`` if the horizon is known.
-
-    With a known horizon, the index changes only with the arm's rewards.
-    """
-    state = insert(state, arm, reward)
-    if policy.horizon > 0:
-        state.means[arm] = best_cvar_in_the_band(rewards(state, arm), policy, policy.horizon)
     return state
 
 
@@ -322,13 +310,8 @@ def cvar_and_width(
 def cvar_in_the_band(
     policy: CVaRUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """Return the stored index if the horizon is known, else the index for all pulls so far."""
-    return state.means[arm] if policy.horizon > 0 else best_cvar_in_the_band(rewards(state, arm), policy, total)
-
-
-@jit
-def best_cvar_in_the_band(x: Floats, policy: CVaRUCBParams, end: int) -> float:
-    """Return CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k)), with T = ``end``."""
+    """Return CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k))."""
+    x, end = rewards(state, arm), policy.horizon if policy.horizon > 0 else total
     b = math.sqrt(math.log(2.0 * end * end) / (2.0 * x.size))
     return policy.upper - shortfall_in_the_band(x, policy.upper, policy.level, b) / policy.level
 

@@ -69,11 +69,20 @@ def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
 
 
 @jit
-def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
-    """Return the mean of n rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
+def block_mean(running: Floats, start: int, n: int) -> float:
+    """Return the mean of n rewards from the start-th on, from the running sums of all rewards."""
     end = start + n - 1
-    distance = (pool[first + end] if end > 0 else 0.0) - (pool[first + start - 1] if start > 1 else 0.0)
-    return mean_from(pool[first], distance, n)
+    distance = (running[end] if end > 0 else 0.0) - (running[start - 1] if start > 1 else 0.0)
+    return mean_from(running[0], distance, n)
+
+
+@jit
+def blocks_reached(running: Floats, mean: float, n: int, seen: int) -> int:
+    """Return how many blocks of n rewards that end after the first ``seen`` rewards have at most this mean."""
+    reached = 0
+    for end in range(max(seen, n - 1), running.size):
+        reached += mean >= block_mean(running, end - n + 1, n)
+    return reached
 
 
 @jit
