@@ -10,8 +10,9 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements
+from dirichlet_bandits.numerics.sequences import van_der_corput
 from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
-from dirichlet_bandits.policies.subsampling.blocks import Block, blocks_reached, van_der_corput
+from dirichlet_bandits.policies.subsampling.blocks import Block, blocks_reached
 from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
 from dirichlet_bandits.policies.subsampling.limited import LimitedParams
 from dirichlet_bandits.policies.subsampling.rule import BlockParams, reaches_block

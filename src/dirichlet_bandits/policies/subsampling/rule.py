@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
+from dirichlet_bandits.engine.history import History, keeps_rewards, no_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
+from dirichlet_bandits.numerics.sequences import van_der_corput
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.policies.subsampling.blocks import (
@@ -16,7 +17,6 @@ from dirichlet_bandits.policies.subsampling.blocks import (
     block_start,
     blocks_reached,
     remember_running_sum,
-    van_der_corput,
 )
 from dirichlet_bandits.policies.subsampling.forced import (
     FORCED,
@@ -227,12 +227,7 @@ class BESA(Policy):
         return KnockoutParams(0.5 if self.ties == "random" else 1.0)
 
 
-@implements(init, BlockParams)
-def remember_running_sums(policy: BlockParams, n_arms: int) -> History:
-    """Return an empty history of running sums, two of which give the mean of any block."""
-    return new_history(n_arms)
-
-
+implements(init, BlockParams)(no_rewards)
 implements(update, BlockParams)(remember_running_sum)
 keeps_rewards(SubsetParams, KnockoutParams)
 
