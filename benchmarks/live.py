@@ -3,7 +3,9 @@
 Ask and tell at trial 200 000 against trial 100, by the clock and in processor time (a slow disk hides what a
 busy processor does); ask+tell pairs against bare pairs of commits in the same folder; and the seconds that a study
 of 200 000 trials needs to open and to decide for the first time. All ratios are measured in one run, the two sides
-taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities.
+taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities,
+and ``python -m benchmarks.live forgetting`` measures how an ask of a policy that forgets depends on the age of the
+study.
 """
 
 import sqlite3
@@ -16,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import dirichlet_bandits as db
 from dirichlet_bandits.storage import MemoryStorage, open_storage
@@ -47,9 +50,14 @@ def rewards(bandit: db.Bandit, seed: int) -> Callable[[str], float]:
     return draw
 
 
+def empty(bandit: db.Bandit, policy: db.Policy) -> db.Study:
+    """A study in memory without trials."""
+    return db.create_study("s", arms=list(bandit.names), policy=policy, storage=MemoryStorage(), seed=0)
+
+
 def played(bandit: db.Bandit, policy: db.Policy, trials: int, draw: Callable[[str], float]) -> db.Study:
     """A study in memory with so many trials told, two hundred at a time to save time."""
-    study = db.create_study("s", arms=list(bandit.names), policy=policy, storage=MemoryStorage(), seed=0)
+    study = empty(bandit, policy)
     while len(study) < trials:
         asked = study.ask(min(trials - len(study), max(1, len(study) // 1000)))
         study.tell_many([trial.id for trial in asked], [draw(trial.arm) for trial in asked])
@@ -163,12 +171,50 @@ def memory() -> None:
             print(f"; an ask takes {ratio:.2f} times the processor time of one at {YOUNG}")
 
 
+AGES = (100, 1_000, 10_000, 100_000)
+
+
+def forgetting(words: list[str]) -> None:
+    """Print the processor time of an ask at several ages, as a ratio to that of a full memory, and the state's size.
+
+    The past is added at once. A memory is full after ``window`` trials, or after 14 / (1 - gamma) with discounts: 400
+    and 1,400 here. Studies of all ages take turns.
+    """
+    arms = db.Bandit([db.Uniform(0.0, 0.6), db.Uniform(0.0, 1.0), db.Uniform(0.1, 1.0)], names=["a", "b", "c"])
+    inner: dict[str, db.Policy] = {"UCB1": db.UCB1(0.5), "RDS": db.RDS(), "NPTS": db.NPTS(1.0)}
+    cases: dict[str, db.Policy] = {f"{name}, window": db.SlidingWindow(x, 400) for name, x in inner.items()}
+    cases |= {f"{name}, discount": db.Discounted(x, 0.99) for name, x in inner.items()}
+    cases["SWLBSDA"] = db.SWLBSDA(400)
+    for name, policy in cases.items():
+        if not all(word in name for word in words):
+            continue
+        draw, studies = rewards(arms, 0), {}
+        past = np.random.default_rng(0).choice(list(arms.names), AGES[-1])
+        history = pd.DataFrame({"arm": past, "reward": [draw(arm) for arm in past]})
+        for trials in AGES:
+            studies[trials] = study = empty(arms, policy)
+            study.add_trials(history[-trials:])  # so those with a full memory remember the same rewards
+            Times().pair(study, draw)
+        times = {trials: Times() for trials in AGES}
+        for _ in range(PAIRS // 20):
+            for trials, study in studies.items():
+                times[trials].pair(study, draw)
+        asks = {trials: timed.medians[2] for trials, timed in times.items()}
+        ratios = ", ".join(f"{asks[trials] / asks[10_000]:.2f} at {trials:,}" for trials in AGES)
+        state = policy.init(len(arms))
+        size = sum(part.nbytes for part in state)
+        print(f"{name:16s} {1e3 * asks[10_000]:7.2f} ms at 10,000 trials; ratios {ratios}; state of {size:,} bytes")
+
+
 def main() -> None:
     """The default policy on four planting dates, on two that are almost equal, and some other policies."""
     from benchmarks.problems import near_tie, upper
 
     if sys.argv[1:] == ["memory"]:
         memory()
+        return
+    if sys.argv[1:2] == ["forgetting"]:
+        forgetting(sys.argv[2:])
         return
     maize = db.crops.maize_planting("spring")
     counts = db.Bandit([db.Poisson(3.0), db.Poisson(3.3), db.Poisson(2.0)], names=["a", "b", "c"])

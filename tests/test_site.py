@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, needs no network, and has every public name (about ten seconds)."""
+"""The documentation site builds without a warning, needs no network, and has every public name."""
 
 import inspect
 import json
@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
+from selenium.webdriver.common.by import By
 from tools.site_parameters import RETURNED, meaning, parameters_of
 
 import dirichlet_bandits as db
+from tests.service.browser import browser
 
 pytest.importorskip("mkdocs", reason="the extra 'docs' is not installed")
 pytest.importorskip("mkdocstrings")
@@ -75,7 +79,8 @@ def test_every_public_name_has_a_signature_its_parameters_an_example_and_its_sou
         home = f"{what.__module__}.{what.__qualname__}"
         for parameter in [] if "Parameters\n---" in (inspect.getdoc(what) or "") else parameters_of(home):
             assert meaning(name, parameter) is not None, f"tools/site_parameters.py must have {name}.{parameter}"
-            assert re.search(rf"<b><code>(<span[^>]*>)?{parameter}(</span>)?</code></b>", text), (name, parameter)
+        listed = re.findall(r"<b><code>(?:<span[^>]*>)?(\w+)(?:</span>)?</code></b>", text)
+        assert sorted(listed) == sorted(parameters_of(home)), name
         given = not (inspect.isclass(what) and issubclass(what, Exception)) and name not in RETURNED
         if given and name not in without_example:
             assert "&gt;&gt;&gt; " in text, name
@@ -94,6 +99,50 @@ def test_formulas_examples_and_named_pages_are_rendered(site):
     assert "```" not in re.sub(r"<code>.*?</code>", "", site["contour.html"], flags=re.DOTALL)
     assert "&gt;&gt;&gt; </span>" in site["api_theory.html"]  # a prompt, highlighted
     assert '<a href="clusters.html">Run large simulations</a>' in site["howto_compile.html"]
+
+
+def test_every_figure_has_a_dark_variant(place, site):
+    drawn = {page: re.findall(r'<img [^>]*src="(figures/[^"]+)"', text) for page, text in site.items()}
+    shown = [source for sources in drawn.values() for source in sources]
+    assert len(shown) > 50
+    for light, dark in zip(shown[::2], shown[1::2], strict=True):
+        assert (light, dark) == (light, light.replace("figures/", "figures/dark/").replace("#only-light", "#only-dark"))
+        pictures = [Image.open(place / source.partition("#")[0]).convert("L") for source in (light, dark)]
+        assert pictures[0].size == pictures[1].size
+        means = [np.asarray(picture).mean() for picture in pictures]
+        assert means[0] > 150 > 110 > means[1], light
+        assert (place / dark.partition("#")[0]).stat().st_size < 60_000
+
+
+@pytest.fixture
+def window(tmp_path):
+    """A browser that prefers dark pages."""
+    opened = browser(tmp_path / "profile", 390, 844)
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": dark})
+    yield opened
+    opened.quit()
+
+
+SOME = ("index", "gallery", "policies", "results", "tutorial_compare", "api_simulation", "api_table", "api_cli")
+TOO_WIDE = """
+const cut = element => element && (getComputedStyle(element).overflowX != 'visible' || cut(element.parentElement));
+return document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.md-content *')].some(
+    element => element.getBoundingClientRect().right > innerWidth + 1 && !cut(element))"""
+
+
+@pytest.mark.parametrize("pages", [SOME, pytest.param(None, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_pages_fit_screens_and_show_dark_figures(place, site, window, pages):
+    for page in pages or [name.removesuffix(".html") for name in site]:
+        window.get((place / f"{page}.html").as_uri())
+        for width in (390, 1280):
+            screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+            window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+            assert not window.execute_script(TOO_WIDE), (page, width)
+        figures = window.find_elements(By.CSS_SELECTOR, "img[src*='figures/']")
+        seen = [figure.get_attribute("src") for figure in figures if figure.value_of_css_property("display") != "none"]
+        assert len(seen) == len(figures) / 2
+        assert all(source.endswith("#only-dark") for source in seen)
 
 
 def test_every_tutorial_can_be_downloaded_as_a_notebook(place, site):

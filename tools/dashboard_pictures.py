@@ -16,7 +16,7 @@ import dirichlet_bandits as db
 
 FIGURES = Path(__file__).parents[1] / "docs/figures"
 CLICKS = {"green": 0.10, "blue": 0.13, "red": 0.08}
-SIZES = {"dashboard": (1080, 760), "dashboard_phone": (390, 844)}
+SIZES = {"dashboard": (1080, 1120), "dashboard_phone": (390, 844)}
 
 
 def main() -> None:
@@ -30,6 +30,7 @@ def main() -> None:
         for _ in range(30):
             trials = study.ask(50)
             study.tell_many(trials, [float(visitors.random() < CLICKS[trial.arm]) for trial in trials])
+        study.ask(3)
         study.storage.close()  # type: ignore[attr-defined]
         service = Running(folder, keyed=False, storage=storage)
         try:

@@ -4,6 +4,7 @@
 - ```` ```math ```` blocks and ``$`...`$``, the notation that forges show too, become MathML: no script, no network.
 - Every tutorial begins with a link to download it as a notebook.
 - Names in the API reference link to copies of their source.
+- Every figure has a dark variant, and the color scheme of the page chooses between the two.
 - A page that is named, such as `docs/live.md`, becomes a link to it.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
+from tools.dark_figures import dark
 from tools.notebooks import TUTORIALS, written
 from tools.site_commands import command_line, policies
 from tools.site_reference import reference_pages
@@ -27,6 +29,9 @@ FROM_ROOT = {
 }
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"^```math\n(?P<block>.*?)^```$|\$`(?P<inline>[^`]+)`\$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(
+    r'<img alt="(?P<alt>[^"]*)" src="(?P<folder>[./]*figures/)(?P<name>[\w/]+\.png)"(?P<rest>[^>]*?) */?>'
+)
 NAMED = re.compile(r"(?<![\[`\w])`(?:docs/)?(?P<page>[A-Za-z_]+\.md)`(?!\])")
 
 
@@ -41,6 +46,10 @@ def on_files(files: Files, *, config: Any) -> Files:
         files.append(File.generated(config, page, content=text))
     for page in TUTORIALS:
         files.append(File.generated(config, notebook_of(Path(page).name), content=written(page)))
+    figures = root / "docs/figures"
+    for picture in figures.rglob("*.png"):
+        name = f"figures/dark/{picture.relative_to(figures).as_posix()}"
+        files.append(File.generated(config, name, content=dark(picture.read_bytes())))
     return files
 
 
@@ -64,8 +73,13 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, *, page: Any, **_: Any) -> str:
-    """Links to the source on the pages of the API."""
-    return with_source_links(html) if page.file.src_uri.startswith("api_") else html
+    """Links to the source on the pages of the API, and both variants of each figure."""
+    html = with_source_links(html) if page.file.src_uri.startswith("api_") else html
+    return PICTURE.sub(
+        r'<img alt="\g<alt>" src="\g<folder>\g<name>#only-light"\g<rest> loading="lazy" />'
+        r'<img alt="\g<alt>" src="\g<folder>dark/\g<name>#only-dark"\g<rest> loading="lazy" />',
+        html,
+    )
 
 
 def on_post_build(*, config: Any) -> None:

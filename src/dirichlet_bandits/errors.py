@@ -110,11 +110,15 @@ def name_of(what: str, choices: Iterable[str], got: object) -> str:
 
     >>> name_of("a policy", ["RDS", "NPTS", "UCB1"], "npt")
     "the name of a policy; did you mean 'NPTS'?"
+    >>> name_of("a policy", ["WRSDA", "RBSDA", "RDS"], "RSD")  # swapped letters are the most likely mistake
+    "the name of a policy; did you mean 'RDS' or 'WRSDA'?"
     >>> name_of("a policy", ["RDS", "NPTS", "UCB1"], "magic")
     'the name of a policy'
     """
     known = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(str(got).lower(), known, n=2, cutoff=0.55)
+    word = str(got).lower()
+    near = difflib.get_close_matches(word, known, n=5, cutoff=0.55)
+    near = sorted(near, key=lambda name: sorted(name) != sorted(word))[:2]
     return f"the name of {what}" + (
         f"; did you mean {' or '.join(repr(known[name]) for name in near)}?" if near else ""
     )

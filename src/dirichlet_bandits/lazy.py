@@ -41,7 +41,7 @@ def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         for home in map(importlib.import_module, shared):
             if name in home.__all__:
                 return getattr(home, name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)
 
     def find_once(name: str) -> Any:
         value = find(name)

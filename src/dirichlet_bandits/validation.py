@@ -42,6 +42,15 @@ def finite_number(name: str, x: object) -> float:
     return number
 
 
+def reward_number(name: str, x: object) -> float:
+    """Return a reward as a float; True is 1 and False is 0.
+
+    >>> reward_number("reward", True), reward_number("reward", 3)
+    (1.0, 3.0)
+    """
+    return float(x) if isinstance(x, bool | np.bool_) else finite_number(name, x)
+
+
 def number_between(name: str, x: object, low: float, high: float) -> float:
     """Return the argument as a float strictly between two limits.
 
@@ -124,7 +133,16 @@ def true_or_false(name: str, x: object) -> bool:
     return x
 
 
-def finite_array(name: str, values: ArrayLike) -> Floats:
+def reward_array(name: str, values: ArrayLike) -> Floats:
+    """Return rewards as :func:`finite_array` does; True is 1 and False is 0.
+
+    >>> reward_array("values", [True, False])
+    array([1., 0.])
+    """
+    return finite_array(name, values, "biufO")
+
+
+def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
     """Return the argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
 
     >>> finite_array("values", [1, 2])
@@ -136,17 +154,17 @@ def finite_array(name: str, values: ArrayLike) -> Floats:
     expected = "a non-empty, one-dimensional sequence of numbers"
     try:
         raw: NDArray[Any] = np.asarray(values)
-        if raw.dtype.kind not in "iufO":  # text, booleans, dates and complex numbers convert silently, or in part
+        if raw.dtype.kind not in kinds:  # text, booleans, dates and complex numbers convert silently, or in part
             raise ArgumentError(name, expected, values)
         array = np.ascontiguousarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(name, expected, values) from error
     if raw.ndim != 1 or array.size == 0:
-        raise ArgumentError(name, expected, _Words(f"shape {raw.shape}"))
+        raise ArgumentError(name, expected, Phrase(f"shape {raw.shape}"))
     finite = np.isfinite(array)
     if not finite.all():
         position = int(np.argmin(finite))
-        raise ArgumentError(name, "finite numbers", _Words(f"{array[position]} at position {position}"))
+        raise ArgumentError(name, "finite numbers", Phrase(f"{array[position]} at position {position}"))
     if not array.flags.writeable:  # a read-only array has another type in Numba, so it would compile again
         array = array.copy()
     return array
@@ -167,14 +185,14 @@ def positive_weights(name: str, weights: ArrayLike | None, size: int) -> Floats:
         return np.empty(0)
     array = finite_array(name, weights)
     if array.size != size:
-        raise ArgumentError(name, f"as many as the values, {size}", _Words(str(array.size)))
+        raise ArgumentError(name, f"as many as the values, {size}", Phrase(str(array.size)))
     if array.min() <= 0.0:
         position = int(np.argmax(array <= 0.0))
-        raise ArgumentError(name, "positive numbers", _Words(f"{array[position]} at position {position}"))
+        raise ArgumentError(name, "positive numbers", Phrase(f"{array[position]} at position {position}"))
     return array
 
 
-class _Words(str):
+class Phrase(str):
     """Text that an error message shows without quotes."""
 
     __slots__ = ()

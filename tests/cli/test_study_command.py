@@ -172,13 +172,14 @@ def test_late_answers(run):
 
 
 def test_segments_and_units(run):
-    run("create", "maize", "--arm", "26 Feb", "--arm", "13 Mar", "--segment", "clay", "--segment", "sand", "--seed", 1)
+    run("create", "maize", "--arm", "26 Feb", "--arm", "13 Mar", "--segment", "clay", "--segment", "sand", "--seed", 1,
+        "--reward-unit", "kg/ha")  # fmt: skip
     first = run("ask", "maize", "--segment", "clay", "--unit", "field 7")
     assert run("ask", "maize", "--segment", "clay", "--unit", "field 7") == first
     run("tell", "maize", 0, 3120)
     assert run("ask", "maize", "--segment", "clay", "--unit", "field 7").split("\t")[1:] == first.split("\t")[1:]
     assert "'--segment' must be one of 'clay', 'sand'" in run("ask", "maize", code=2)
-    assert "over the segments clay, sand" in run("show", "maize")
+    assert all(words in run("show", "maize") for words in ("over the segments clay, sand", "rewards in kg/ha"))
     shown = json.loads(run("show", "maize", "--segment", "clay", "--json"))
     assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
     assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0
@@ -237,7 +238,9 @@ def test_conflicts_are_one_line(run):
     run("tell", "s", 0, -2.5)
     assert "was given -2.5" in run("tell", "s", 0, 3, code=2)
     assert "must be a finite number" in run("tell", "s", 0, "nan", code=2)
-    assert "no trial 9" in run("tell", "s", 9, 1, code=2)
+    assert "must be a number, yes or no (got 'often')" in run("tell", "s", 0, "often", code=2)
+    assert run("correct", "s", 0, "yes") == "trial 0: corrected to 1.0\n"
+    assert "no trial 9" in run("tell", "s", 9, "no", code=2)
     assert "no trial 9" in run("void", "s", 9, "why", code=2)
     assert "must be a finite number" in run("correct", "s", 0, "nan", code=2)
     assert "ends in .parquet or .csv" in run("export", "s", "log.txt", code=2)
@@ -353,4 +356,30 @@ def test_bounds_and_a_winner(run):
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []
     assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
+    study.storage.close()
+
+
+def test_estimates_and_differences_from_the_log(run):
+    run("create", "e", "--arm", "a", "--arm", "b", "--policy", "EqualSplit", "--lower", 0, "--upper", 1, "--seed", 1)
+    study = db.load_study("e", "sqlite:///s.db")
+    trials = study.ask(400)
+    study.tell_many(trials[:399], [float(trial.arm == "b") for trial in trials[:399]])
+    found = study.estimate_difference("b", "a")
+    said = run("difference", "e", "b", "a").splitlines()
+    assert said[0] == f"b - a: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}"
+    assert said[2] == f"  {found.rounds} decisions in which both arms were possible; 1 rewards missing"
+    assert json.loads(run("difference", "e", "b", "a", "--confidence", 0.9, "--json")) == vars(
+        study.estimate_difference("b", "a", confidence=0.9)
+    )
+    assert "no arm 'c'" in run("difference", "e", "b", "c", code=2)
+    half = study.estimate({"a": 0.5, "b": 0.5})
+    said = run("estimate", "e", "--arm", "a=0.5", "--arm", "b=0.5").splitlines()
+    assert said[0] == f"mean reward: {half.self_normalised:.4g}, from {half.low:.4g} to {half.high:.4g}"
+    assert json.loads(run("estimate", "e", "--arm", "b", "--json")) == vars(study.estimate("b"))
+    risk = study.estimate("b", objective=db.CVaR(0.1))
+    assert run("estimate", "e", "--arm", "b", "--cvar", 0.1).startswith(f"CVaR: {risk.value:.4g}, from {risk.low:.4g}")
+    assert run("estimate", "e", "--policy", "UCB1(sigma=0.5)").startswith("mean reward: ")
+    assert "'--arm' must be given, or else policy" in run("estimate", "e", code=2)
+    run("create", "free", "--arm", "a", "--arm", "b", "--seed", 1)
+    assert "no interval: the study has no bounds of its rewards" in run("estimate", "free", "--arm", "a")
     study.storage.close()

@@ -210,10 +210,8 @@ def machine_code(folder):
     return {name: pickle.loads(content)[0] for name, content in cached(folder, "core*.nbc").items()}
 
 
-# What we leave behind in Numba shows in what is compiled after us.
-@pytest.mark.parametrize(
-    "order", ["after", *(pytest.param(o, marks=pytest.mark.slow) for o in ("before", "in a thread"))]
-)
+@pytest.mark.slow  # the tests of caches above, and that nothing of Numba is replaced, always run
+@pytest.mark.parametrize("order", ["after", "before", "in a thread"])
 def test_another_package_gets_the_results_and_the_cache_that_it_would_get_without_us(tmp_path, order):
     """Numba numbers the functions and types of a process, so a cache depends on what was compiled before: the process
     to compare with compiles the same functions by plain Numba, and the numbers of types are left out."""

@@ -30,7 +30,7 @@ internals._check = check
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("stock"), PLAY).stdout
+    return run(tmp_path_factory.mktemp("stock"), PLAY, NUMBA_CACHE_DIR="").stdout  # from the cache of all tests
 
 
 SETTINGS = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CPU_NAME": "generic"}

@@ -190,3 +190,16 @@ def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table(
         differ += alone != ("apart" in found.reason)
     assert len(reasons) == 2
     assert differ
+
+
+@pytest.mark.parametrize("settings", [{}, {"control": "a"}, {"policy": db.BCVTS(upper=9e9, level=0.2)}])
+def test_a_printed_summary_fits_80_columns(settings):
+    summary = told(
+        {"a": [1e9, 2e9] * 6, "b": [-3.5, 1e-7] * 6, "a name of thirty characters...": [1.0]}, **settings
+    ).summary()
+    lines = str(summary).splitlines()
+    assert max(map(len, lines)) <= 80
+    shown, hidden = lines[0].split(), " ".join(lines[5:]).removeprefix("not shown: ").split(", ")
+    assert {"told", "mean", "low", "high"} <= set(shown)
+    assert sorted([*shown, *hidden]) == sorted(summary.columns)
+    assert "told" in str(summary[["told"]])  # what is taken from it is a plain table

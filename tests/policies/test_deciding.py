@@ -13,7 +13,7 @@ def test_the_rival_is_the_arm_that_least_evidence_beats():
     """Against the statistic in 60 digits, for rewards on the points of the grid, where nothing is lost."""
     rng = np.random.default_rng(3)
     closest = []
-    for _ in range(8):
+    for _ in range(4):
         histories = [(rng.integers(0, 65, size=n) / 64).tolist() for n in rng.integers(2, 9, size=4)]
         leader = int(np.argmax([np.mean(h) for h in histories]))
         values = [

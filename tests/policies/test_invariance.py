@@ -20,6 +20,8 @@ MOVES = {  # shift, unit, how exactly a probability can be known there
     "tiny": (0.0, 2.0**-40, 1e-9),
     "huge": (2.0**45, 2.0**40, 1e-9),
 }
+FEW = ("minus a billion", "tiny", "huge")  # a run of the slow tests tries all
+SCALES = pytest.mark.parametrize("moves", [FEW, pytest.param(tuple(MOVES), marks=pytest.mark.slow)], ids=["few", "all"])
 POLICIES = {name: example.make for name, example in PAIRS.items() if example.moves}
 LIVE = [name for name in POLICIES if PAIRS[name].live]
 
@@ -32,9 +34,11 @@ def pulls(name, shift, unit, fast):
 
 @pytest.mark.parametrize("name", default(POLICIES))
 @pytest.mark.parametrize("fast", [True, False], ids=["shortcut", "plain"])
-def test_the_same_arms_are_pulled(name, fast):
+@SCALES
+def test_the_same_arms_are_pulled(name, fast, moves):
     expected = pulls(name, 0.0, 1.0, fast)
-    for move, (shift, unit, _) in MOVES.items():
+    for move in moves:
+        shift, unit, _ = MOVES[move]
         same = (pulls(name, shift, unit, fast) == expected).all(axis=1)
         assert same.mean() >= 0.9, move  # a decision may hang on the last bit, of a tie for instance
 
@@ -44,27 +48,37 @@ def every(name):
     return 25 if name == "NPTS" or "CVTS" in name else 5
 
 
-@pytest.mark.parametrize("name", default(LIVE))
-@pytest.mark.parametrize("move", MOVES)
-def test_probabilities_are_the_same(name, move):
-    """Also those kept along a study; and whoever takes the study over finds what the first one recorded."""
-    shift, unit, tolerance = MOVES[move]
-    policy, moved = POLICIES[name](World()), POLICIES[name](World(shift, shift + unit, unit))
+def rounds(name):
+    """The arms and rewards of a study, with the step and the seed of each, and whether to look at the probabilities."""
     rng = np.random.default_rng(6)
-    state, other = policy.init(3), moved.init(3)
-    first, second = IncrementalPropensities(moved, 3), IncrementalPropensities(moved, 3)
     for step in range(300):
         arm = step % 3 if step < 6 else int(rng.choice(3, p=(0.2, 0.3, 0.5)))
-        reward, seed = rng.choice(VALUES[arm]), step
-        state = policy.update(state, arm, float(reward), np.random.default_rng(seed))
-        other = moved.update(other, arm, float(shift + unit * reward), np.random.default_rng(seed))
-        if step < 3 or step % every(name):
-            continue
-        found = first.propensities(other)
-        if step >= 150 and step % 25 == 0:
-            np.testing.assert_allclose(second.propensities(other), found, rtol=1e-9, atol=1e-15)
-            np.testing.assert_allclose(db.state_propensities(moved, other), found, rtol=1e-9, atol=1e-15)
-        np.testing.assert_allclose(found, db.state_propensities(policy, state), rtol=tolerance, atol=tolerance)
+        yield step, arm, float(rng.choice(VALUES[arm])), step >= 3 and step % every(name) == 0
+
+
+@pytest.mark.parametrize("name", default(LIVE))
+@SCALES
+def test_probabilities_are_the_same(name, moves):
+    """Also those kept along a study; and whoever takes the study over finds what the first one recorded."""
+    policy = POLICIES[name](World())
+    state, expected = policy.init(3), {}
+    for step, arm, reward, look in rounds(name):
+        state = policy.update(state, arm, reward, np.random.default_rng(step))
+        if look:
+            expected[step] = db.state_propensities(policy, state)
+    for move in moves:
+        shift, unit, tolerance = MOVES[move]
+        moved = POLICIES[name](World(shift, shift + unit, unit))
+        other, first, second = moved.init(3), IncrementalPropensities(moved, 3), IncrementalPropensities(moved, 3)
+        for step, arm, reward, look in rounds(name):
+            other = moved.update(other, arm, shift + unit * reward, np.random.default_rng(step))
+            if not look:
+                continue
+            found = first.propensities(other)
+            if step >= 150 and step % 25 == 0:
+                np.testing.assert_allclose(second.propensities(other), found, rtol=1e-9, atol=1e-15)
+                np.testing.assert_allclose(db.state_propensities(moved, other), found, rtol=1e-9, atol=1e-15)
+            np.testing.assert_allclose(found, expected[step], rtol=tolerance, atol=tolerance, err_msg=move)
 
 
 @pytest.mark.parametrize("name", default(name for name in LIVE if name != "NPTS"))

@@ -86,7 +86,8 @@ def counted(draw, arms, draws, rng):
 
 
 @pytest.mark.parametrize(("name", "case"), default(CASES))
-def test_frequencies_of_select(name, case):
+@pytest.mark.parametrize("draws", [2000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_frequencies_of_select(name, case, draws):
     policy, histories = PAIRS[name].policy, HISTORIES[PAIRS[name].rewards][case]
     state = told(policy, histories, seed=3)
     chances = db.state_propensities(policy, state)
@@ -95,7 +96,6 @@ def test_frequencies_of_select(name, case):
     if PAIRS[name].toss is None and not PAIRS[name].ordered:
         np.testing.assert_array_equal(db.propensities(policy, histories), chances)
     rng = np.random.default_rng(4)
-    draws = 4000
     frequencies_agree(counted(lambda: policy.select(state, rng), len(histories), draws, rng), chances, draws)
 
 

@@ -48,7 +48,7 @@ def page(window, service):
     follow(window, lambda: window.find_element(By.ID, "key").send_keys("wrong" + Keys.ENTER))
     assert "not known" in text(window, "[role=alert]")
     follow(window, lambda: window.find_element(By.ID, "key").send_keys(service.write + Keys.ENTER))
-    assert window.find_elements(By.CSS_SELECTOR, "form[action='/create']")
+    assert window.find_elements(By.CSS_SELECTOR, "a.button[href='/new']")
     yield window
     loud = [line["message"] for line in window.get_log("browser") if line["level"] == "SEVERE"]
     refusals = ("status of 401", "status of 409", "status of 422")  # those that the tests provoke

@@ -84,7 +84,8 @@ def test_a_cvar_has_its_interval_beside_it_or_the_reason_why_not(policy, words):
     risky = db.create_study("s", arms=["a", "b"], policy=policy, seed=1)
     for k in range(40):
         risky.tell(risky.ask(), (k % 3) / 2)
-    shown = _templates.get_template("arms.html").render(overview(risky) | {"what": "reward"})
+    around = {"what": "reward", "unit": None, "in_unit": ""}
+    shown = _templates.get_template("arms.html").render(overview(risky) | around)
     assert words in " ".join(shown.split())
     ends = risky.summary().loc["a", ["value_low", "value_high"]]
     assert (f"<small>{short(ends.iloc[0])} to {short(ends.iloc[1])}</small>" in shown) == isinstance(policy, db.MCVTS)
@@ -105,19 +106,30 @@ def test_numbers_that_may_mean_two_things_are_refused(typed):
         real_number("reward", typed)
 
 
-def test_guided_creation_splits_one_line_and_refuses_one_arm(service, studies):
+def test_guided_creation_splits_one_line_and_questions_one_arm(service, studies):
     with service.http() as client:
         client.post("/login", data={"key": service.write})
-        made = client.post("/create", data={"name": "one line", "arms": "a, b, c", "measure": "binary", "control": "b"})
+        typed = {"name": "one line", "arm": ["a, b, c", ""], "measure": "binary", "control": "b", "unit": "clicks"}
+        assert "ThompsonSampling(&#39;bernoulli&#39;)" in client.post("/guide", data=typed).text
+        assert "one line" not in studies.study_names()
+        made = client.post("/create", data=typed)
         assert made.status_code == 303
         study = db.load_study("one line", service.storage)
         assert (study.arms, study.control, study.bounds) == (["a", "b", "c"], "b", (0.0, 1.0))
+        assert study.reward_unit == "clicks"
         assert study.policy == db.ThompsonSampling("bernoulli")
-        refused = client.post("/create", data={"name": "one arm", "arms": "lonely"})
+        more = client.post("/create", data={"name": "one arm", "arm": ["lonely", "", ""], "more": "1"})
+        assert more.text.count('name="arm"') == 4  # without JavaScript
+        refused = client.post("/create", data={"name": "one arm", "arm": "lonely"})
         assert refused.status_code == 422
-        assert "at least two names, one per line" in refused.text
+        assert "at least two names" in refused.text
         assert "lonely" in refused.text  # what was typed stays
-    assert "one arm" not in studies.study_names()
+        assert "one arm" not in studies.study_names()
+        again = client.post("/create", data={"name": "one line", "arm": ["a", "b"]})
+        assert "There is a study &#39;one line&#39;." in again.text
+        assert "Arm 2 must be" in client.post("/create", data={"name": "twice", "arm": ["a", "a"]}).text
+        assert client.post("/create", data={"name": "one arm", "arm": "lonely", "alone": "1"}).status_code == 303
+    assert studies.load_study("one arm").arms == ["lonely"]
     study.storage.close()
 
 

@@ -97,10 +97,11 @@ def test_pages_offer_what_a_key_may_do(limited):
         with httpx.Client(base_url=limited.url, cookies={COOKIE: limited.keys[name]}) as page:
             shown = page.get("/study", params={"name": "maize"}).text
             assert ('action="/ask"' in shown, 'action="/delete"' in shown) == (writes, manages)
-            assert ('action="/create"' in page.get("/").text) == manages
+            assert ('href="/new"' in page.get("/").text) == manages
             answer = page.post("/archive", data={"name": "maize"})
             assert answer.status_code == (303 if manages else 403)
     with httpx.Client(base_url=limited.url, cookies={COOKIE: limited.keys["field"]}) as page:
-        assert 'action="/tell"' not in page.get("/study", params={"name": "wheat"}).text
+        shown = page.get("/study", params={"name": "wheat"}).text
+        assert ('action="/tell"' in shown, 'class="todo"' in shown, 'class="advice"' in shown) == (False, False, True)
         assert page.post("/ask", data={"name": "wheat", "token": "t"}).status_code == 403
         assert page.post("/ask", data={"name": "secret", "token": "t"}).status_code == 404

@@ -35,6 +35,7 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
+MORE_PAGES = ("/study/log", "/study/history", "/study/import", "/new", "/phone", "/acts")
 READS = ("study", "pending", "summary", "propensities", "winner", "trials", "events", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
@@ -149,7 +150,7 @@ def test_a_program_cannot_use_the_cookie_and_a_page_cannot_be_sent_from_elsewher
 def test_pages_need_a_key_too(service, target, everything):
     before = everything()
     with httpx.Client(base_url=service.url) as client:
-        for path in ("/", "/study", "/study/live", "/study/series", "/study/trials", "/study/trial", "/study/log"):
+        for path in ("/", "/study", "/study/live", "/study/series", "/study/trials", "/study/trial", *MORE_PAGES):
             answer = client.get(path, params={"name": target.name, "format": "csv", "id": 0})
             assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         fields = {
@@ -177,6 +178,9 @@ def test_pages_need_a_key_too(service, target, everything):
             "/rename",
             "/archive",
             "/delete",
+            "/guide",
+            "/import",
+            "/import/rows",
         )
         for path in writes:
             assert client.post(path, data=fields).headers["location"] == "/login"
@@ -399,7 +403,7 @@ def test_where_the_storage_is_stays_in_the_log(tmp_path):
         with service.http(service.write) as client:
             said = refused(client.post("/api/ask", params={"study": "s"}, json={}), 503)
             assert said["kind"] == "StorageError"
-            page = client.post("/create", data={"name": "t", "arms": "a\nb"})
+            page = client.post("/create", data={"name": "t", "arm": ["a", "b"]})
             assert page.status_code == 503
             assert "nothing was written" in page.text
             for shown in (said["error"], page.text):

@@ -10,7 +10,7 @@ from dirichlet_bandits.theory.bounds import crossing_bounds
 SLACK = 1e-9  # of the logarithms: room for rounding where a bound is attained
 
 
-@settings(max_examples=3000, deadline=None, derandomize=True)
+@settings(max_examples=1000, deadline=None, derandomize=True)
 @given(
     st.lists(st.floats(-100, 100).map(lambda v: round(v, 6)), min_size=1, max_size=30),
     st.floats(-110, 110).map(lambda v: round(v, 9)),

@@ -22,37 +22,63 @@ BANDIT = db.Bandit(COINS)
         ({"delay": db.Gaussian}, "'delay'"),
         ({"delay": [1, 2, 3]}, "'delay'"),
         ({"delay": db.Gaussian(0.0, 1.0)}, "'delay'"),
-        ({"delay": lambda rewards: rewards - 1.0}, "'delay'"),
-        ({"delay": lambda rewards: 1.0}, "'delay'"),
+        ({"delay": lambda rewards: rewards - 1.0}, r"'delay\(rewards\)'"),
+        ({"delay": lambda rewards: 1.0}, r"'delay\(rewards\)' must be an array of 100 numbers.* \(got 1.0\)"),
+        ({"delay": lambda rewards: rewards * math.nan}, r"'delay\(rewards\)' must .*got nan"),
+        ({"delay": lambda rewards: ["soon"] * rewards.size}, r"'delay\(rewards\)' must .*got list"),
+        ({"delay": []}, "'delay' must be one delay, or one for each of the 2 arms .got 0 delays"),
+        ({"delay": [1, math.nan]}, "'delay'"),
         ({"window": 0}, "'window'"),
         ({"window": 2.5}, "'window'"),
         ({"late": 0.0}, "'window'"),
         ({"window": 5, "late": "never"}, "'late'"),
         ({"window": 5, "late": math.nan}, "'late'"),
+        ({"window": 5, "late": None}, "'late' must be 'lost', or a number"),
+        ({"window": 5, "late": 7.0}, r"'late' must be 'lost', or a reward in \[0, 1\], the bounds of policies"),
         ({"batch": 0}, "'batch'"),
-        ({"batch": 101}, "'batch'"),
+        ({"batch": 101}, "'batch' must be a size from 1 to the horizon 100"),
+        ({"batch": None}, "'batch' must be a size from 1 to the horizon 100"),
+        ({"batch": []}, "'batch' must be sizes that add up to the horizon 100 .got a sum of 0"),
         ({"batch": "large"}, "'batch'"),
         ({"batch": [50, 49]}, "'batch'"),
-        ({"batch": [100, 0]}, "'batch'"),
+        ({"batch": [100, 0]}, r"'batch\[1\]' must be an integer of at least 1"),
     ],
 )
 def test_feedback(settings, name):
     with pytest.raises(db.ArgumentError, match=name):
-        db.simulate(BANDIT, db.UCB1(0.5), horizon=100, replications=1, seed=0, **settings)
+        db.simulate(BANDIT, db.KLUCB("bernoulli"), horizon=100, replications=1, seed=0, **settings)
+
+
+@pytest.mark.parametrize("make", [lambda: db.Geometric(0.0), lambda: db.Geometric(1.5), lambda: db.Geometric(math.nan)])
+def test_a_geometric_delay_needs_a_probability(make):
+    with pytest.raises(db.ArgumentError, match="'p' must be"):
+        make()
 
 
 @pytest.mark.parametrize(
     "segments",
-    [{}, {2: COINS}, {1: COINS, 1.5: COINS}, {1: COINS, 50: COINS, 20: COINS}, {1: COINS, 50: COINS[:1]}, [COINS]],
+    [
+        {},
+        {2: COINS},
+        {0: COINS},
+        {"1": COINS},
+        {1: COINS, 1.5: COINS},
+        {1: COINS, 50: COINS, 20: COINS},
+        {1: COINS, 50: COINS[:1]},
+        {1: COINS, 50: [0.3, 0.6]},
+        [COINS],
+    ],
 )
 def test_segments(segments):
     with pytest.raises(db.ArgumentError, match="segments"):
         db.Piecewise(segments)
 
 
-def test_segments_have_the_same_arms():
+def test_segments_have_the_same_arms_and_objective():
     with pytest.raises(db.ArgumentError, match=r"segments\[50\]"):
         db.Piecewise({1: COINS, 50: [*COINS, db.Bernoulli(0.5)]})
+    with pytest.raises(db.ArgumentError, match=r"segments\[50\]' must be a bandit with the objective of the first"):
+        db.Piecewise({1: BANDIT, 50: db.Bandit(COINS, objective=db.CVaR(0.2))})
 
 
 @pytest.mark.parametrize(
@@ -61,6 +87,9 @@ def test_segments_have_the_same_arms():
         ({"means": [[0.1, 0.2], [0.3, math.inf]]}, "means"),
         ({"means": [0.1, 0.2]}, "means"),
         ({"means": lambda t: [0.1]}, "means"),
+        ({"means": lambda t: 0.1}, r"'means\(1\)' must be"),
+        ({"means": lambda t: ["a", "b"]}, r"'means\(1\)' must be"),
+        ({"means": lambda t: [0.1, math.nan]}, r"'means\(1\)' must be finite"),
         ({"means": lambda t: [0.1, 0.2], "noise": db.Gaussian(1.0, 1.0)}, "noise"),
         ({"means": lambda t: [0.1, 0.2], "names": ["a"]}, "names"),
     ],

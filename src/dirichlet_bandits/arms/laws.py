@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from dirichlet_bandits.arms.sampler import N_PARAMETERS, SAMPLERS, Kind
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_array, finite_number, positive_number
+from dirichlet_bandits.validation import finite_array, finite_number, positive_number, reward_array
 
 _NO_DATA = np.empty(0)
 
@@ -347,7 +347,7 @@ class Empirical(Law):
     kind = Kind.EMPIRICAL
 
     def __init__(self, values: ArrayLike) -> None:
-        data = finite_array("values", values)
+        data = reward_array("values", values)
         super().__init__({"values": data.tolist()}, data=data)
 
     def __reduce__(self) -> tuple[type["Empirical"], tuple[Floats]]:

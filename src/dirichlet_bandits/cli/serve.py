@@ -1,8 +1,12 @@
 """``dirichlet-bandits serve`` and ``keys``: studies over HTTP."""
 
 import importlib.util
+import io
+import socket
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +15,10 @@ from dirichlet_bandits.cli.study_options import Url
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.service import keys as keyring
 
-NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy")
+if TYPE_CHECKING:
+    from dirichlet_bandits.service.sessions import Sessions
+
+NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy", "segno")
 
 keys = typer.Typer(
     help="Manage the keys of the HTTP service; only their hashes are stored.",
@@ -31,6 +38,9 @@ def serve(
         Path | None, typer.Option(envvar="DIRICHLET_BANDITS_KEYS", help="File made by 'dirichlet-bandits keys add'.")
     ] = None,
     open: Annotated[bool, typer.Option("--open", help="Use no keys: every program on this machine may write.")] = False,
+    url: Annotated[
+        str | None, typer.Option(help="Address under which clients reach the service, if a proxy is in front of it.")
+    ] = None,
     webhook: Annotated[
         str | None, typer.Option(help="Address to which winners, drift, silence and failed replays are reported.")
     ] = None,
@@ -49,6 +59,9 @@ def serve(
     cross a network (docs/service.md). The policies of its studies are compiled in the background. A webhook needs a
     secret in the environment variable DIRICHLET_BANDITS_WEBHOOK_SECRET, which signs its messages.
 
+    In a terminal, it prints a link that signs in once, with the first key that may manage all studies. If a phone can
+    reach the address (--host 0.0.0.0, or --url), it also prints the link as a QR code.
+
     \b
     Examples:
       dirichlet-bandits keys add field-app --scope manage --keys keys.txt
@@ -63,6 +76,7 @@ def serve(
     from dirichlet_bandits.service.app import create_app
     from dirichlet_bandits.service.guard import is_loopback
     from dirichlet_bandits.service.server import run
+    from dirichlet_bandits.service.sessions import Sessions
     from dirichlet_bandits.service.webhook import checked_webhook
 
     if open and keys is not None:
@@ -78,9 +92,50 @@ def serve(
         raise ArgumentError("--silence", "omitted without --webhook", silence)
     quiet = None if silence is None else seconds(silence, "silence")
     told = None if webhook is None else checked_webhook(webhook, webhook_secret, quiet)
-    if port:
-        typer.echo(f"dashboard: http://{host}:{port}/", err=True)
-    run(create_app(storage, known, precompile=True, webhook=told), host, port)
+    address, sessions = public_address(url, host, port), Sessions()
+    if port or url is not None:
+        typer.echo(f"dashboard: {address}/", err=True)
+        if known is not None and sys.stderr.isatty():  # a log must not keep a link
+            typer.echo(invitation(address, known, sessions), err=True)
+    app = create_app(storage, known, precompile=True, webhook=told, sessions=sessions, address=url and address)
+    run(app, host, port)
+
+
+def public_address(url: str | None, host: str, port: int) -> str:
+    """Return the address of the service: the one that was declared, else that of this machine in its network.
+
+    >>> public_address("https://bandits.example.org/", "127.0.0.1", 8000), public_address(None, "127.0.0.1", 8000)
+    ('https://bandits.example.org', 'http://127.0.0.1:8000')
+    """
+    if url is not None:
+        if not url.startswith(("http://", "https://")) or any(sign in url for sign in "?# "):
+            raise ArgumentError("--url", "an address such as https://bandits.example.org", url)
+        return url.rstrip("/")
+    if host in ("0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing, but chooses the interface
+                host = probe.getsockname()[0]
+            except OSError:
+                host = socket.gethostname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def invitation(address: str, known: Sequence[keyring.Key], sessions: "Sessions") -> str:
+    """Return a link that signs in once, with the first key that may do the most, and its QR code for phones."""
+    import segno
+
+    from dirichlet_bandits.service.guard import host_of, is_loopback
+    from dirichlet_bandits.service.sessions import LINK_LIFETIME, link
+
+    key = next((key for key in known if key.scope == keyring.MANAGE), known[0])
+    made = link(address, sessions.invite(key))
+    words = f"sign in as {key.name!r}, once, within {LINK_LIFETIME / 60:.0f} minutes: {made}"
+    if is_loopback(host_of(address)):
+        return words
+    picture = io.StringIO()
+    segno.make(made, micro=False).terminal(out=picture, compact=True)
+    return f"{words}\n{picture.getvalue()}"
 
 
 @keys.command("add")

@@ -12,6 +12,7 @@ from dirichlet_bandits.cli.study_options import (
     Attribute,
     Id,
     Name,
+    Reward,
     Segment,
     Token,
     Url,
@@ -43,6 +44,7 @@ def create_command(
     seed: Annotated[int | None, typer.Option(help="The same seed and rewards give the same decisions.")] = None,
     minimize: Annotated[bool, typer.Option("--minimize", help="Treat rewards as costs: smaller is better.")] = False,
     control: Annotated[str | None, typer.Option(help="Arm that the others are compared with.")] = None,
+    reward_unit: Annotated[str | None, typer.Option(help="Unit of the rewards, such as kg/ha; only shown.")] = None,
     lower: Annotated[float | None, typer.Option(help="Lower bound on the rewards; needs --upper.")] = None,
     upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards; needs --lower.")] = None,
     floor: Annotated[
@@ -59,6 +61,9 @@ def create_command(
         Path | None, typer.Option(help="Past rewards: a file with columns arm and reward.", exists=True, dir_okay=False)
     ] = None,
     weight: Annotated[float | None, typer.Option(help="Weight of each past reward, from 0 to 1.")] = None,
+    borrow: Annotated[
+        float | None, typer.Option(help="Weight of rewards in other segments, from 0 to 1 (experimental).")
+    ] = None,
 ) -> None:
     """Create a study.
 
@@ -78,6 +83,7 @@ def create_command(
         seed=seed,
         direction=direction,
         control=control,
+        reward_unit=reward_unit,
         bounds=read_bounds(lower, upper),
         floor=read_floor(floor),
         window=None if window is None else number_or_text(window),
@@ -85,6 +91,7 @@ def create_command(
         segments=segment or None,
         history=None if history is None else read_table(history).groupby("arm")["reward"].apply(list).to_dict(),
         weight=weight,
+        borrow=borrow,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 
@@ -120,7 +127,7 @@ def ask_command(
 def tell_command(
     name: Name,
     id: Id,
-    reward: Annotated[float, typer.Argument(show_default=False)],
+    reward: Reward,
     storage: Url,
     note: Annotated[str | None, typer.Option(help="A note for the log.")] = None,
     attribute: Attribute = None,
@@ -195,7 +202,7 @@ def void_command(
 def correct_command(
     name: Name,
     id: Id,
-    reward: Annotated[float, typer.Argument(show_default=False)],
+    reward: Reward,
     storage: Url,
     reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     token: Token = None,

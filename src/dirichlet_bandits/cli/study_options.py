@@ -27,6 +27,24 @@ Archived = Annotated[bool, typer.Option("--archived", help="List the archived st
 Token = Annotated[
     str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")
 ]
+_YES_OR_NO = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def read_reward(text: str) -> float:
+    """Parse a number, or yes and no as 1 and 0.
+
+    >>> read_reward("3120.5"), read_reward("Yes"), read_reward("no")
+    (3120.5, 1.0, 0.0)
+    """
+    try:
+        return _YES_OR_NO[text.lower()] if text.lower() in _YES_OR_NO else float(text)
+    except ValueError:
+        raise typer.BadParameter(f"must be a number, yes or no (got {text!r})") from None
+
+
+Reward = Annotated[
+    float, typer.Argument(parser=read_reward, metavar="REWARD", help="A number, yes or no.", show_default=False)
+]
 Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it has any.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
 
@@ -73,6 +91,23 @@ def read_floor(given: list[str] | None) -> float | dict[str, float] | None:
         return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
     except ValueError:
         raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
+
+
+def read_shares(given: list[str]) -> dict[str, float]:
+    """Parse arms, each with its share, which is 1 if it is left out.
+
+    >>> read_shares(["red"]), read_shares(["red=0.5", "blue=0.5"])
+    ({'red': 1.0}, {'red': 0.5, 'blue': 0.5})
+    """
+    shares = {}
+    for text in given:
+        arm, _, share = text.rpartition("=")
+        weight = number_or_text(share)
+        if arm and isinstance(weight, float):
+            shares[arm] = weight
+        else:
+            shares[text] = 1.0
+    return shares
 
 
 def read_attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:

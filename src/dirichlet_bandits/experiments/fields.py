@@ -48,11 +48,11 @@ def only_known(prefix: str, table: Mapping[str, Any], known: Collection[str]) ->
             raise FieldError(f"'{prefix}{key}' is not a key of an experiment (known here: {', '.join(known)})")
 
 
-def required(content: Mapping[str, Any], keys: Collection[str]) -> None:
+def required(content: Mapping[str, Any], keys: Collection[str], prefix: str = "") -> None:
     """Refuse content that lacks a key."""
     for key in keys:
         if key not in content:
-            raise FieldError(f"'{key}' is missing")
+            raise FieldError(f"'{prefix}{key}' is missing")
 
 
 def one_table(content: Mapping[str, Any], key: str) -> dict[str, Any] | None:

@@ -131,8 +131,17 @@ def plan(
     the same rewards with each policy and each floor, and ends when the rule of :meth:`Study.winner` names a winner. All
     policies are compared with an equal split, which is an A/B test.
 
+    Rewards are known at once. The rule sees rewards between 0 and 1 on a grid of 64 steps, which makes it a little more
+    cautious; rewards of exactly 0 and 1 are not affected.
+
     Parameters
     ----------
+    bandit
+        The arms, instead of ``baseline``, ``lift`` and ``arms``.
+    baseline, lift
+        The mean of all arms but the last, and by how much that of the last one is larger.
+    arms
+        The number of arms.
     policies
         Policies, or texts such as ``"NPTS(upper=1)"``; by default top-two sampling and Thompson Sampling.
     floors
@@ -149,9 +158,6 @@ def plan(
         Bounds of all rewards; needed for a ``bandit`` whose rewards are not all between 0 and 1.
     seed, progress
         As in :func:`simulate`.
-
-    Rewards are known at once. The rule sees rewards between 0 and 1 on a grid of 64 steps, which makes it a little more
-    cautious; rewards of exactly 0 and 1 are not affected.
 
     >>> found = plan(baseline=0.2, lift=0.4, policies=["EpsilonGreedy(0.5)"], trials=2000, replications=20)
     >>> [row.policy for row in found.rows], found.rows[0].decided

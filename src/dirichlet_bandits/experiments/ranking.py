@@ -13,6 +13,7 @@ import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.policies.catalogue import POLICIES
@@ -69,7 +70,7 @@ class Ranking:
 
     def summary(self) -> pd.DataFrame:
         """Return the ranking as a table, one row per policy."""
-        return pd.DataFrame(self.places, columns=Place._fields).set_index("policy")
+        return Summary(pd.DataFrame(self.places, columns=Place._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""
@@ -193,6 +194,8 @@ def compare_policies(
         A standard deviation that no arm exceeds.
     ordered
         Whether the order of the arms matters: in this order, the means rise to a peak and then fall.
+    confidence
+        The confidence of the whole ranking.
     seed, workers, progress, executor, delay, window, late, batch
         As in :func:`simulate`.
 

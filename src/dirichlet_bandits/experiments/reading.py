@@ -19,14 +19,14 @@ from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Publishe
 from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
 from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
-from dirichlet_bandits.experiments.rewards import read_values
+from dirichlet_bandits.experiments.rewards import read_means, read_values
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.policies.restarting.detectors import DETECTORS
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.validation import whole_number
-from dirichlet_bandits.worlds import Geometric, Pareto, Piecewise, World
+from dirichlet_bandits.worlds import Drifting, Geometric, Pareto, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 LAWS: dict[str, type[Law]] = {
@@ -37,7 +37,7 @@ DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _FEEDBACK = tuple(AT_ONCE)
-_ARMS = ("arms", "segments", "problem", "objective")
+_ARMS = ("arms", "segments", "drifting", "problem", "objective")
 _TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")
 _HERE = Path()
 _PLOT = tuple(PlotSettings.__dataclass_fields__)
@@ -176,7 +176,7 @@ def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
     segments: dict[int, tuple[list[Law], list[str]]] = {}
     for k, table in enumerate(fields.tables(content, "segments", "first")):
         fields.only_known(f"segments[{k}].", table, ("first", "arms"))
-        fields.required(table, ("first",))
+        fields.required(table, ("first",), f"segments[{k}].")
         first = whole_number(f"segments[{k}].first", table["first"], at_least=1)
         if segments and first <= max(segments):
             raise FieldError(
@@ -189,16 +189,33 @@ def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
     return Piecewise({first: laws for first, (laws, _) in segments.items()}, names[0], objective=objective_of(content))
 
 
+def _drifting(table: Mapping[str, Any], folder: Path) -> Drifting:
+    """Make the world of the table ``[drifting]``: its ``means`` as rows or in a CSV file, and its ``noise``."""
+    given = dict(table)
+    if isinstance(given.get("means"), str):
+        given["names"], given["means"] = read_means(_file("drifting.means", "rows of numbers", folder, given["means"]))
+    if isinstance(given.get("noise"), dict):
+        given["noise"] = fields.choose("drifting.noise", "law", LAWS, given["noise"])
+    return fields.make("drifting", Drifting, given, called="[drifting]")
+
+
 def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
-    """Make the bandit of ``[[arms]]`` or a named ``[problem]``, or the world of ``[[segments]]``."""
+    """Make the bandit of ``[[arms]]`` or ``[problem]``, or the world of ``[[segments]]`` or ``[drifting]``."""
+    given = [key for key in _ARMS[:-1] if key in content]
+    if len(given) > 1:
+        raise FieldError(f"'{given[1]}' defines all the arms: remove '{given[0]}'")
     if "segments" in content:
-        if "arms" in content or "problem" in content:
-            raise FieldError("'segments' contains all the arms: remove [[arms]] and [problem]")
         return _piecewise(content, folder)
-    problem, objective = fields.one_table(content, "problem"), objective_of(content)
+    drift, problem, objective = (
+        fields.one_table(content, "drifting"),
+        fields.one_table(content, "problem"),
+        objective_of(content),
+    )
+    if drift is not None:
+        if objective not in (None, Mean()):
+            raise FieldError("'objective' must be the mean if the means drift")
+        return _drifting(drift, folder)
     if problem is not None:
-        if "arms" in content:
-            raise FieldError("'problem' defines all the arms: remove [[arms]]")
         named = fields.choose("problem", "name", PROBLEMS, problem)
         return named if objective is None else Bandit(named.arms, named.names, objective=objective)
     chosen, called = _arms(content, folder)
@@ -218,15 +235,21 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[list[Law], list[str
 def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
     """Make a distribution; ``values`` may be the name of a CSV file, with the ``column`` that has them."""
     if isinstance(table.get("values"), str):
-        path = folder / table["values"]
+        path = _file(f"{where}.values", "a list of numbers", folder, table["values"])
         column = table.get("column")
-        if not path.is_file():
-            raise ArgumentError(f"{where}.values", "a list of numbers, or a CSV file that exists", str(path))
         if column is not None:
             fields.text(f"{where}.column", column)
         table = {key: value for key, value in table.items() if key != "column"}
         table["values"] = read_values(path, column)
     return fields.choose(where, "law", LAWS, table)
+
+
+def _file(name: str, otherwise: str, folder: Path, given: str) -> Path:
+    """Return the path of a CSV file that a key names instead of containing numbers."""
+    path = folder / given
+    if not path.is_file():
+        raise ArgumentError(name, f"{otherwise}, or a CSV file that exists", str(path))
+    return path
 
 
 def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:

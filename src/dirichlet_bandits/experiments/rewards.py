@@ -1,30 +1,25 @@
 """Read past rewards from a CSV file: each option becomes an arm that draws from its past rewards."""
 
-import csv
-import io
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
 
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
+from dirichlet_bandits.csv_tables import (
+    ARM_COLUMNS,
+    REWARD_COLUMNS,
+    Line,
+    check_length,
+    cleaned_numbers,
+    column_at,
+    forgiven_rows,
+    lines_of,
+)
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
-from dirichlet_bandits.experiments import forgiving as cleaning
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import Piecewise
-
-ARM_COLUMNS = ("arm", "option")
-REWARD_COLUMNS = ("reward",)
-_SEPARATORS = ",;\t"
-
-
-class _Line(NamedTuple):
-    """A line of the file: its position, for messages, and its cells."""
-
-    where: str
-    cells: list[str]
 
 
 def read_rewards(
@@ -114,7 +109,7 @@ def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
     return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
-def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
+def _lines(path: str | PathLike[str]) -> tuple[Line, Iterator[Line]]:
     """Return the header and the other lines that are not empty."""
     file = Path(path)
     if not file.exists():
@@ -123,41 +118,25 @@ def _lines(path: str | PathLike[str]) -> tuple[_Line, Iterator[_Line]]:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a CSV file: {error}") from error
-    first = text.lstrip().partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=first.count))
-    lines = (
-        _Line(f"{path}, line {rows.line_num}", [cell.strip() for cell in row])
-        for row in rows
-        if any(cell.strip() for cell in row)
-    )
-    header = next(lines, None)
-    if header is None:
-        raise FormatError(f"{path}: the file is empty")
-    return header, lines
+    return lines_of(text, str(path))
 
 
 def _forgiven(
-    path: str, header: _Line, lines: list[_Line], arm: str | None, reward: str | None, wide: bool
-) -> Iterator[_Line]:
+    path: str, header: Line, lines: list[Line], arm: str | None, reward: str | None, wide: bool
+) -> Iterator[Line]:
     """Return the lines with clean numbers and names, without blank ones, and warn about what was done."""
-    report: list[str] = []
     for line in lines:
-        _check_length(line.where, line.cells, header)
-    name, value = _column(header, arm, ARM_COLUMNS, 0), _column(header, reward, REWARD_COLUMNS, 1)
-    for column in range(len(header.cells)) if wide else (value,):
-        numbers, changes = cleaning.cleaned_numbers(line.cells[column] for line in lines)
-        report += changes
-        for line in lines:
-            line.cells[column] = numbers.get(line.cells[column], "")
-    if not wide:
-        names, changes = cleaning.merged_names(line.cells[name] for line in lines)
-        report += changes
-        for line in lines:
-            line.cells[name] = names[line.cells[name]]
-        full = [line for line in lines if line.cells[value] and line.cells[name]]
-        if len(full) < len(lines):
-            report.insert(0, f"{len(lines) - len(full)} of {len(lines)} rows: blank")
-        lines = full
+        check_length(line, header)
+    if wide:
+        report: list[str] = []
+        for k in range(len(header.cells)):
+            numbers, changes = cleaned_numbers(line.cells[k] for line in lines)
+            report += changes
+            for line in lines:
+                line.cells[k] = numbers.get(line.cells[k], "")
+    else:
+        name, value = column_at(header, arm, ARM_COLUMNS, 0), column_at(header, reward, REWARD_COLUMNS, 1)
+        lines, report = forgiven_rows(lines, name, value)
     if report:
         warnings.warn(f"{path}: {'; '.join(report)}", stacklevel=3)
     return iter(lines)
@@ -171,10 +150,10 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
     header, lines = _lines(path)
     if len(header.cells) > 1 and column is None:
         raise FormatError(f"{header.where}: name one of the columns {header.cells}")
-    at = 0 if column is None else _column(header, column, (), 0)
+    at = 0 if column is None else column_at(header, column, (), 0)
     values = [float(header.cells[0])] if column is None and _is_number(header.cells[0]) else []
     for where, cells in lines:
-        _check_length(where, cells, header)
+        check_length(Line(where, cells), header)
         if cells[at]:
             values.append(_number(where, header.cells[at], cells[at]))
     if not values:
@@ -182,21 +161,33 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
     return values
 
 
+def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]:
+    """Read a CSV file with one column per arm and one line per pull: the names of the arms, and the rows of numbers."""
+    header, lines = _lines(path)
+    rows = []
+    for where, cells in lines:
+        check_length(Line(where, cells), header)
+        rows.append([_number(where, name, cell) for name, cell in zip(header.cells, cells, strict=True)])
+    if not rows:
+        raise FormatError(f"{path}: there are no numbers")
+    return header.cells, rows
+
+
 def _by_line(
-    header: _Line, lines: Iterator[_Line], arm: str | None, reward: str | None, period: str | None = None
+    header: Line, lines: Iterator[Line], arm: str | None, reward: str | None, period: str | None = None
 ) -> dict[str, Rewards]:
     """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
     if len(header.cells) < 2:
         raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
     if _is_number(header.cells[1]) and arm is None and reward is None:
         raise FormatError(f"{header.where}: the first line must name the columns (found {header.cells})")
-    first, second = _column(header, arm, ARM_COLUMNS, 0), _column(header, reward, REWARD_COLUMNS, 1)
+    first, second = column_at(header, arm, ARM_COLUMNS, 0), column_at(header, reward, REWARD_COLUMNS, 1)
     if first == second:
         raise FormatError(f"{header.where}: option and reward must be two columns (both {header.cells[first]!r})")
-    third = None if period is None else _column(header, period, (), 2)
+    third = None if period is None else column_at(header, period, (), 2)
     found: dict[str, Rewards] = {}
     for where, cells in lines:
-        _check_length(where, cells, header)
+        check_length(Line(where, cells), header)
         option = cells[first]
         if not option:
             raise FormatError(f"{where}: column {header.cells[first]!r} must name an option (it is empty)")
@@ -206,7 +197,7 @@ def _by_line(
     return found
 
 
-def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
+def _by_column(header: Line, lines: Iterator[Line]) -> Rewards:
     """Read rewards from a file that has one column per option."""
     options = header.cells
     for k, option in enumerate(options):
@@ -214,7 +205,7 @@ def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
             raise FormatError(f"{header.where}: column {k + 1} must have its own option name (got {option!r})")
     found: Rewards = {}
     for where, cells in lines:
-        _check_length(where, cells, header)
+        check_length(Line(where, cells), header)
         for option, cell in zip(options, cells, strict=True):
             if cell:
                 found.setdefault(option, (where, []))[1].append(_number(where, option, cell))
@@ -222,21 +213,6 @@ def _by_column(header: _Line, lines: Iterator[_Line]) -> Rewards:
         if option not in found:
             raise FormatError(f"{header.where}: column {option!r} has no reward")
     return {option: found[option] for option in options}
-
-
-def _column(header: _Line, name: str | None, usual: Sequence[str], default: int) -> int:
-    """Return the index of a column: the one of this name, else one with a usual name, else the default."""
-    if name is None:
-        called = [cell.lower() for cell in header.cells]
-        return next((called.index(word) for word in usual if word in called), default)
-    if header.cells.count(name) != 1:
-        raise FormatError(f"{header.where}: there must be one column {name!r} (found {header.cells})")
-    return header.cells.index(name)
-
-
-def _check_length(where: str, cells: list[str], header: _Line) -> None:
-    if len(cells) != len(header.cells):
-        raise FormatError(f"{where}: {len(header.cells)} cells are needed, as in the first line (got {len(cells)})")
 
 
 def _number(where: str, column: str, text: str) -> float:

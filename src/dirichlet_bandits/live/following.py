@@ -58,9 +58,11 @@ class Following(Named):
         *,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        reward_unit: str | None = None,
         bounds: Bounds | None = None,
         segments: Sequence[str] = (),
         warm: Warm | None = None,
+        borrow: float = 0.0,
         identity: str = "",
     ) -> None:
         super().__init__(name, identity)
@@ -69,11 +71,13 @@ class Following(Named):
         self.seed = seed
         self.direction = direction
         self.control = control
+        self.reward_unit = reward_unit
         self._declared = bounds
         self.segments = tuple(segments)
         self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}
         self.weight = None if warm is None else warm.weight
         self._warm = warm
+        self.borrow = borrow
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
@@ -140,7 +144,8 @@ class Following(Named):
         return state
 
     def _nothing(self) -> StudyState:
-        return StudyState(Journal(), Decider(self.policy, self.seed, self._direction, warm=self._warm))
+        decider = Decider(self.policy, self.seed, self._direction, warm=self._warm, borrow=self.borrow)
+        return StudyState(Journal(), decider)
 
     def _check_settings(self, stored: Settings | None) -> None:
         """Check that the stored study of this name is still this one."""

@@ -62,6 +62,8 @@ def summary(
     """Return one row per arm; ``bounds`` of the rewards are infinite where they are not known."""
     import pandas as pd
 
+    from dirichlet_bandits.display.summaries import Summary
+
     number_between("level", level, 0, 1)
     # Those of the policy are of the study's numbers, too: where costs are turned, both or none are finite.
     lower, upper = bounds
@@ -95,7 +97,7 @@ def summary(
                 "high": interval.high,
             }
         )
-    frame = pd.DataFrame(rows).set_index("arm")
+    frame = Summary(pd.DataFrame(rows).set_index("arm"))
     reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
     if pooled:
         reasons = [None if math.isfinite(one.low) and math.isfinite(one.high) else NO_INTERVAL for one in intervals]

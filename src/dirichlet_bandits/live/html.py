@@ -25,6 +25,7 @@ def study_html(study: "ReadableStudy") -> str:
         for arm, row in summary.iterrows()
     ]
     marked = None if best is None else list(summary.index).index(best)
-    caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials"
+    unit = "" if study.reward_unit is None else f", rewards in {study.reward_unit}"
+    caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials{unit}"
     shown = ["arm", *(headers.get(key, key) for key in keys)]
     return html_tables.table(caption, shown, rows, marked=marked, below=f"interval: {summary.attrs['interval']}")

@@ -12,7 +12,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
-from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.warm import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
@@ -30,6 +30,7 @@ def create_study(
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
+    reward_unit: str | None = None,
     bounds: tuple[float, float] | None = None,
     floor: Floor | None = None,
     window: str | float | None = None,
@@ -37,6 +38,7 @@ def create_study(
     segments: Sequence[str] | None = None,
     history: Mapping[str, Sequence[float]] | None = None,
     weight: float | None = None,
+    borrow: float | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -49,7 +51,8 @@ def create_study(
 
     With ``direction="minimize"``, you report costs instead of rewards: a policy without bounds sees -cost; one with two
     bounds, which bound the costs, sees lower + upper - cost; one with a single bound is refused. ``control`` names the
-    arm that :meth:`Study.summary` compares the others with.
+    arm that :meth:`Study.summary` compares the others with. ``reward_unit``, such as ``"kg/ha"``, is shown next to
+    rewards and changes nothing else.
 
     ``bounds`` are two numbers between which all rewards (or costs) lie, whatever the policy; rewards outside of them
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
@@ -67,6 +70,9 @@ def create_study(
     ``history`` holds past rewards by arm, with which the policy starts, and ``weight`` is how much each of them counts,
     from 0 (not at all) to 1 (as if it had been observed). They never enter summaries and estimates.
 
+    ``borrow`` is how much a reward counts for decisions in the other segments, from 0 (not at all) to 1 (as if it had
+    been observed there). This is experimental: nothing is proved about it (``docs/live.md``).
+
     ``token`` is your own name for this call. If the response was lost, call again with the same token: you get the
     study that the first call created.
 
@@ -83,6 +89,8 @@ def create_study(
         if control not in settings["arms"]:
             raise ArgumentError("control", "one of the arms, or None", control)
         settings["control"] = control
+    if reward_unit is not None:
+        settings["reward_unit"] = checked_name("reward_unit", reward_unit)
     if segments is not None:
         settings["segments"] = checked_names("segments", segments)
     limits = declared_bounds(bounds, policy)
@@ -101,6 +109,9 @@ def create_study(
         settings["floor"] = kept
         first.append(Event(len(first), FLOOR, note=written_floor(kept), **now))
     warm = checked_warm(history, weight, settings["arms"], policy)
+    shared = checked_borrow(borrow, segments, history, policy)
+    if shared:
+        settings["borrow"] = shared
     if warm is not None:
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
@@ -117,8 +128,8 @@ def create_study(
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    fields = ("arms", "policy", "direction", "control", "bounds", "floor", "segments", "history", "weight")
-    for field in (*fields, *([] if seed is None else ["seed"])):
+    fields = ("arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history")
+    for field in (*fields, "weight", "borrow", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -196,9 +207,11 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         int(settings["seed"]),
         direction=direction,
         control=control,
+        reward_unit=settings.get("reward_unit"),
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
+        borrow=checked_borrow(settings.get("borrow"), settings.get("segments"), settings.get("history"), policy),
         identity=settings.get("identity", ""),  # older studies have none
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.journal import LATEST
-from dirichlet_bandits.validation import finite_number
+from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ propensity (got ['arm', 'rewards'])
     for k, (arm, reward, time, chance) in enumerate(zip(arms, rewards, times, chances, strict=True)):
         if not isinstance(arm, str):
             raise ArgumentError(f"arm[{k}]", "the name of an arm", arm)
-        rows.append(Past(arm, finite_number(f"reward[{k}]", reward), time, _propensity(f"propensity[{k}]", chance)))
+        rows.append(Past(arm, reward_number(f"reward[{k}]", reward), time, _propensity(f"propensity[{k}]", chance)))
     return rows
 
 

@@ -94,7 +94,7 @@ from dirichlet_bandits.storage.events import (
     VOID,
     WINNER,
 )
-from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, whole_number
+from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,9 +175,7 @@ class Study(StudyOfArms):
             else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(
-                    lambda: [draft(next_ask(state, trial, segment, unit)._replace(token=token)) for trial in ids]
-                )
+                self._derive(lambda: [draft(next_ask(state, segment, unit, token)) for _ in ids])
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -190,7 +188,7 @@ class Study(StudyOfArms):
         attributes: Attributes | None = None,
         token: str | None = None,
     ) -> None:
-        """Record the reward of a trial, given by its id or as the trial itself.
+        """Record the reward of a trial, given by its id or as the trial itself. True counts as 1 and False as 0.
 
         Repeating the same reward changes nothing; a different one raises a :class:`ConflictError`. A note and
         attributes are stored with it; see :meth:`annotate`.
@@ -416,7 +414,7 @@ class Study(StudyOfArms):
 
     def _reward(self, reward: object, field: str = "reward") -> float:
         """Return a reward that the policy accepts."""
-        value = finite_number(field, reward)
+        value = reward_number(field, reward)
         if abs(value) > LARGEST_SCALE:
             raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
         self.policy.check_reward(value)

@@ -117,10 +117,19 @@ class Winner:
         """The number of further trials needed, in words."""
         about = "no winner is in sight at the present rate"
         if self.more is not None:
-            about = f"about {self.more:,} more trials at the present rate"
+            about = f"about {_rough(self.more)} more trials at the present rate"
         if self.floor is None or self.with_floor is None:
             return about
-        return f"{about}; about {self.with_floor:,} with a floor of {self.floor:g} for each arm"
+        return f"{about}; about {_rough(self.with_floor)} with a floor of {self.floor:g} for each arm"
+
+
+def _rough(trials: int) -> str:
+    """Return a projection with two digits, which is as much as is known.
+
+    >>> _rough(7), _rough(3371)
+    ('7', '3,400')
+    """
+    return f"{round(trials, min(0, 2 - len(str(trials)))):,}"
 
 
 def _line(rival: Rival, leader: str) -> str:

@@ -48,8 +48,10 @@ def regret(axes: "Axes", view: View) -> Entries:
     if view.result.values is not None:
         _draw_values(axes, view)
     if view.direct:
-        _label_ends(axes, ends)
-        axes.set_xlabel(f"number of pulls ({view.band_label}; at the right, the 95% interval of the mean)")
+        _label_ends(axes, view, ends)
+        shown = "" if view.band in (False, "mean") else view.band_label.replace("mean,", "; thin:")
+        label = f"number of pulls (at the right, 95% intervals of the means{shown})"
+        axes.set_xlabel(textwrap.fill(label, 40) if view.narrow else label)
         return Entries(handles, [line.get_label() for line in handles], place="below")
     return Entries(handles, [line.get_label() for line in handles], view.band_label)
 
@@ -107,7 +109,7 @@ def _mean_and_band(axes: "Axes", view: View, policy: str, runs: Floats) -> Any:
     """Draw the mean of the replications and the band around it, and return the line of the mean."""
     time, look = view.result.regret["time"].to_numpy(), view.style(policy)
     (line,) = axes.plot(time, runs.mean(axis=0), label=plain(policy), linewidth=view.line, zorder=3, **look)
-    if (edges := view.spread(runs)) is not None:
+    if not view.direct and (edges := view.spread(runs)) is not None:
         axes.fill_between(time, *edges, color=look["color"], alpha=0.08, linewidth=0)
         for edge in edges:  # overlapping bands mix their colors: only their edges tell them apart
             axes.plot(time, edge, linewidth=0.4 * view.line, alpha=0.6, **look)
@@ -130,26 +132,47 @@ def _set_time_axes(axes: "Axes", view: View) -> None:
     axes.margins(y=0.02)
 
 
-def _label_ends(axes: "Axes", ends: list[_End]) -> None:
-    """Write the names of policies beside the ends of their lines, with the 95% interval of each mean."""
+def _label_ends(axes: "Axes", view: View, ends: list[_End]) -> None:
+    """Write the names of policies beside the ends of their lines, with the 95% interval of each mean and its band."""
+    bars = [_bars_of(view, end.runs) for end in ends]
+    highest = 1.5 * max(
+        (float(end.runs.mean()) for end in ends), default=0.0
+    )  # rare disasters do not flatten all lines
+    axes.set_ylim(
+        top=max(axes.get_ylim()[1], *(min(high, highest) for each in bars for _, high, _ in each), highest / 2)
+    )
     figure: Any = axes.get_figure(root=True)
     figure.draw_without_rendering()
     low, high = axes.yaxis.get_transform().transform(np.array(axes.get_ylim()))
     heights = [axes.yaxis.get_transform().transform(np.array([end.runs.mean()]))[0] for end in ends]
-    gap = 11.0 / 72 / (axes.get_window_extent().height / figure.dpi)  # one line of text, as a share of the axes
+    size, step = (6.5, 0.02) if view.narrow else (8, 0.012)
+    gap = 1.35 * size / 72 / (axes.get_window_extent().height / figure.dpi)  # one line of text, as a share of the axes
     places = spread_apart([(height - low) / (high - low) for height in heights], gap)
     beside = axes.get_yaxis_transform()
     for k, (end, place) in enumerate(zip(ends, places, strict=True)):
         color, mean = end.line.get_color(), float(end.runs.mean())
-        if end.runs.size > 1:
-            interval = student(end.runs, 0.95)
-            x = 1.008 + 0.008 * (k % 3)
-            axes.plot([x, x], [interval.low, interval.high], color=color, linewidth=2, transform=beside, clip_on=False)
+        x = 1.0 + step * (k + 1)
+        for *edges, width in bars[k]:
+            inside = np.clip(edges, *axes.get_ylim())
+            axes.plot(
+                [x, x], inside, color=color, linewidth=width, transform=beside, clip_on=False, solid_capstyle="butt"
+            )
         axes.annotate(
-            plain(end.policy), (1.0, mean), (1.05, place), xycoords=beside, textcoords="axes fraction",
-            color=color, fontsize=8, va="center", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 0, "shrinkB": 12},
+            plain(end.policy), (x, mean), (1.0 + step * (len(ends) + 2), place), xycoords=beside,
+            textcoords="axes fraction", color=color, fontsize=size, va="center", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 0, "shrinkB": 1},
         )  # fmt: skip
+
+
+def _bars_of(view: View, runs: Floats) -> list[tuple[float, float, float]]:
+    """Return the ends and the width of the bars at the end of a line: the interval of the mean, and the band."""
+    if runs.size < 2:
+        return []
+    interval = student(runs, 0.95)
+    bars = [(interval.low, interval.high, 2.5)]
+    if view.band != "mean" and (edges := view.spread(runs[:, None])) is not None:
+        bars.append((float(edges[0][0]), float(edges[1][0]), 0.8))
+    return bars
 
 
 def spread_apart(places: Sequence[float], gap: float) -> list[float]:
@@ -177,7 +200,7 @@ def _draw_values(axes: "Axes", view: View) -> None:
             ha="right", fontsize="x-small", color="0.45",
         )  # fmt: skip
     for breakpoint_ in view.result.breakpoints:
-        behind.axvline(breakpoint_, color="0.75", linewidth=0.8, linestyle=":")
+        behind.axvline(breakpoint_, color="0.45", linewidth=1.1, linestyle=(0, (1, 2)))
     behind.set_ylabel(f"{plain(view.result.objective)} of the arms", color="0.45")
     behind.tick_params(axis="y", colors="0.45")
     behind.spines[["top", "left", "bottom"]].set_visible(False)

@@ -7,6 +7,7 @@ import functools
 import itertools
 import re
 import textwrap
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -46,19 +47,20 @@ def style(i: int) -> dict[str, Any]:
 
 
 def slots(policies: Sequence[str]) -> dict[str, int]:
-    """Return the number of the style of each policy: frequent policies keep their own, the others take what is free.
+    """Return the number of the style of each policy, which is the same in every plot unless another has its color.
 
     >>> slots(["UCB1", "mine", "RDS, bound 9"])
-    {'UCB1': 1, 'RDS, bound 9': 0, 'mine': 2}
+    {'UCB1': 1, 'RDS, bound 9': 0, 'mine': 3}
     """
+    words = {
+        policy: re.sub(r"\W.*", "", policy.replace("-", "").replace("ThompsonSampling", "TS")) for policy in policies
+    }
     chosen: dict[str, int] = {}
-    for policy in policies:
-        word = re.match(r"\w*", policy.replace("-", "").replace("ThompsonSampling", "TS"))
-        usual = _USUAL.get(word.group() if word else "")
-        if usual is not None and usual not in chosen.values():
-            chosen[policy] = usual
-    free = (i for i in itertools.count() if i not in chosen.values())
-    return chosen | {policy: next(free) for policy in policies if policy not in chosen}
+    for policy in sorted(policies, key=lambda policy: words[policy] not in _USUAL):  # frequent policies first
+        wanted = _USUAL.get(words[policy], zlib.crc32(words[policy].encode()) % len(PALETTE))
+        free = itertools.chain([wanted], itertools.count())
+        chosen[policy] = next(slot for slot in free if slot not in chosen.values())
+    return chosen
 
 
 def plain(text: str) -> str:
@@ -72,7 +74,10 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """What to draw, and how; with ``direct``, the names of policies are written at the ends of their lines."""
+    """What to draw, and how.
+
+    With ``direct``, the names and the bands of policies are at the ends of their lines: many bands hide each other.
+    """
 
     result: "Result"
     policies: Sequence[str]
@@ -173,7 +178,7 @@ def picture(
     if ax is None:
         size = default_size(view, kind) if figsize is None else checked_size(figsize)
         direct = kind == "regret" and len(view.policies) > _DIRECT and legend is True and view.result.values is None
-        view = replace(view, narrow=size[0] < _NARROW, direct=direct and size[0] >= _NARROW)
+        view = replace(view, narrow=size[0] < _NARROW, direct=direct)
         figure: Figure = Picture(figsize=size)
         if kind == "regret" and len(view.policies) > _PANELS:
             return _saved(panels(figure, view, title), path, view)

@@ -216,9 +216,9 @@ class Result:
     ) -> "Figure":
         """Draw the result, write it to a file if a path is given, and return the matplotlib figure.
 
-        With more than three policies, each line is labeled at its end, where the 95% interval of its mean is drawn,
-        too. With more than eight, each policy has a panel of its own. Well-known policies keep their colors in all
-        plots.
+        With more than three policies, the name of each is at the end of its line, and so are the band and the 95%
+        interval of the mean, as a thin and a thick bar. With more than eight, each policy has a panel of its own. A
+        policy has the same color in all plots, unless another policy in the plot has that color.
 
         Parameters
         ----------
@@ -231,8 +231,8 @@ class Result:
         ax
             Axes to draw into, instead of a new figure.
         figsize
-            Size in inches. If the width is below 5, as in a column of a page, letters are small and the legend is below
-            the axes.
+            Size in inches. If the width is below 5, as in a column of a page, letters are small and the legend, if
+            there is one, is below the axes.
         legend
             False for none; "right", "below" or "inside" the axes, above the data. By default, wherever there is room.
         band

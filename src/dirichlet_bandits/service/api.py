@@ -93,6 +93,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         seed=body.seed,
         direction=body.direction,
         control=body.control,
+        reward_unit=body.reward_unit,
         bounds=body.bounds,
         floor=body.floor,
         window=body.window,
@@ -100,6 +101,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         segments=body.segments,
         history=body.history,
         weight=body.weight,
+        borrow=body.borrow,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -395,6 +397,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         trials=len(study),
         direction=study.direction,
         control=study.control,
+        reward_unit=study.reward_unit,
         bounds=None if study.bounds is None else list(study.bounds),
         floor=study.floor,
         archived=study.archived,
@@ -404,6 +407,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         segments=list(study.segments),
         history=study.history,
         weight=study.weight,
+        borrow=study.borrow,
     )
 
 

@@ -16,6 +16,7 @@ from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.routes import StudyRoute
+from dirichlet_bandits.service.sessions import Sessions
 from dirichlet_bandits.service.watching import Watcher
 from dirichlet_bandits.service.webhook import Webhook
 from dirichlet_bandits.storage import Storage, open_storage
@@ -27,13 +28,20 @@ DESCRIPTION = "Ask which arm to try, tell its reward later. One route for each m
 
 
 def create_app(
-    storage: str | Storage, keys: Sequence[Key] | None, *, precompile: bool = False, webhook: Webhook | None = None
+    storage: str | Storage,
+    keys: Sequence[Key] | None,
+    *,
+    precompile: bool = False,
+    webhook: Webhook | None = None,
+    sessions: Sessions | None = None,
+    address: str | None = None,
 ) -> FastAPI:
     """Create the service for a storage. With ``keys=None`` it is open: it needs no key, on this machine only.
 
     It runs on any ASGI server; ``dirichlet-bandits serve`` uses uvicorn. With ``precompile``, it compiles the policies
     of its studies in the background when it starts. With a ``webhook``, it reports winners, drift, silence and failed
-    replays there.
+    replays there. ``sessions`` has links that were made before the service starts. ``address`` is that under which
+    clients reach the service, for links; without it, the address of the request that makes a link is used.
     """
 
     @asynccontextmanager
@@ -59,6 +67,8 @@ def create_app(
     app.state.studies = OpenStudies(open_storage(storage, create=True))
     app.state.background_compiler = BackgroundCompiler(app.state.studies.storage)
     app.state.keys = keys
+    app.state.sessions = sessions or Sessions()
+    app.state.address = address
     app.state.watcher = None if webhook is None else Watcher(app.state.studies.storage, webhook)
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
     for route in (
@@ -78,5 +88,5 @@ def create_app(
     app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))
     problems.install(app)
     app.add_exception_handler(dashboard.NotLoggedIn, dashboard.to_login)
-    app.add_middleware(Guard, keys=keys)
+    app.add_middleware(Guard, keys=keys, sessions=app.state.sessions)
     return app

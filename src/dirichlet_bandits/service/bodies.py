@@ -53,6 +53,7 @@ class NewStudy(_Body):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] | None = None
     direction: Direction = "maximize"
     control: Name | None = None
+    reward_unit: Annotated[Name, Field(description="Shown next to rewards, such as kg/ha.")] | None = None
     bounds: Annotated[tuple[Reward, Reward], Field(description="Bounds of all rewards.")] | None = None
     floor: Floor | None = None
     window: Window | None = None
@@ -60,6 +61,7 @@ class NewStudy(_Body):
     segments: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS)] | None = None
     history: dict[Name, Annotated[list[Reward], Field(max_length=MOST_REWARDS)]] | None = None
     weight: Probability | None = None
+    borrow: Annotated[Probability, Field(description="Weight of rewards of other segments.")] | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -212,6 +214,7 @@ class StudyInfo(BaseModel):
     trials: int
     direction: str
     control: str | None
+    reward_unit: str | None = None
     bounds: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
     floor: float | dict[str, float] = 0.0
     archived: bool
@@ -221,6 +224,7 @@ class StudyInfo(BaseModel):
     segments: list[str] = []
     history: dict[str, list[float]] | None = None
     weight: float | None = None
+    borrow: float = 0.0
 
 
 class Identity(BaseModel):

@@ -27,12 +27,12 @@ from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
-from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.warm import checked_borrow, checked_warm
 from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.service.wire import PATIENCE, Line
-from dirichlet_bandits.validation import finite_number, number_between, whole_number
+from dirichlet_bandits.validation import finite_number, number_between, reward_number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +81,7 @@ class Service:
         seed: int | None = None,
         direction: str = MAXIMIZE,
         control: str | None = None,
+        reward_unit: str | None = None,
         bounds: tuple[float, float] | None = None,
         floor: Floor | None = None,
         window: str | float | None = None,
@@ -88,6 +89,7 @@ class Service:
         segments: Sequence[str] | None = None,
         history: Mapping[str, Sequence[float]] | None = None,
         weight: float | None = None,
+        borrow: float | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """Create a study; with ``load_if_exists``, load the study of this name if it exists."""
@@ -104,11 +106,16 @@ class Service:
         }
         if bounds is not None:
             body["bounds"] = declared_bounds(bounds, as_policy(policy))
+        if reward_unit is not None:
+            body["reward_unit"] = checked_name("reward_unit", reward_unit)
         if segments is not None:
             body["segments"] = checked_names("segments", segments)
         warm = checked_warm(history, weight, body["arms"], as_policy(policy))
         if warm is not None:
             body |= {"history": {arm: list(x) for arm, x in warm.history.items()}, "weight": warm.weight}
+        shared = checked_borrow(borrow, segments, history, as_policy(policy))
+        if shared:
+            body["borrow"] = shared
         lateness = checked_lateness(window, late, as_policy(policy).check_reward)
         if lateness is not None:
             body |= {"window": lateness.window, "late": lateness.as_given}
@@ -140,10 +147,12 @@ class RemoteStudy(Named, Estimating):
         self.seed = int(info["seed"])
         self.direction: str = info.get("direction", MAXIMIZE)
         self.control: str | None = info.get("control")
+        self.reward_unit: str | None = info.get("reward_unit")
         self._bounds: Bounds | None = None if info.get("bounds") is None else two_bounds(info["bounds"])
         self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
         self.history: dict[str, list[float]] | None = info.get("history")
         self.weight: float | None = info.get("weight")
+        self.borrow: float = info.get("borrow", 0.0)
         self._window: float | None = info.get("window")
         self._late: float | Literal["abandon"] | None = info.get("late")
 
@@ -189,7 +198,7 @@ class RemoteStudy(Named, Estimating):
     ) -> None:
         """Record the reward of a trial. See :meth:`Study.tell`."""
         said = annotation(note, attributes)
-        self._change("tell", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
+        self._change("tell", token, id=trial_id(id), reward=reward_number("reward", reward), **said)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
         """Record the rewards of several trials, all or none. See :meth:`Study.tell_many`."""
@@ -198,7 +207,7 @@ class RemoteStudy(Named, Estimating):
             "tell_many",
             token,
             ids=[trial_id(id) for id in ids],
-            rewards=[finite_number("reward", reward) for reward in rewards],
+            rewards=[reward_number("reward", reward) for reward in rewards],
         )
 
     def settle(self) -> list[int]:
@@ -220,7 +229,7 @@ class RemoteStudy(Named, Estimating):
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
         """Replace a reward by another one. See :meth:`Study.correct`."""
         said = {} if reason is None else {"reason": checked_name("reason", reason)}
-        self._change("correct", token, id=trial_id(id), reward=finite_number("reward", reward), **said)
+        self._change("correct", token, id=trial_id(id), reward=reward_number("reward", reward), **said)
 
     def annotate(
         self,
@@ -331,6 +340,8 @@ class RemoteStudy(Named, Estimating):
         """Return one row per arm. See :meth:`Study.summary`."""
         import pandas as pd
 
+        from dirichlet_bandits.display.summaries import Summary
+
         limits: dict[str, Any] = {} if segment is None else self._in(checked_segment(segment, self.segments))
         if bounds is not None:
             limits |= dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
@@ -350,8 +361,9 @@ class RemoteStudy(Named, Estimating):
         if said.get("value_interval") is None:
             said.pop("value_interval", None)
             absent += ["value_low", "value_high"]
-        frame.attrs = said
-        return frame.drop(columns=absent, errors="ignore")
+        found = Summary(frame.drop(columns=absent, errors="ignore"))
+        found.attrs = said
+        return found
 
     @property
     def bounds(self) -> Bounds | None:

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dirichlet_bandits.service.keys import NO_KEY, Key, check_key
 from dirichlet_bandits.service.problems import answer, problem
+from dirichlet_bandits.service.sessions import Sessions
 from dirichlet_bandits.storage.actors import acting_as
 
 LARGEST_BODY: Final = 1 << 20
@@ -36,8 +37,8 @@ class Guard:
     web page elsewhere cannot reach it through a name of its own (DNS rebinding).
     """
 
-    def __init__(self, app: ASGIApp, keys: Sequence[Key] | None) -> None:
-        self.app, self.keys = app, keys
+    def __init__(self, app: ASGIApp, keys: Sequence[Key] | None, sessions: Sessions) -> None:
+        self.app, self.keys, self.sessions = app, keys, sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request."""
@@ -68,7 +69,7 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > LARGEST_BODY:
             raise _too_large()
-        if self.keys is None and not is_loopback(_host(headers.get("host", ""))):
+        if self.keys is None and not is_loopback(host_of(headers.get("host", ""))):
             raise problem(403, "an open service answers only to names of this machine, such as localhost")
         if scope["method"] not in _SAFE and _is_foreign(headers):
             raise problem(403, "the request comes from a page of another site")
@@ -81,7 +82,8 @@ class Guard:
         elif path.startswith("/api/"):
             found = None  # never by the cookie: a program sends its key
         else:
-            found = check_key(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""), self.keys)
+            kept = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+            found = check_key(kept, self.keys) or self.sessions.key_of(kept)
         if found is None and path.startswith("/api/") and path != HEALTH:
             raise problem(401, "a key is needed: Authorization: Bearer KEY" if not kind else "the key is not known")
         return found
@@ -110,9 +112,14 @@ def _is_foreign(headers: Headers) -> bool:
     return headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 
-def _host(header: str) -> str:
+def host_of(address: str) -> str:
+    """Return the name of the host in an address, or in a header without a scheme.
+
+    >>> host_of("localhost:8000"), host_of("https://example.org/a"), host_of("http://[::1")
+    ('localhost', 'example.org', '')
+    """
     try:
-        return urlsplit("//" + header).hostname or ""
+        return urlsplit(address if "//" in address else "//" + address).hostname or ""
     except ValueError:
         return ""
 

@@ -90,6 +90,7 @@ def make_plan(
     for name, policy in named.items():
         if isinstance(policy, Policy):
             _check_support(name, policy, bandit, horizon)
+            _check_late(name, policy, feedback)
             policy.check_arms(len(bandit))
     return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), feedback)
 
@@ -126,6 +127,14 @@ def _times(record: int | ArrayLike, horizon: int) -> Ints:
     if times.size == 0 or times.dtype.kind not in "iu" or times[0] < 1 or times[-1] > horizon:
         raise ArgumentError("record", f"a number of points, or pull counts from 1 to the horizon {horizon}", record)
     return np.union1d(times, [horizon]).astype(np.int64)
+
+
+def _check_late(name: str, policy: Policy, feedback: Feedback) -> None:
+    """Refuse a reward in place of late ones that is outside the bounds of a policy."""
+    low, high = policy.reward_bounds
+    if feedback.late < low or feedback.late > high:  # false for NaN, which is never reported
+        expected = f"'lost', or a reward in [{low:g}, {high:g}], the bounds of policies[{name!r}]"
+        raise ArgumentError("late", expected, feedback.late)
 
 
 def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:

@@ -10,10 +10,11 @@ from dirichlet_bandits.arms.bandit import RewardLaw
 from dirichlet_bandits.arms.tapes import digest, law_identity
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_within, positive_number
+from dirichlet_bandits.validation import Phrase, number_within, positive_number
 
 Delay = float | RewardLaw | Callable[[Floats], Any]
 
+_EXPECTED = "a number of pulls, a distribution, or a function of an array of rewards"
 _PROBES = np.linspace(-1.0, 2.0, 31)  # rewards that distinguish one function of rewards from another
 
 
@@ -25,7 +26,7 @@ class Geometric:
     """
 
     def __init__(self, p: float) -> None:
-        self.p = number_within("p", p, 0.0, 1.0)
+        self.p = positive_number("p", number_within("p", p, 0.0, 1.0))
 
     def rvs(self, size: int, random_state: Any = None) -> Floats:
         """Draw a sample."""
@@ -85,7 +86,9 @@ def checked_delays(delay: Delay | Sequence[Delay]) -> tuple[Delay, ...]:
             if not float(one) >= 0.0:  # false for NaN too
                 raise ArgumentError("delay", "a number of pulls, at least 0", one)
         elif isinstance(one, bool | type) or not (isinstance(one, RewardLaw) or callable(one)):
-            raise ArgumentError("delay", "a number of pulls, a law, or a function of rewards", one)
+            raise ArgumentError("delay", _EXPECTED, one)
+        elif hasattr(one, "support") and not float(one.support()[0]) >= 0.0:
+            raise ArgumentError("delay", "a distribution without negative values", one)
     return several
 
 
@@ -96,17 +99,26 @@ def draw_delays(delays: Sequence[Delay], rewards: Floats, rng: np.random.Generat
     for arm in range(n_arms):
         delay: Any = delays[arm % len(delays)]
         if is_number(delay):
-            drawn: Any = np.full(horizon, float(delay))
+            found[arm] = float(delay)
         elif isinstance(delay, RewardLaw):
-            drawn = delay.rvs(size=horizon, random_state=rng)
+            found[arm] = _checked("draws of 'delay'", delay.rvs(size=horizon, random_state=rng), horizon)
         else:
-            drawn = delay(rewards[arm])
-        values = np.asarray(drawn, np.float64)
-        if values.shape != (horizon,) or not (values >= 0.0).all():
-            wrong = values.shape if values.shape != (horizon,) else values[~(values >= 0.0)][0]
-            raise ArgumentError("delay", f"{horizon} numbers of pulls, each at least 0", wrong)
-        found[arm] = values
+            found[arm] = _checked("delay(rewards)", delay(rewards[arm]), horizon)
     return np.minimum(np.ceil(found), horizon).astype(np.int64)
+
+
+def _checked(name: str, drawn: Any, number: int) -> Floats:
+    """Return drawn delays as an array; refuse texts, negative numbers, NaN, and too many or too few."""
+    expected = f"an array of {number} numbers, each at least 0, one per reward"
+    try:
+        values = np.asarray(drawn, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(name, expected, Phrase(type(drawn).__name__)) from None
+    if values.shape != (number,):
+        raise ArgumentError(name, expected, drawn if values.ndim == 0 else Phrase(f"an array of shape {values.shape}"))
+    if not (values >= 0.0).all():  # true for NaN too
+        raise ArgumentError(name, expected, float(values[~(values >= 0.0)][0]))
+    return values
 
 
 def delay_identity(delay: Any) -> Any:

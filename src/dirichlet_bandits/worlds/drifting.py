@@ -11,6 +11,7 @@ from dirichlet_bandits.arms.laws import Gaussian
 from dirichlet_bandits.arms.tapes import draw_tape, law_identity
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Words
+from dirichlet_bandits.validation import Phrase, finite_array
 from dirichlet_bandits.worlds.world import Rewards, World
 
 _CENTRED = 1e-9  # how far from 0 the mean of the noise may be, for rounding
@@ -36,12 +37,12 @@ class Drifting(World):
     ) -> None:
         self._function = means if callable(means) else None
         self._array = None if callable(means) else _checked_means(means)
-        n_arms = np.size(means(1)) if callable(means) else self._array.shape[1]  # type: ignore[union-attr]
+        n_arms = _row(means, 1).size if callable(means) else self._array.shape[1]  # type: ignore[union-attr]
         if n_arms < 2:
-            raise ArgumentError("means", "at least two arms", n_arms)
+            raise ArgumentError("means", "those of at least two arms", Phrase(f"{n_arms} arm"))
         self.noise: RewardLaw = Gaussian(0.0, 1.0) if noise is None else noise
         if not isinstance(self.noise, RewardLaw) or not abs(float(self.noise.mean())) <= _CENTRED:
-            raise ArgumentError("noise", "a law with rvs(size, random_state) and mean() equal to 0", noise)
+            raise ArgumentError("noise", "a distribution with mean 0, such as Gaussian(0.0, 1.0)", noise)
         self._known: dict[int, Floats] = {}
         self._bandit = Bandit([self.noise] * n_arms, names)
         self.names = self._bandit.names
@@ -52,7 +53,8 @@ class Drifting(World):
     def values(self, horizon: int) -> Floats:
         if self._array is not None:
             if len(self._array) < horizon:
-                raise ArgumentError("means", f"a row for each of the {horizon} pulls", f"{len(self._array)} rows")
+                expected = f"an array with a row for each of the {horizon} pulls"
+                raise ArgumentError("means", expected, Phrase(f"{len(self._array)} rows"))
             return np.ascontiguousarray(self._array[:horizon])
         if horizon not in self._known:
             self._known[horizon] = self._computed(horizon)
@@ -61,9 +63,9 @@ class Drifting(World):
     def _computed(self, horizon: int) -> Floats:
         """Call the function once for each pull."""
         assert self._function is not None
-        rows = [np.asarray(self._function(t), np.float64) for t in range(1, horizon + 1)]
+        rows = [_row(self._function, t) for t in range(1, horizon + 1)]
         for t, row in enumerate(rows, start=1):
-            if row.shape != (len(self),) or not np.isfinite(row).all():
+            if row.size != len(self):
                 raise ArgumentError(f"means({t})", f"{len(self)} finite numbers", row.tolist())
         return np.array(rows)
 
@@ -79,6 +81,11 @@ class Drifting(World):
         return f"Drifting({len(self)} arms, noise={self.noise!r})"
 
 
+def _row(means: Callable[[int], ArrayLike], t: int) -> Floats:
+    """Return the means of all arms at one time."""
+    return finite_array(f"means({t})", means(t))
+
+
 def _checked_means(means: ArrayLike) -> Floats:
     """Return the means as an array with one row per pull."""
     try:
@@ -86,5 +93,6 @@ def _checked_means(means: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         raise ArgumentError("means", "a function of the pull, or an array with one row per pull", means) from None
     if array.ndim != 2 or not array.size or not np.isfinite(array).all():
-        raise ArgumentError("means", "finite numbers, one row per pull and one column per arm", f"shape {array.shape}")
+        expected = "an array of finite numbers, with one row per pull and one column per arm"
+        raise ArgumentError("means", expected, Phrase(f"shape {array.shape}") if array.ndim != 2 else array.tolist())
     return array

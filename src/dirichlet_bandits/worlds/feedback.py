@@ -10,7 +10,7 @@ import numpy as np
 from dirichlet_bandits.arms.bandit import RewardLaw
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.validation import Phrase, finite_number, whole_number
 from dirichlet_bandits.worlds.delays import Delay, checked_delays, delay_identity, draw_delays, is_number
 
 Batch = int | Literal["geometric", "minimax"] | Sequence[int]
@@ -67,30 +67,43 @@ def make_feedback(
     """Check the arguments of :func:`dirichlet_bandits.simulate` that determine when rewards become known."""
     delays = checked_delays(delay)
     if len(delays) not in (1, n_arms):
-        raise ArgumentError("delay", f"one delay, or one for each of the {n_arms} arms", f"{len(delays)} delays")
+        raise ArgumentError(
+            "delay", f"one delay, or one for each of the {n_arms} arms", Phrase(f"{len(delays)} delays")
+        )
     if window is not None:
         window = whole_number("window", window, at_least=1)
-    if isinstance(late, str) and late != "lost":
-        raise ArgumentError("late", "'lost' or a reward", late)
+    counted = math.nan if isinstance(late, str) and late == "lost" else _late(late)
     if late != "lost" and window is None:
         raise ArgumentError("window", "a number of pulls, because 'late' is given", window)
-    counted = math.nan if late == "lost" else finite_number("late", late)
     return Feedback(delays, window, counted, _batches(batch, horizon))
+
+
+def _late(late: object) -> float:
+    """Return the reward that takes the place of a late one."""
+    try:
+        return finite_number("late", late)
+    except ArgumentError:
+        raise ArgumentError("late", "'lost', or a number that counts as the reward", late) from None
 
 
 def _batches(batch: Batch, horizon: int) -> tuple[int, ...] | None:
     """Return the first pulls of all batches, counted from 0; None if each pull is a batch."""
     if isinstance(batch, str):
         if batch not in ("geometric", "minimax"):
-            raise ArgumentError("batch", "a size, 'geometric', 'minimax' or a list of sizes", batch)
+            raise ArgumentError("batch", "a size, a list of sizes, 'geometric' or 'minimax'", batch)
         ends = batch_grid(batch, horizon)
     elif isinstance(batch, list | tuple | np.ndarray):
-        sizes = [whole_number("batch", size, at_least=1) for size in batch]
+        sizes = [whole_number(f"batch[{k}]", size, at_least=1) for k, size in enumerate(batch)]
         if sum(sizes) != horizon:
-            raise ArgumentError("batch", f"sizes that add up to the horizon {horizon}", f"a sum of {sum(sizes)}")
+            expected = f"sizes that add up to the horizon {horizon}"
+            raise ArgumentError("batch", expected, Phrase(f"a sum of {sum(sizes)}"))
         ends = np.cumsum(sizes).tolist()
     else:
-        size = whole_number("batch", batch, at_least=1, at_most=horizon)
+        try:
+            size = whole_number("batch", batch, at_least=1, at_most=horizon)
+        except ArgumentError:
+            expected = f"a size from 1 to the horizon {horizon}, a list of sizes, 'geometric' or 'minimax'"
+            raise ArgumentError("batch", expected, batch) from None
         if size == 1:
             return None
         ends = list(range(size, horizon, size))

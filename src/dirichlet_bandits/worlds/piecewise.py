@@ -40,7 +40,7 @@ class Piecewise(World):
     ) -> None:
         if not isinstance(segments, Mapping) or not segments:
             raise ArgumentError("segments", "a dict from the first pull of each segment to its arms", segments)
-        firsts = [whole_number("segments", first, at_least=1) for first in segments]
+        firsts = [_first_pull(first) for first in segments]
         if firsts[0] != 1 or any(later <= first for first, later in pairwise(firsts)):
             raise ArgumentError("segments", "first pulls in increasing order, beginning with 1", firsts)
         self._firsts = firsts
@@ -48,7 +48,11 @@ class Piecewise(World):
         first_bandit = self.bandits[0]
         for first, bandit in zip(firsts, self.bandits, strict=True):
             if bandit.names != first_bandit.names:
-                raise ArgumentError(f"segments[{first}]", f"the arms {list(first_bandit.names)}", list(bandit.names))
+                expected = f"the arms of the first segment, {list(first_bandit.names)}"
+                raise ArgumentError(f"segments[{first}]", expected, list(bandit.names))
+            if bandit.objective != first_bandit.objective:
+                expected = f"a bandit with the objective of the first segment, {first_bandit.objective}"
+                raise ArgumentError(f"segments[{first}]", expected, bandit.objective)
         self.names, self.objective = first_bandit.names, first_bandit.objective
 
     @property
@@ -86,6 +90,15 @@ class Piecewise(World):
 
     def __repr__(self) -> str:
         return f"Piecewise({', '.join(f'{first}: {bandit!r}' for first, bandit in self._segments())})"
+
+
+def _first_pull(first: object) -> int:
+    """Return the first pull of a segment."""
+    try:
+        return whole_number("segments", first, at_least=1)
+    except ArgumentError:
+        expected = "a dict whose keys are the first pulls of the segments, integers counted from 1"
+        raise ArgumentError("segments", expected, first) from None
 
 
 def _bandit(first: int, arms: Arms, names: Sequence[str] | None, objective: Objective | None) -> Bandit:

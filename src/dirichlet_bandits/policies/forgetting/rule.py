@@ -9,8 +9,8 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
-from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.engine.verbs import implements, init, note, select, update
+from dirichlet_bandits.engine.tally import Tally, count_while, new_tally, unpulled
+from dirichlet_bandits.engine.verbs import has_own, implements, init, note, select, update, verb
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.forgetting.ring import LONGEST, Ring, expect, made, new_ring, remember
 from dirichlet_bandits.policies.wrapping import AroundListed
@@ -23,6 +23,13 @@ LEAST_WEIGHT: Final = 1e-6
 
 class SlidingWindowParams(NamedTuple):
     """Parameters of the inner policy, and the number of decisions that it sees."""
+
+    inner: Any
+    window: int
+
+
+class SlidingTallyParams(NamedTuple):
+    """The same for an inner policy that remembers only counts and means."""
 
     inner: Any
     window: int
@@ -83,8 +90,10 @@ class SlidingWindow(AroundListed):
         whole_number("window", self.window, 1, LONGEST)
 
     @property
-    def params(self) -> SlidingWindowParams:
-        return SlidingWindowParams(self.policy.params, int(self.window))
+    def params(self) -> SlidingWindowParams | SlidingTallyParams:
+        inner = self.policy.params
+        tally = not has_own(init, type(inner)) and not has_own(update, type(inner))
+        return (SlidingTallyParams if tally else SlidingWindowParams)(inner, int(self.window))
 
 
 @dataclass(frozen=True)
@@ -125,7 +134,7 @@ class Discounted(AroundListed):
         if getattr(self.policy, "level", None) is not None:
             raise ArgumentError("policy", "an RDS without a level, or another policy", self.policy)
         if not 0 < finite_number("gamma", self.gamma) < 1 or _memory(self.gamma) > LONGEST:
-            raise ArgumentError("gamma", f"between 0 and 1, and at most 1 - {_FINEST:.1e}", self.gamma)
+            raise ArgumentError("gamma", f"above 0 and at most 1 - {_FINEST:.1e}", self.gamma)
 
     @property
     def params(self) -> DiscountedParams | DiscountedNPTSParams | DiscountedRDSParams:
@@ -148,7 +157,7 @@ def _memory(gamma: float) -> int:
 _FINEST: Final = -math.log(LEAST_WEIGHT) / LONGEST
 
 
-_PARAMS: Final = (SlidingWindowParams, DiscountedParams, DiscountedNPTSParams, DiscountedRDSParams)
+_PARAMS: Final = (SlidingWindowParams, SlidingTallyParams, DiscountedParams, DiscountedNPTSParams, DiscountedRDSParams)
 
 
 @implements(init, *_PARAMS)
@@ -170,9 +179,14 @@ def remember_reward(policy: Any, state: Ring, arm: int, reward: float, rng: np.r
     return state
 
 
-@jit
-def state_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Any:
+@verb
+def state_in_window(policy: Any, state: Ring, rng: np.random.Generator) -> Any:
     """Return the state of an inner policy that has seen only the window, in the order of the decisions."""
+
+
+@implements(state_in_window, SlidingWindowParams)
+def replayed(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Any:
+    """Show the inner policy all rewards of the window."""
     inner = verbs.init(policy.inner, state.pulls.size)
     size, oldest = state.arms.size, made(state) % state.arms.size
     for i in range(size):
@@ -180,6 +194,26 @@ def state_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Gen
         if state.arms[place] >= 0:
             inner = verbs.update(policy.inner, inner, state.arms[place], state.rewards[place], rng)
     return inner
+
+
+@implements(state_in_window, SlidingTallyParams)
+def counted(policy: SlidingTallyParams, state: Ring, rng: np.random.Generator) -> Tally:
+    """Count the rewards of one arm after the other, which gives the same sums in a quarter of the time."""
+    n_arms, size, oldest = state.pulls.size, state.arms.size, made(state) % state.arms.size
+    first = np.zeros(n_arms + 1, np.int64)
+    for arm in range(n_arms):
+        first[arm + 1] = first[arm] + state.pulls[arm]
+    values, used = np.empty(first[n_arms]), first.copy()
+    for i in range(size):
+        place = oldest + i if oldest + i < size else oldest + i - size
+        arm = state.arms[place]
+        if arm >= 0:
+            values[used[arm]] = state.rewards[place]
+            used[arm] += 1
+    tally = new_tally(n_arms)
+    for arm in range(n_arms):
+        count_while(tally, arm, values[first[arm] : first[arm + 1]], -math.inf, math.inf)
+    return tally
 
 
 class Weighted(NamedTuple):
@@ -213,8 +247,8 @@ def discounted_state(policy: Any, state: Ring) -> Weighted:
     return Weighted(counts, means)
 
 
-@implements(select, SlidingWindowParams)
-def select_in_window(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Ints:
+@implements(select, SlidingWindowParams, SlidingTallyParams)
+def select_in_window(policy: Any, state: Ring, rng: np.random.Generator) -> Ints:
     """Return all arms without a reward in the window; if there are none, the inner policy's selection."""
     absent = unpulled(state.pulls, rng)
     if absent.size > 0:

@@ -38,8 +38,16 @@ async def _writing(request: Request, identity: Annotated[str | None, Form()] = N
     return _seen(request, WRITE).expecting(identity)
 
 
+async def _writing_any(request: Request) -> OpenStudies:
+    return _seen(request, WRITE)
+
+
 async def _managing(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
     return _seen(request, MANAGE).expecting(identity)
+
+
+async def _creating(request: Request) -> OpenStudies:
+    return _seen(request, MANAGE)
 
 
 Reading = Annotated[OpenStudies, Depends(_reading)]
@@ -48,6 +56,12 @@ Changing = Annotated[OpenStudies, Depends(_writing)]
 
 Managing = Annotated[OpenStudies, Depends(_managing)]
 """The same for forms that change the study itself."""
+
+ChangingAny = Annotated[OpenStudies, Depends(_writing_any)]
+"""For forms that change trials and name the identity of the study themselves."""
+
+Creating = Annotated[OpenStudies, Depends(_creating)]
+"""For forms that create a study."""
 
 
 async def to_login(request: Request, error: Exception) -> Response:
@@ -64,19 +78,25 @@ async def login_page(request: Request) -> Response:
 @routes.post("/login")
 async def login(request: Request, key: Text) -> Response:
     """Keep a valid key in a cookie that no script and no other site can use."""
-    keys, answer = request.app.state.keys, RedirectResponse("/", 303)
+    keys = request.app.state.keys
     if keys is None:
-        return answer  # an open service needs no key
+        return RedirectResponse("/", 303)  # an open service needs no key
     if check_key(key.strip(), keys) is None:
         return page(request, "login.html", 401, error="This key is not known.")
-    secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, key.strip(), httponly=True, samesite="strict", secure=secure)
+    return keep_signed_in(request, key.strip())
+
+
+def keep_signed_in(request: Request, secret: str, seconds: int | None = None) -> Response:
+    """Keep a key or a session in a cookie, until the browser closes or for some time, and go to the first page."""
+    answer, secure = RedirectResponse("/", 303), request.url.scheme == "https"
+    answer.set_cookie(COOKIE, secret, max_age=seconds, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
 @routes.post("/logout")
-async def logout() -> Response:
-    """Delete the key."""
+async def logout(request: Request) -> Response:
+    """Delete the key, and end the session if a link began one."""
+    request.app.state.sessions.leave(request.cookies.get(COOKIE, ""))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer

@@ -15,7 +15,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from dirichlet_bandits.live.journal import TOLD
-from dirichlet_bandits.service.dashboard.rendering import short
+from dirichlet_bandits.service.dashboard.rendering import aligned, short
 from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
@@ -25,6 +25,7 @@ MOST_INTERVALS: Final = 20
 """At most so many arms, and the control, have their intervals drawn."""
 
 _BINS: Final = 24
+_MOST_DECIMALS: Final = 6
 _GREY: Final = 8  # the color of all other arms
 
 
@@ -51,7 +52,7 @@ def sparkline(found: Series) -> Markup:
     return _svg(48, "Share of each arm over time", _areas(found, x, y), "spark")
 
 
-def forest(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> Markup:
+def forest(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame, decimals: int | None = None) -> Markup:
     """Draw the mean and the interval of each arm on one axis, with a line at the mean of the control.
 
     ``rows`` are those of the table of arms, from the best down. An end of an interval that is outside of the axis has
@@ -67,7 +68,8 @@ def forest(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> Markup:
     marked = [row["mean"] for row in shown if row["control"]]
     parts += [f'<path class="control" d="M{x(mean):.1f} 18V{height - 22}"/>' for mean in marked]
     for k, row in enumerate(shown):
-        parts += _label(step * k + 13, row["arm"] + (" (control)" if row["control"] else ""), _interval_words(row))
+        named = row["arm"] + (" (control)" if row["control"] else "")
+        parts += _label(step * k + 13, named, _interval_words(row, decimals))
         parts += _interval(x, step * k + 26, row)
     return _svg(height, "Mean and interval of each arm", parts)
 
@@ -82,9 +84,9 @@ def _interval_scale(rows: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> 
     return Scale(*_padded(low, high), 16, WIDTH - 16)
 
 
-def _interval_words(row: Mapping[str, Any]) -> str:
-    ends = [short(row["low"]), short(row["high"])]
-    return short(row["mean"]) + (f" ({ends[0]} to {ends[1]})" if all(ends) else "")
+def _interval_words(row: Mapping[str, Any], decimals: int | None) -> str:
+    ends = [aligned(row["low"], decimals), aligned(row["high"], decimals)]
+    return aligned(row["mean"], decimals) + (f" ({ends[0]} to {ends[1]})" if all(ends) else "")
 
 
 def _interval(x: Scale, y: float, row: Mapping[str, Any]) -> list[str]:
@@ -114,7 +116,7 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
         in_tail = values[: math.ceil(level * values.size)] if level is not None else values[:0]
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
-        parts += _label(step * k + 13, arm, f"rewards: {values.size}")
+        parts += _label(step * k + 13, arm, f"rewards: {values.size:,}")
     shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g}% are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 
@@ -127,7 +129,7 @@ def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -
     parts = []
     for count, tail, left, right in zip(counts.tolist(), below.tolist(), edges[:-1], edges[1:], strict=True):
         place, wide = f'x="{x(left):.1f}"', f'width="{max(x(right) - x(left) - 1, 1):.1f}"'
-        said = f"<title>{left:.4g} to {right:.4g}: {count}</title>"
+        said = f"<title>{short(left)} to {short(right)}: {count:,}</title>"
         for number, kind in ((count, colour), (tail, f"{colour.split()[0]} tail")):
             if number:
                 tall = 38 * number / most
@@ -172,9 +174,14 @@ def _label(y: float, name: str, value: str) -> list[str]:
 
 def _axis_x(low: float, high: float, y: float, x: Scale) -> str:
     marks = [f'<path class="axis" d="M{x(low):.1f} {y}H{x(high):.1f}"/>']
-    for tick in _ticks(low, high):
+    ticks = _ticks(low, high)
+    places = -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9) if len(ticks) > 1 else None
+    decimals = None if places is None or places > _MOST_DECIMALS or max(map(abs, ticks)) >= 1e9 else max(places, 0)
+    for tick in ticks:
         anchor = "start" if x(tick) < 20 else "end" if x(tick) > WIDTH - 20 else "middle"
-        marks.append(f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, short(tick), anchor))
+        marks.append(
+            f'<path class="axis" d="M{x(tick):.1f} {y}v4"/>' + _text(x(tick), y + 16, aligned(tick, decimals), anchor)
+        )
     return "".join(marks)
 
 

@@ -13,24 +13,38 @@ from dirichlet_bandits.service.dashboard.access import Changing, Managing, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
-from dirichlet_bandits.service.problems import status_of, words_of
+from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.service.routes import StudyRoute
 
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/ask")
-def ask(request: Request, studies: Changing, name: Text, token: Text, n: Text = "1") -> Response:
+def ask(
+    request: Request,
+    studies: Changing,
+    name: Text,
+    token: Text,
+    n: Text = "1",
+    segment: Text = "",
+    unit: Text = "",
+) -> Response:
     """Assign trials; because of the token, a form that is sent twice is one ask."""
     study = studies.study(name)
+    place = segment or None
 
     def act() -> Response:
         count = whole_number("n", n)
         if count > MOST_TRIALS:
             raise ArgumentError("n", f"at most {MOST_TRIALS}", count)
-        return back_to(name, asked=study.ask(count, token=token)[0].id)
+        if not unit.strip():
+            return back_to(name, asked=study.ask(count, segment=place, token=token)[0].id)
+        if count != 1:
+            raise ArgumentError("n", "1 for a unit, which has one trial at a time", count)
+        return back_to(name, asked=study.ask(segment=place, unit=unit.strip(), token=token).id)
 
-    return acted(request, study, act)
+    return acted(request, study, act, segment=segment, unit=unit)
 
 
 @routes.post("/tell")
@@ -108,7 +122,7 @@ def acted(request: Request, study: Study, act: Callable[[], Response], **typed: 
     try:
         return act()
     except DirichletBanditsError as error:
-        return show_study(request, study, status_of(error), error=words_of(error), **typed)
+        return show_study(request, study, status_of(error), error=for_people(error), **typed)
 
 
 def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
@@ -119,5 +133,5 @@ def _revised(request: Request, study: Study, id: str, act: Callable[[int], None]
     except NotFoundError:
         raise
     except DirichletBanditsError as error:
-        return show_trial(request, study, trial, status_of(error), error=words_of(error), **typed)
+        return show_trial(request, study, trial, status_of(error), error=for_people(error), **typed)
     return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)

@@ -1,10 +1,12 @@
 """Turn answers about the rewards into a policy and the code that creates the study."""
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.service.dashboard.typed import real_number
 
 MEASURES: Final = {
@@ -15,12 +17,21 @@ MEASURES: Final = {
 LEVEL: Final = 0.2
 """The share of worst rewards by which arms are judged if bad cases matter."""
 
+REASONS: Final = {
+    "ThompsonSampling": "Each answer is yes or no, so what is known about an arm is exactly the posterior of a coin.",
+    "NPTS": "It needs nothing but the upper limit, whatever the distribution of the values.",
+    "BinarizedTS": "It needs nothing but the two limits, and works for costs as well as for rewards.",
+    "RDS": "It needs no limits and no assumption about the shape of the distribution.",
+    "BCVTS": "It compares arms by the mean of their worst fifth, and needs only the upper limit.",
+}
+"""Why a policy suits the answers that lead to it."""
+
 
 class Answers(NamedTuple):
     """The answers about the rewards; limits are texts as typed."""
 
     measure: str = "any"
-    direction: str = "maximize"
+    direction: str = MAXIMIZE
     matters: str = "average"
     lower: str = ""
     upper: str = ""
@@ -63,24 +74,47 @@ def choose(answers: Answers) -> Chosen:
     return Chosen("RDS()", None)
 
 
-def arm_names(text: str) -> list[str]:
-    """Return the names of arms, one per line, or separated by commas or semicolons on a single line.
+def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
+    """Return the names of arms from the rows of a form; a single row may list several, with commas or semicolons.
 
-    >>> arm_names("red\\nblue, dark"), arm_names("a, b; c")
+    A study with one arm is questioned: it needs ``alone``.
+
+    >>> arm_names(["red", "", "blue, dark"]), arm_names(["a, b; c"])
     (['red', 'blue, dark'], ['a', 'b', 'c'])
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) == 1:
-        lines = [part.strip() for part in re.split("[,;]", lines[0]) if part.strip()]
-    if len(lines) < 2:
-        raise ArgumentError("arms", "at least two names, one per line", text.strip())
-    return lines
+    names = [row.strip() for row in rows if row.strip()]
+    if len(names) == 1 and not alone:
+        names = [part.strip() for part in re.split("[,;]", names[0]) if part.strip()]
+    if len(names) < (1 if alone else 2):
+        raise ArgumentError("arms", "at least two names, because a study compares arms", "; ".join(names))
+    return names
 
 
-def code(name: str, arms: list[str], chosen: Chosen, direction: str, control: str | None) -> str:
-    """Return the Python code that creates the study.
+def settings_of(study: Study) -> dict[str, Any]:
+    """Return the arguments with which a study was created, as far as they can be written in a few lines.
 
-    >>> print(code("page", ["red", "blue"], Chosen("RDS()", (0.0, 1.0)), "maximize", "red"))
+    Arms and the floor are those of today. Past rewards, with which the study may have started, are left out.
+    """
+    return {
+        "name": study.name,
+        "arms": study.arms,
+        "policy": repr(study.policy),
+        "bounds": study.bounds,
+        "direction": study.direction,
+        "control": study.control,
+        "reward_unit": study.reward_unit,
+        "floor": study.floor,
+        "window": study.window,
+        "late": study.late,
+        "segments": list(study.segments),
+    }
+
+
+def code(settings: Mapping[str, Any]) -> str:
+    """Return the Python code that creates a study with these settings; None, 0 and empty ones are left out.
+
+    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": "RDS()", "bounds": (0.0, 1.0), "control": "red"}
+    >>> print(code(settings))
     db.create_study(
         'page',
         arms=['red', 'blue'],
@@ -89,13 +123,11 @@ def code(name: str, arms: list[str], chosen: Chosen, direction: str, control: st
         control='red',
     )
     """
-    lines = [f"{name!r}", f"arms={arms!r}", f"policy=db.{chosen.policy}"]
-    if chosen.bounds is not None:
-        lines.append(f"bounds={chosen.bounds!r}")
-    if direction == MINIMIZE:
-        lines.append(f"direction={direction!r}")
-    if control is not None:
-        lines.append(f"control={control!r}")
+    first = [repr(settings["name"]), f"arms={settings['arms']!r}", f"policy=db.{settings['policy']}"]
+    rest = {key: value for key, value in settings.items() if key not in ("name", "arms", "policy")}
+    late = [] if settings.get("window") is None else [f"late={rest.pop('late')!r}"]
+    rest = {key: value for key, value in rest.items() if value and (key, value) != ("direction", MAXIMIZE)}
+    lines = [*first, *(f"{key}={value!r}" for key, value in rest.items()), *late]
     return "\n".join(["db.create_study(", *(f"    {line}," for line in lines), ")"])
 
 

@@ -1,6 +1,7 @@
 """Collect what the page of a study shows: arms from the best down, the next step, and charts."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -16,6 +17,11 @@ from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 
 LISTED: Final = 50
+FIRST: Final = 5
+"""Pending trials that are always shown; the others are one tap away."""
+
+_MOST_DECIMALS: Final = 6
+_LARGE: Final = 1e9
 _OTHER: Final = 8
 _SEED_DIGITS: Final = 8
 
@@ -42,8 +48,9 @@ def overview(study: Study) -> dict[str, Any]:
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
     # A page that is only read stores nothing, so this is not Study.winner, which records a winner.
-    judged = isinstance(study.policy.objective, Mean) and not study.segments
-    found_winner = ReadableStudy.winner(study) if judged else None
+    judged = isinstance(study.policy.objective, Mean)
+    found_winner = ReadableStudy.winner(study) if judged and not study.segments else None
+    decimals = decimals_of(rows)
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
@@ -55,23 +62,52 @@ def overview(study: Study) -> dict[str, Any]:
         "trials": len(log),
         "last": last_activity(log),
         "best": best,
-        "code": guided.code(
-            study.name, arms, guided.Chosen(repr(study.policy), study.bounds), study.direction, study.control
-        ),
+        "code": guided.code(guided.settings_of(study)),
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "verdict": verdict(rows, summary.attrs, found_winner),
+        "verdicts": [(segment, _verdict_in(study, segment)) for segment in study.segments if judged],
+        "decimals": decimals,
         "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],
+        "first_waiting": FIRST,
+        "units": bool(log["unit"].notna().any()),
         "n_waiting": len(pending),
         "legend": [(arm, charts.swatch(k)) for k, arm in enumerate(drawn)]
         + [(OTHERS, charts.swatch(_OTHER))] * (found.others > 0),
         "window": found.window,
         "others": found.others,
         "moments": moments(found),
-        "forest": charts.forest(rows, log),
+        "forest": charts.forest(rows, log, decimals),
         "most_drawn": charts.MOST_INTERVALS,
         "histograms": charts.histograms(drawn, log, level, costs),
     }
+
+
+def _verdict_in(study: Study, segment: str) -> str:
+    summary = study.summary(segment=segment)
+    rows = [{"arm": arm, **row} for arm, row in summary.to_dict("index").items()]
+    return verdict(rows, summary.attrs, ReadableStudy.winner(study, segment=segment))
+
+
+def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the decimals of all means and intervals: three digits of the largest mean, or two of a narrower interval.
+
+    None means that there is no interval, or that the numbers are too large or too small for such a table.
+
+    >>> decimals_of([{"mean": 0.168, "low": 0.0998, "high": 0.22}, {"mean": 0.0761, "low": 0.0, "high": 0.168}])
+    3
+    >>> decimals_of([{"mean": 3511.3, "low": 3372.1, "high": 3661.4}]), decimals_of([])
+    (0, None)
+    """
+    ends = [(row["low"], row["high"]) for row in rows if math.isfinite(row["low"]) and math.isfinite(row["high"])]
+    widths = [high - low for low, high in ends if high > low]
+    largest = max((abs(row["mean"]) for row in rows if math.isfinite(row["mean"])), default=0.0)
+    if not widths or max(abs(end) for pair in ends for end in pair) >= _LARGE:
+        return None
+    by_width = 1 - math.floor(math.log10(min(widths)))
+    by_mean = 2 - math.floor(math.log10(largest)) if largest > 0.0 else by_width
+    decimals = max(0, by_width, min(by_mean, by_width + 1))
+    return decimals if decimals <= _MOST_DECIMALS else None
 
 
 def short_seed(seed: int) -> str:

@@ -16,6 +16,7 @@ from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
 _MINUS: Final = "\N{MINUS SIGN}"
+_CURRENCIES: Final = ("$", "€", "£", "¥")
 _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
 
@@ -25,6 +26,8 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     theme = request.cookies.get(THEME)
     if "study" in values:
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
+        values["unit"] = values["study"].reward_unit
+        values["in_unit"] = "" if values["unit"] is None else f" ({values['unit']})"
     values |= {
         "known": key is not None,
         "writes": _may(key, WRITE, values),
@@ -53,13 +56,49 @@ def short(value: float | None) -> str:
     return text.replace("-", _MINUS) if value < 0 else text
 
 
+def aligned(value: float | None, decimals: int | None) -> str:
+    """Return a number with this many decimals, like its neighbors in a table; without decimals, as :func:`short` does.
+
+    >>> aligned(0.22, 3), aligned(-1234.5678, 1), aligned(-0.0001, 2), aligned(0.22, None)
+    ('0.220', '−1,234.6', '0.00', '0.22')
+    """
+    if value is None or not math.isfinite(value) or decimals is None:
+        return short(value)
+    text = f"{value:,.{decimals}f}"
+    return text.replace("-", _MINUS if text.strip("-0.,") else "")
+
+
 def exact(value: float) -> str:
     """Return a reward as it is stored, with all digits.
 
-    >>> exact(3120.0), exact(0.1)
-    ('3120', '0.1')
+    >>> exact(3120.0), exact(-0.1)
+    ('3,120', '−0.1')
     """
-    return repr(float(value)).removesuffix(".0")
+    text = repr(float(value))
+    plain = f"{float(value):,}" if "e" not in text else text
+    return plain.removesuffix(".0").replace("-", _MINUS, 1) if value < 0 else plain.removesuffix(".0")
+
+
+def listed(value: float) -> str:
+    """Return a reward for a list, with at most six digits; the page of its trial has all of them.
+
+    >>> listed(3765.041159411377), listed(-0.25), listed(1e-9)
+    ('3,765.04', '−0.25', '1e-09')
+    """
+    return exact(float(f"{value:.6g}"))
+
+
+def in_unit(text: str, unit: str | None) -> str:
+    """Return a number with its unit; the sign of a currency comes first.
+
+    >>> in_unit("3,120", "kg/ha"), in_unit("−5", "$"), in_unit("0.25", None)
+    ('3,120 kg/ha', '−$5', '0.25')
+    """
+    if unit is None:
+        return text
+    if unit in _CURRENCIES:
+        return f"{_MINUS}{unit}{text[1:]}" if text.startswith(_MINUS) else unit + text
+    return f"{text} {unit}"
 
 
 def percent(share: float) -> str:
@@ -115,6 +154,9 @@ _templates.filters |= {
     "query": urlencode,
     "short": short,
     "exact": exact,
+    "listed": listed,
+    "aligned": aligned,
+    "unit": in_unit,
     "percent": percent,
     "ago": ago,
     "stamp": _stamp,

@@ -1,7 +1,7 @@
 """The page of one study: what to do next, its arms, its charts, and forms to ask and to tell by hand."""
 
 import secrets
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -14,6 +14,9 @@ from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.routes import StudyRoute
 
+LAST: Final = "X-Bandits-Last"
+"""The header with the number of the last event that a part of a page shows."""
+
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
@@ -25,15 +28,26 @@ def study_page(
     trial: Annotated[int | None, Query(ge=0)] = None,
     asked: Annotated[int | None, Query(ge=0)] = None,
     done: Annotated[int | None, Query(ge=0)] = None,
+    imported: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
-    """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial."""
-    return show_study(request, studies.study(name), trial=trial, asked=asked, done=done)
+    """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial,
+    and ``imported`` the number of imported trials.
+    """
+    return show_study(request, studies.study(name), trial=trial, asked=asked, done=done, imported=imported)
 
 
 @routes.get("/study/live")
-def live_part(request: Request, studies: Reading, name: str) -> Response:
-    """Return the parts of the page that change."""
-    return page(request, "live.html", **overview(studies.study(name)))
+def live_part(
+    request: Request, studies: Reading, name: str, seen: Annotated[int | None, Query(ge=0)] = None
+) -> Response:
+    """Return the parts of the page that change, or nothing if there was no event since the one that it has ``seen``."""
+    study = studies.study(name)
+    last = study._read().last  # before the overview, which may have more
+    if seen == last:
+        return Response(status_code=204)
+    answer = page(request, "live.html", **overview(study))
+    answer.headers[LAST] = str(last)
+    return answer
 
 
 @routes.get("/study/log")
@@ -55,7 +69,10 @@ def show_study(request: Request, study: Study, status: int = 200, **said: Any) -
         "done": None if done is None or done >= len(log) else {"id": done, **log.iloc[done].to_dict()},
         "trial": "" if trial is None else trial,
         "reward": said.get("reward", ""),
+        "segment": said.get("segment") or next((waiting.segment for waiting in fresh), None),
+        "asked_unit": said.get("unit", ""),
         "error": said.get("error"),
+        "imported": said.get("imported"),
         "token": secrets.token_urlsafe(16),
         "most": MOST_TRIALS,
     }

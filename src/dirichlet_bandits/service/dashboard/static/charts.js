@@ -117,11 +117,11 @@ function make(box) {
     height: HEIGHT,
     cursor: { sync: { key: "study" }, drag: { x: true, y: false }, points: { show: box.dataset.chart !== "share" } },
     scales: { x: { time: dates() }, y: kind.range ? { range: kind.range } : {} },
-    series: [{ label: dates() ? "asked" : "trial", value: (_, __, ___, i) => (dates() ? moment : String)(at(places(), i)) }, ...kind.series],
+    series: [{ label: dates() ? "asked" : "trial", value: (_, __, ___, i) => (dates() ? moment : plain.format)(at(places(), i)) }, ...kind.series],
     bands: kind.bands,
     legend: { markers: { fill: (plot, k) => plot.series[k].stroke() } },
     axes: [
-      { ...line, space: dates() ? 90 : 55, values: dates() ? days : (_, splits) => splits.map((place) => (Number.isInteger(place) ? place : "")) },
+      { ...line, space: dates() ? 90 : 55, values: dates() ? days : (_, splits) => splits.map((place) => (Number.isInteger(place) ? plain.format(place) : "")) },
       { ...line, size: 64, values: kind.ticks },
     ],
     hooks: { drawAxes: kind.under ? [kind.under] : [], setScale: [(plot, scale) => { if (scale === "x") unzoom.disabled = !zoomed(plot); }] },

@@ -27,18 +27,3 @@ window.localTimes = () => {
   }
 };
 window.localTimes();
-
-// Offers the arms of a new study as its control.
-const arms = document.getElementById("arms");
-const control = document.getElementById("control");
-if (arms && control) {
-  const offer = () => {
-    const lines = arms.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    const names = lines.length === 1 ? lines[0].split(/[,;]/).map((part) => part.trim()).filter(Boolean) : lines;
-    const chosen = control.value || control.dataset.chosen;
-    control.replaceChildren(new Option("none", ""), ...names.map((name) => new Option(name, name)));
-    if (names.includes(chosen)) control.value = chosen;
-  };
-  arms.addEventListener("input", offer);
-  offer();
-}

@@ -1,0 +1,41 @@
+"""Summaries: pandas tables that print what fits on a line."""
+
+import textwrap
+from typing import Final
+
+import pandas as pd
+
+_IMPORTANT: Final = (
+    "told", "mean", "low", "high", "value", "value_low", "value_high", "probability_best", "lift_percent", "pending",
+    "late", "no_interval", "std", "lift", "lift_low", "lift_high", "abandoned", "voided", "active",
+)  # fmt: skip
+
+
+class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its own
+    """A table with more columns than fit on a line; printing shows the most important ones and names the others.
+
+    >>> print(Summary({"told": [1200], "mean": [0.10583], "std": [0.3]}, index=pd.Index(["green"], name="arm")))
+           told   mean  std
+    arm
+    green  1200 0.1058  0.3
+    """
+
+    def __repr__(self) -> str:
+        width = pd.get_option("display.width") or 80
+        shown: list[str] = []
+        table = ""
+        for column in sorted(self.columns, key=lambda name: (*_IMPORTANT, name).index(name)):
+            if column == "no_interval" and self[column].isna().all():
+                continue
+            text = _written(self[[name for name in self.columns if name in {*shown, column}]])
+            if max(map(len, text.splitlines())) <= width:
+                shown, table = [*shown, column], text
+        if not shown:
+            return super().__repr__()
+        hidden = [name for name in self.columns if name not in shown]
+        return table + ("\n" + textwrap.fill(f"not shown: {', '.join(hidden)}", width) if hidden else "")
+
+
+def _written(table: pd.DataFrame) -> str:
+    text = table.to_string(float_format="{:.4g}".format, max_rows=pd.get_option("display.max_rows"))
+    return "\n".join(line.rstrip() for line in text.splitlines())
