@@ -21,17 +21,20 @@ if [ -n "$$missing" ]; then \
 	else echo "not on this machine: $$missing; their tests will be skipped"; fi; fi
 endef
 
-.PHONY: demo test types tests slow bench docs wheel clean
+.PHONY: demo test programs types tests slow bench docs wheel clean
 
-.venv/ready-demo: pyproject.toml
+.venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/ready-demo: .venv/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-.venv/ready: .venv/ready-demo
+.venv/ready: .venv/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	touch $@
+	touch .venv/ready-demo $@
 
 .venv/ready-docs: .venv/ready-demo
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
@@ -40,8 +43,11 @@ endef
 demo: .venv/ready-demo
 	$(BIN)/dirichlet-bandits paper
 
-test: .venv/ready
+programs:
 	-@$(PROGRAMS)
+
+test:
+	$(MAKE) --jobs 2 --no-print-directory .venv/ready programs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -54,8 +60,7 @@ types:
 tests:
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-slow: .venv/ready
-	-@$(PROGRAMS)
+slow: .venv/ready programs
 	$(BIN)/python -m pytest -m slow
 
 bench: .venv/ready

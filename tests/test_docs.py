@@ -1,12 +1,15 @@
 """The code in README.md, CONTRIBUTING.md and on the pages of docs/ runs, and prints what the pages show."""
 
 import importlib.util
+import inspect
 import json
 import re
 from pathlib import Path
 
 import pytest
+from tools import policy_pictures
 from tools.pages import BLOCK, PAGES, figures, read, run, shown_outputs
+from tools.policy_pictures import FAMILIES
 from tools.world_pictures import CHANGES, NUMBERS, STAYS, detectors, with_tables
 
 from dirichlet_bandits.live import lateness
@@ -79,6 +82,22 @@ def test_the_page_of_policies_names_each_and_shows_every_picture():
     assert [name for name in POLICIES if f"`{name}" not in text] == []
     pictures = re.findall(r"\]\(figures/policies/(\w+\.png)\)", text)
     assert sorted(pictures) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
+
+
+NOT_SIMULATED = {25.9, 87.9, 5000.0, 20_000.0, 16.0, 28.0, 500.0, 1000.0}
+"""Numbers in captions of docs/policies.md that a paper reports or a problem defines: a date, the largest regret..."""
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_captions_of_policies_have_the_numbers_of_the_pictures(family):
+    name = family.__name__
+    found = json.loads(policy_pictures.NUMBERS.read_text(encoding="utf-8"))[name]
+    (caption,) = re.findall(rf"figures/policies/{name}\.png\)\n\n\*(.*?)\*\n", read("docs/policies.md"), re.DOTALL)
+    known = numbers("\n".join([*found, inspect.getsource(family)])) | NOT_SIMULATED
+    known |= {round(x / 1000.0) for x in known}  # tonnes
+    known |= {policy_pictures.HORIZON, policy_pictures.RUNS, policy_pictures.SEED}
+    quoted = numbers(re.sub(r"\(\w+, \d{4}|\(\d{4}\)|(?<=\d) (?=\d{3})", "", caption))
+    assert {x for x in quoted if x > 12 or x % 1} - known == set()
 
 
 def test_the_table_and_prose_on_detectors_have_the_numbers_of_the_picture():

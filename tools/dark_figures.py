@@ -12,7 +12,7 @@ from PIL import Image
 Colors = NDArray[np.float64]
 
 BACKGROUND, INK = (30, 33, 41), (226, 228, 233)  # of the dark pages of the theme, in sRGB
-LIFT = 0.75  # below 1: light colors, such as bands and yellow, keep their distance from the background
+LIFT = 0.62  # below 1: light colors, such as bands and yellow, keep their distance from the background
 TO_CONES = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/policies.md, one a family of policies, and print the numbers that the page quotes.
+"""Draw the pictures of docs/policies.md, one per family of policies, and print and store the numbers that it quotes.
 
     python -m tools.policy_pictures               # all families: some minutes, most of them compilation
     python -m tools.policy_pictures perturbed     # some of them
@@ -6,6 +6,9 @@
 Same seed, same pictures and numbers.
 """
 
+import contextlib
+import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +18,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import dirichlet_bandits as db
-from dirichlet_bandits.results.plot import style
+from dirichlet_bandits.results.plot import slots, style
 
 FOLDER = Path(__file__).parents[1] / "docs/figures/policies"
+NUMBERS = FOLDER.with_suffix(".json")
 SEED, HORIZON, RUNS = 2021, 5_000, 200
 TIMES = np.unique(np.geomspace(1, HORIZON, 150).astype(int))
 TWO_COINS = db.Bandit([db.Bernoulli(0.9), db.Bernoulli(0.8)])
@@ -60,10 +64,11 @@ def curves(name: str, result: db.Result, title: str, **options: Any) -> None:
 
 def tails(axes: Any, result: db.Result, title: str) -> None:
     """The share of runs that had at least a given regret in the end."""
-    for i, policy in enumerate(result.policies):
+    looks = slots(result.policies)
+    for policy in result.policies:
         final = np.sort(np.asarray(result.final_regret(policy)))
         share = 1.0 - np.arange(final.size) / final.size
-        axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(i))
+        axes.step(final, share, where="pre", label=policy, linewidth=1.8, **style(looks[policy]))
     axes.set(xscale="log", yscale="log")
     tidy(axes, f"regret after {HORIZON} pulls", "share of runs with at least this regret")
     axes.set_title(title, fontsize=10)
@@ -271,7 +276,12 @@ def main(names: list[str]) -> None:
         if name not in by_name:
             raise SystemExit(f"a family is one of {', '.join(by_name)} (got {name!r})")
         print(name, flush=True)
-        by_name[name]()
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            by_name[name]()
+        print(printed.getvalue(), end="", flush=True)
+        known = json.loads(NUMBERS.read_text(encoding="utf-8"))
+        known[name] = [" ".join(line.split()) for line in printed.getvalue().splitlines()]
+        NUMBERS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

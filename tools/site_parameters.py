@@ -155,6 +155,7 @@ MEANINGS = {
     "segments": "Names of groups in which the policy learns separately.",
     "history": "Past rewards by arm, with which the policy starts.",
     "weight": "How much each reward of the history counts, from 0 to 1.",
+    "borrow": "How much a reward counts in the other segments, from 0 to 1.",
     "load_if_exists": "Whether to load a study of this name instead of refusing it.",
     "token": "Your own name for this call; a call that is repeated with the same token is made once.",
     "confirm": "The name of the study again.",

@@ -357,3 +357,29 @@ def test_bounds_and_a_winner(run):
     assert found["drift"] == []
     assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
     study.storage.close()
+
+
+def test_estimates_and_differences_from_the_log(run):
+    run("create", "e", "--arm", "a", "--arm", "b", "--policy", "EqualSplit", "--lower", 0, "--upper", 1, "--seed", 1)
+    study = db.load_study("e", "sqlite:///s.db")
+    trials = study.ask(400)
+    study.tell_many(trials[:399], [float(trial.arm == "b") for trial in trials[:399]])
+    found = study.estimate_difference("b", "a")
+    said = run("difference", "e", "b", "a").splitlines()
+    assert said[0] == f"b - a: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}"
+    assert said[2] == f"  {found.rounds} decisions in which both arms were possible; 1 rewards missing"
+    assert json.loads(run("difference", "e", "b", "a", "--confidence", 0.9, "--json")) == vars(
+        study.estimate_difference("b", "a", confidence=0.9)
+    )
+    assert "no arm 'c'" in run("difference", "e", "b", "c", code=2)
+    half = study.estimate({"a": 0.5, "b": 0.5})
+    said = run("estimate", "e", "--arm", "a=0.5", "--arm", "b=0.5").splitlines()
+    assert said[0] == f"mean reward: {half.self_normalised:.4g}, from {half.low:.4g} to {half.high:.4g}"
+    assert json.loads(run("estimate", "e", "--arm", "b", "--json")) == vars(study.estimate("b"))
+    risk = study.estimate("b", objective=db.CVaR(0.1))
+    assert run("estimate", "e", "--arm", "b", "--cvar", 0.1).startswith(f"CVaR: {risk.value:.4g}, from {risk.low:.4g}")
+    assert run("estimate", "e", "--policy", "UCB1(sigma=0.5)").startswith("mean reward: ")
+    assert "'--arm' must be given, or else policy" in run("estimate", "e", code=2)
+    run("create", "free", "--arm", "a", "--arm", "b", "--seed", 1)
+    assert "no interval: the study has no bounds of its rewards" in run("estimate", "free", "--arm", "a")
+    study.storage.close()

@@ -46,7 +46,7 @@ def test_a_weight_of_zero_is_the_same_as_not_having_them(policy):
 
 @pytest.mark.parametrize(
     "policy",
-    [db.RDS(), db.RDS(rho="log"), db.BDS(upper=1.0), db.BDS(rho=2.0, gamma=0.1)],
+    [db.RDS(), db.RDS(rho="log"), db.BDS(upper=1.0), db.BDS(rho=2.0, gamma=0.1), db.QDS(), db.QDS(alpha=0.4)],
     ids=repr,
 )
 def test_weighted_duels_are_those_of_the_policy_where_the_weight_is_one(policy):
@@ -58,7 +58,7 @@ def test_weighted_duels_are_those_of_the_policy_where_the_weight_is_one(policy):
         np.testing.assert_allclose(weighted.propensities(), db.propensities(policy, past), rtol=1e-9)
 
 
-@pytest.mark.parametrize("policy", [db.RDS(), db.BDS(upper=1.0)], ids=repr)
+@pytest.mark.parametrize("policy", [db.RDS(), db.BDS(upper=1.0), db.QDS(alpha=0.3)], ids=repr)
 def test_weighted_duels_decide_as_often_as_they_say(policy):
     past = [np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.6, 0.7, 0.3, 0.8]), np.array([0.1, 0.75])]
     weighted = WeightedDuels(policy, past, 0.3)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live import reading
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.mending import mend
 from dirichlet_bandits.live.pairs import costs, lead, sample, statistic
-from dirichlet_bandits.live.winner import error_shares
+from dirichlet_bandits.live.winner import error_shares, winner
 from dirichlet_bandits.storage import MemoryStorage
 from tests import naive
 
@@ -248,3 +249,18 @@ def test_a_study_with_a_winner_can_be_mended_and_a_bad_record_is_refused() -> No
         broken = Journal()
         with pytest.raises(db.FormatError):
             broken.apply([*events[:-1], events[-1]._replace(**change)])
+
+
+def test_a_winner_is_computed_once_per_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = []
+    monkeypatch.setattr(reading, "winner", lambda *given: computed.append(given[-1]) or winner(*given))
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    first = study.winner()
+    assert study.winner() is first
+    assert study.winner(0.1) is not first
+    assert len(computed) == 2
+    with pytest.raises(db.ArgumentError, match="'delta' must be"):
+        study.winner([0.1])  # type: ignore[arg-type]
+    study.tell(study.ask(), 1.0)
+    assert study.winner().trials == 1
+    assert [question.delta for question in computed] == [0.05, 0.1, 0.05]

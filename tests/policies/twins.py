@@ -285,12 +285,13 @@ PAIRS |= {
     ),
 }
 
-# What these add to one family with each policy, and to each family with KLUCB and TS, is no code of their own.
+# What these add to one family with each policy, to each family with KLUCB and TS, and to the wrappers with other
+# policies is no code of their own.
 CROSSED = {
     f"{name} {family}"
     for name in ("IMED", "MED", "DMED", "UnimodalIMED", "KLUCBPlusPlus")
     for family in ("exponential", "poisson", "gaussian")
-} & set(PAIRS)
+} & set(PAIRS) | {"SlidingWindow TS", "Floored RDS", "Restarting TS"}
 
 
 def default(cases):

@@ -118,7 +118,7 @@ def test_late_answers_are_the_same_there(studies, late):
 
 
 def test_segments_and_units_are_the_same_there(studies, web):
-    settings = {"arms": ARMS, "policy": db.RDS(), "seed": 5, "segments": ["clay", "sand"], "reward_unit": "kg/ha"}
+    settings = {"arms": ARMS, "seed": 5, "segments": ["clay", "sand"], "borrow": 0.25, "reward_unit": "kg/ha"}
     here, there = db.create_study("soils", **settings), studies.create_study("soils", **settings)
     for step in range(12):
         segment = settings["segments"][step % 2]
@@ -133,7 +133,8 @@ def test_segments_and_units_are_the_same_there(studies, web):
     times = ["asked_at", "ended_at"]
     pd.testing.assert_frame_equal(*(study.trials_dataframe().drop(columns=times) for study in (here, there)))
     assert there.replay() == here.replay()
-    assert studies.load_study("soils").segments == ("clay", "sand")
+    loaded = studies.load_study("soils")
+    assert (loaded.segments, loaded.borrow) == (("clay", "sand"), 0.25)
     assert there.reward_unit == here.reward_unit == "kg/ha"
     for study in (here, there):
         with pytest.raises(db.ArgumentError, match="'segment' must be one of"):

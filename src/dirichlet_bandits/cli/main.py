@@ -20,6 +20,7 @@ from dirichlet_bandits.cli import (
     simulate,
     study,
     study_audit,
+    study_estimates,
 )
 from dirichlet_bandits.cli import verbose as verbosity
 from dirichlet_bandits.cli.failures import name_options
@@ -46,6 +47,8 @@ for command in (
     compile.compile,
 ):
     app.command()(command)
+study.app.command()(study_estimates.difference)
+study.app.command()(study_estimates.estimate)
 study.app.command()(study_audit.history)
 study.app.command()(study_audit.acts)
 app.add_typer(crops.app, name="crops")

@@ -61,6 +61,9 @@ def create_command(
         Path | None, typer.Option(help="Past rewards: a file with columns arm and reward.", exists=True, dir_okay=False)
     ] = None,
     weight: Annotated[float | None, typer.Option(help="Weight of each past reward, from 0 to 1.")] = None,
+    borrow: Annotated[
+        float | None, typer.Option(help="Weight of rewards in other segments, from 0 to 1 (experimental).")
+    ] = None,
 ) -> None:
     """Create a study.
 
@@ -88,6 +91,7 @@ def create_command(
         segments=segment or None,
         history=None if history is None else read_table(history).groupby("arm")["reward"].apply(list).to_dict(),
         weight=weight,
+        borrow=borrow,
     )
     typer.echo(f"created {name!r}: {study.policy!r}, {len(arm)} arms, seed {study.seed}")
 

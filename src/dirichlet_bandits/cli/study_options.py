@@ -93,6 +93,23 @@ def read_floor(given: list[str] | None) -> float | dict[str, float] | None:
         raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
 
 
+def read_shares(given: list[str]) -> dict[str, float]:
+    """Parse arms, each with its share, which is 1 if it is left out.
+
+    >>> read_shares(["red"]), read_shares(["red=0.5", "blue=0.5"])
+    ({'red': 1.0}, {'red': 0.5, 'blue': 0.5})
+    """
+    shares = {}
+    for text in given:
+        arm, _, share = text.rpartition("=")
+        weight = number_or_text(share)
+        if arm and isinstance(weight, float):
+            shares[arm] = weight
+        else:
+            shares[text] = 1.0
+    return shares
+
+
 def read_attributes(given: list[str] | None) -> dict[str, str | int | float | bool | None] | None:
     """Parse values by name from NAME=VALUE."""
     found: dict[str, str | int | float | bool | None] = {}

@@ -18,6 +18,7 @@ from dirichlet_bandits.compiler.cache import NotCached, only_cached
 from dirichlet_bandits.compiler.calls import Shared, address_of, by_address, shared
 from dirichlet_bandits.compiler.decorators import (
     INNER_OPTIONS,
+    direct,
     entry_point,
     jit,
     jit_inline,
@@ -28,6 +29,6 @@ from dirichlet_bandits.compiler.internals import supported
 
 # fmt: off
 __all__ = [
-    "INNER_OPTIONS", "NotCached", "Shared", "address_of", "by_address", "compiling", "entry_point", "jit", "jit_inline",
-    "jit_sum", "named_entry_point", "only_cached", "shared", "stop_spinner", "supported",
+    "INNER_OPTIONS", "NotCached", "Shared", "address_of", "by_address", "compiling", "direct", "entry_point", "jit",
+    "jit_inline", "jit_sum", "named_entry_point", "only_cached", "shared", "stop_spinner", "supported",
 ]

@@ -76,6 +76,17 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
     return cast(Callable[P, R], compiled)
 
 
+def direct(compiled: Any, *args: Any) -> Callable[..., Any]:
+    """Return the code of an entry point for arguments of exactly these types, which it does not check any more.
+
+    Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls.
+    """
+    kinds = tuple(compiled.typeof_pyval(arg) for arg in args)
+    compiled.compile(kinds)
+    code: Callable[..., Any] = compiled.overloads[kinds].entry_point
+    return code
+
+
 def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any) -> Any:
     """Make a separate entry point for arguments of these classes, with its own files in the cache.
 

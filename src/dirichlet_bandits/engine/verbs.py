@@ -21,6 +21,7 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 :func:`shortcut`; without it, or with a bandit that does not guarantee them, the plain loop runs.
 """
 
+import dis
 import functools
 import hashlib
 import threading
@@ -181,6 +182,17 @@ def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
 def has_own(stub: Callable[..., Any], policy_type: type) -> bool:
     """Whether a parameter type has its own version of a verb."""
     return policy_type in _VERSIONS[stub.__name__]
+
+
+def draws(stub: Callable[..., Any], params: Any) -> bool:
+    """Whether a policy's version of a verb uses its last argument, the generator.
+
+    If its code does not mention the generator, None serves as well, and costs nothing to pass to compiled code.
+    """
+    version = _VERSIONS[stub.__name__].get(type(params)) or _DEFAULTS[stub.__name__]
+    code = version.py_func.__code__
+    generator = code.co_varnames[code.co_argcount - 1]
+    return any(step.argval == generator for step in dis.get_instructions(code))
 
 
 def stamp(params: Any) -> str:

@@ -10,19 +10,20 @@ from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.events import ASK, DONE, Event
 
 
-def next_ask(state: StudyState, trial: int, segment: str | None, unit: str | None) -> Event:
+def next_ask(state: StudyState, segment: str | None, unit: str | None, token: str | None) -> Event:
     """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round."""
+    trial = len(state.journal.arm_of)
     journal = state.journal
     first = None if unit is None else journal.first_of.get(unit)
     if first is not None and journal.active[journal.arm_of[first]]:
         note = written_ask(Asked([], None, unit, first))
         arm, chance = journal.arm_of[first], journal.propensity_of[first]
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note)
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
     part = journal.of(segment)
     if part.rest:
         arm, chance = part.rest[0]
         note = written_ask(Asked([], segment, unit))
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note)
+        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
     arms, chances = state.decider.of(segment).decide(part, trial)
     return new_event(
         journal,
@@ -32,6 +33,7 @@ def next_ask(state: StudyState, trial: int, segment: str | None, unit: str | Non
         value=float(chances[arms[0]]),
         data=chances.astype("<f8").tobytes(),
         note=written_ask(Asked([(arm, float(chances[arm])) for arm in arms[1:]], segment, unit)),
+        token=token,
         decider=VERSION,
     )
 

@@ -5,11 +5,14 @@ reward, the number of its event (some policies toss a coin for each reward). So 
 decisions in any process, at any time.
 """
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import direct
 from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import has_own, specialised
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
@@ -59,18 +62,23 @@ class Decider:
         direction: Direction = _AS_THEY_ARE,
         with_floors: bool = True,
         warm: Warm | None = None,
+        borrow: float = 0.0,
     ) -> None:
         self.policy = policy
         self.direction = direction
         self._params: Any = policy.params
         self._with_floors = with_floors
         self._warm = None if warm is None or warm.weight == 0.0 else warm
+        self._borrow = borrow  # the weight of rewards from other segments
         self._forgets = has_own(verbs.note, type(self._params))
         self._counts_pending = has_own(verbs.prepare, type(self._params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
+        self._coins = (self._root, self._stream) if verbs.draws(verbs.update, self._params) else ()
         self._seed = seed
         self._parts: dict[str, Decider] = {}
+        self._tell: Callable[..., Any] | None = None  # compiled code for the types of this policy's states
+        self._choose: Callable[..., Ints] | None = None  # likewise
         self._forget()
 
     def of(self, segment: str | None) -> "Decider":
@@ -78,7 +86,8 @@ class Decider:
         if segment is None:
             return self
         if segment not in self._parts:
-            self._parts[segment] = Decider(self.policy, self._seed, self.direction, self._with_floors, self._warm)
+            more = self._with_floors, self._warm, self._borrow
+            self._parts[segment] = Decider(self.policy, self._seed, self.direction, *more)
         return self._parts[segment]
 
     def _forget(self) -> None:
@@ -88,7 +97,7 @@ class Decider:
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
-        self._revision = -1
+        self._revision: tuple[int, ...] = ()
         self._chances: Floats | None = None
         self._incremental = IncrementalPropensities(self.policy, 0)
 
@@ -109,14 +118,22 @@ class Decider:
             forced = int(forced_arm.py_func(floors, self._stream.rng.random()))  # type: ignore[attr-defined]
             if forced >= 0:
                 return Round([forced], every)
-        possible = np.flatnonzero(chances)
-        if possible.size == 1:  # only one outcome is possible, and `select` may take long to return it
-            arms = possible.tolist()
-        else:
-            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
-            rng = self._stream.rng
-            arms = self.policy.select(self._state, rng) if self._weighted is None else self._weighted.select(rng)
+        possible = [arm for arm, chance in enumerate(chances.tolist()) if chance]
+        # If only one outcome is possible, `select` may take long to return it.
+        arms = possible if len(possible) == 1 else self._select(trial)
         return Round([self._arms[arm] for arm in arms], every)
+
+    def _select(self, trial: int) -> list[int]:
+        """Return the arms that the policy selects for the round that begins with this trial."""
+        if self._weighted is not None:
+            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            arms: list[int] = self._weighted.select(self._stream.rng)
+            return arms
+        given = self._params, self._state, trial, self._root, self._stream
+        if self._choose is None:
+            self._choose = direct(specialised(select_study, self._params), *given)
+        chosen: list[int] = self._choose(*given).tolist()
+        return chosen
 
     def propensities(self, journal: Journal) -> Floats:
         """Return for every arm the probability that it is in the next round."""
@@ -145,13 +162,13 @@ class Decider:
 
     def _follow(self, journal: Journal) -> None:
         """Bring the state up to the journal, from the first reward on if known arms or past rewards have changed."""
-        known = journal.known_arms(self._past(journal))
-        if known != self._arms or self._revision != journal.revision or self._told > len(journal.told.arms):
+        known, revision = journal.known_arms(self._past(journal)), self._revision_of(journal)
+        if known != self._arms or self._revision != revision or self._told > len(journal.told.arms):
             self._forget()
-            self._arms, self._state, self._revision = known, self.policy.init(len(known)), journal.revision
+            self._arms, self._state, self._revision = known, self.policy.init(len(known)), revision
             self._incremental = IncrementalPropensities(self.policy, len(known))
-            if self._warm is not None:
-                self._remember(self._warm, journal)
+            if self._warm is not None or self._borrow:
+                self._remember(journal)
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
@@ -179,34 +196,56 @@ class Decider:
             self._waiting, self._chances = outstanding, None
 
     def _past(self, journal: Journal) -> list[int]:
-        """Return the number of past rewards of each arm."""
+        """Return the number of past rewards of each arm, or of those borrowed from other segments."""
+        if self._borrow:
+            return [sum(part.n_told[arm] for part in journal.siblings()) for arm in range(len(journal.names))]
         return [] if self._warm is None else [len(self._warm.history.get(name, ())) for name in journal.names]
 
-    def _remember(self, warm: Warm, journal: Journal) -> None:
+    def _revision_of(self, journal: Journal) -> tuple[int, ...]:
+        """Return numbers that change when rewards do that the state holds, other than by one more of its own."""
+        others = journal.siblings() if self._borrow else ()
+        return (journal.revision, *(number for part in others for number in (part.revision, len(part.told.arms))))
+
+    def _remembered(self, journal: Journal, arm: int) -> list[float]:
+        """Return the past rewards of an arm, or those of other segments."""
+        if self._warm is not None:
+            return list(self._warm.history.get(journal.names[arm], ()))
+        every = (part.told for part in journal.siblings())
+        return [x for told in every for one, x in zip(told.arms, told.rewards, strict=True) if one == arm]
+
+    def _remember(self, journal: Journal) -> None:
         """Start the state with the past rewards."""
-        past = [self.direction.turn(np.array(warm.history.get(journal.names[arm], ()))) for arm in self._arms]
-        if warm.weight == 1.0:
+        past = [self.direction.turn(np.array(self._remembered(journal, arm), np.float64)) for arm in self._arms]
+        weight = self._borrow if self._warm is None else self._warm.weight
+        if self._warm is not None and weight == 1.0:
             arms = np.repeat(np.arange(len(past)), [x.size for x in past])
             numbers = [(arm << 32) + k for arm, x in zip(self._arms, past, strict=True) for k in range(x.size)]
-            self._update(arms, np.concatenate(past), _BEFORE + np.array(numbers), *np.zeros((2, arms.size), np.int64))
+            earlier = _BEFORE + np.array(numbers, np.int64)
+            self._update(arms, np.concatenate(past), earlier, *np.zeros((2, arms.size), np.int64))
         elif type(self.policy).__name__ in BY_DUELS:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
-            self._weighted = WeightedDuels(self.policy, past, warm.weight)
+            self._weighted = WeightedDuels(self.policy, past, weight)
         elif type(self.policy).__name__ == "NPTS":
             from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
 
-            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, warm.weight)
+            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, weight)
         else:
-            self._state = weighted_tally(past, warm.weight)
+            self._state = weighted_tally(past, weight)
 
     def _update(self, arms: Ints, rewards: Floats, numbers: Ints, trials: Ints, asked: Ints) -> None:
         """Update the policy's state with rewards, as the policy sees them."""
         if self._weighted is not None:
             self._weighted.learn(arms.tolist(), rewards.tolist())
             return
-        tell, reports = specialised(_update_study, self._params), _Reports(arms, rewards, numbers, trials, asked)
-        self._state = tell(self._params, self._state, reports, self._root, self._stream)
+        given = (self._params, self._state, _Reports(arms, rewards, numbers, trials, asked), *self._coins)
+        if self._tell is None:
+            tell: Any = specialised(_update_study if self._coins else _update_without_draws, self._params)
+            self._state = tell(*given)
+            same = tell.typeof_pyval(given[1]) == tell.typeof_pyval(self._state)
+            self._tell = direct(tell, *given) if same else tell
+        else:
+            self._state = self._tell(*given)
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
@@ -229,7 +268,9 @@ class Decider:
 
 
 def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
-    """Spread the probabilities of some arms to all arms; the others get 0."""
+    """Spread the probabilities of some arms, in their order, to all arms; the others get 0."""
+    if len(arms) == len(journal.names):
+        return chances
     every = np.zeros(len(journal.names))
     every[arms] = chances
     return every
@@ -253,6 +294,24 @@ def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, strea
         verbs.note(policy, state, trials[i], asked[i])
         state = verbs.update(policy, state, arms[i], rewards[i], stream.rng)
     return state
+
+
+def _update_without_draws(policy: Any, state: Any, reports: _Reports) -> Any:
+    """Return the state after many rewards, for a policy that draws nothing for them; an entry point."""
+    arms, rewards, _, trials, asked = reports
+    for i in range(arms.size):
+        verbs.note(policy, state, trials[i], asked[i])
+        state = verbs.update(policy, state, arms[i], rewards[i], None)
+    return state
+
+
+def select_study(policy: Any, state: Any, trial: int, root: Words, stream: Stream) -> Ints:
+    """Return the arms of the round that begins with this trial, with the random numbers of that trial; an entry point.
+
+    All arms of the state have been pulled, unless the policy forgets.
+    """
+    start_numbered(stream.rng, stream.words, root, _DECISION, trial)
+    return next_round(policy, state, stream.rng)
 
 
 def _note_study(policy: Any, state: Any, asked: int) -> None:

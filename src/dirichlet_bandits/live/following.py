@@ -62,6 +62,7 @@ class Following(Named):
         bounds: Bounds | None = None,
         segments: Sequence[str] = (),
         warm: Warm | None = None,
+        borrow: float = 0.0,
         identity: str = "",
     ) -> None:
         super().__init__(name, identity)
@@ -76,6 +77,7 @@ class Following(Named):
         self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}
         self.weight = None if warm is None else warm.weight
         self._warm = warm
+        self.borrow = borrow
         self._direction = direction_for(policy, direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
@@ -142,7 +144,8 @@ class Following(Named):
         return state
 
     def _nothing(self) -> StudyState:
-        return StudyState(Journal(), Decider(self.policy, self.seed, self._direction, warm=self._warm))
+        decider = Decider(self.policy, self.seed, self._direction, warm=self._warm, borrow=self.borrow)
+        return StudyState(Journal(), decider)
 
     def _check_settings(self, stored: Settings | None) -> None:
         """Check that the stored study of this name is still this one."""

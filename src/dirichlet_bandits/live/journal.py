@@ -5,7 +5,7 @@ Everything here follows from the events alone; the policy enters only in ``decid
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
@@ -90,6 +90,7 @@ class Journal:
         self.annotation_of: dict[int, dict[str, Any]] = {}
         self.winners: list[Established] = []
         self.parts = Parts(self)
+        self.siblings: Callable[[], Sequence[Journal]] = tuple  # journals of the other segments, if this is of one
         self.segment_of: dict[int, str] = {}
         self.unit_of: dict[int, str] = {}
         self.first_of: dict[str, int] = {}  # the trial that assigned the arm of each unit

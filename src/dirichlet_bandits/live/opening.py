@@ -12,7 +12,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
 from dirichlet_bandits.live.study import Study
-from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.warm import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
@@ -38,6 +38,7 @@ def create_study(
     segments: Sequence[str] | None = None,
     history: Mapping[str, Sequence[float]] | None = None,
     weight: float | None = None,
+    borrow: float | None = None,
     load_if_exists: bool = False,
     token: str | None = None,
 ) -> Study:
@@ -68,6 +69,9 @@ def create_study(
 
     ``history`` holds past rewards by arm, with which the policy starts, and ``weight`` is how much each of them counts,
     from 0 (not at all) to 1 (as if it had been observed). They never enter summaries and estimates.
+
+    ``borrow`` is how much a reward counts for decisions in the other segments, from 0 (not at all) to 1 (as if it had
+    been observed there). This is experimental: nothing is proved about it (``docs/live.md``).
 
     ``token`` is your own name for this call. If the response was lost, call again with the same token: you get the
     study that the first call created.
@@ -105,6 +109,9 @@ def create_study(
         settings["floor"] = kept
         first.append(Event(len(first), FLOOR, note=written_floor(kept), **now))
     warm = checked_warm(history, weight, settings["arms"], policy)
+    shared = checked_borrow(borrow, segments, history, policy)
+    if shared:
+        settings["borrow"] = shared
     if warm is not None:
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
@@ -122,7 +129,7 @@ def create_study(
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
     fields = ("arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history")
-    for field in (*fields, "weight", *([] if seed is None else ["seed"])):
+    for field in (*fields, "weight", "borrow", *([] if seed is None else ["seed"])):
         there, here = stored.get(field), settings.get(field)
         if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
             raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
@@ -204,6 +211,7 @@ def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]
         bounds=declared_bounds(settings.get("bounds"), policy),
         segments=settings.get("segments", ()),
         warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
+        borrow=checked_borrow(settings.get("borrow"), settings.get("segments"), settings.get("history"), policy),
         identity=settings.get("identity", ""),  # older studies have none
     )
 

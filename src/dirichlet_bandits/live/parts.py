@@ -32,6 +32,7 @@ class Parts:
         for arm, name in enumerate(whole.names):
             part.apply([Event(0, ARM, arm=arm, note=name)])
         part.active, part.floor, part.lateness = list(whole.active), whole.floor, whole.lateness
+        part.siblings = lambda: [other for other in self.journals.values() if other is not part]
         return part
 
     def ask(self, event: Event, asked: Asked) -> int:

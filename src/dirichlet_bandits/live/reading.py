@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
@@ -17,12 +17,13 @@ from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.unbiased import DifferenceEstimate, estimate_difference, estimate_mean
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, winner
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
 from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_MOST_ANSWERS: Final = 100
 LEVEL: Final = 0.95
 """Of the intervals in a summary, unless another one is given."""
 
@@ -43,6 +44,8 @@ class Trial(NamedTuple):
 
 class ReadableStudy(Following, Estimating):
     """The half of a :class:`Study` that reads: arms, trials, summaries, estimates, replay."""
+
+    _answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, and winners by question
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
@@ -175,8 +178,18 @@ class ReadableStudy(Following, Estimating):
             return self._winner(self._read(), Question(delta, margin, segment))
 
     def _winner(self, journal: Journal, question: Question) -> Winner:
+        """Return the winner as of the journal's last event, for which each question is answered once.
+
+        A dashboard asks every few seconds, and an answer takes one pass over all rewards.
+        """
         checked_segment(question.segment, self.segments)
-        return winner(journal, self.policy, self._limits, self.direction, question)
+        check_question(self.policy, question)
+        if self._answered is None or self._answered[0] != journal.tail or len(self._answered[1]) >= _MOST_ANSWERS:
+            self._answered = journal.tail, {}
+        answers = self._answered[1]
+        if question not in answers:
+            answers[question] = winner(journal, self.policy, self._limits, self.direction, question)
+        return answers[question]
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times, and whether its reward was late.

@@ -175,9 +175,7 @@ class Study(StudyOfArms):
             else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(
-                    lambda: [draft(next_ask(state, trial, segment, unit)._replace(token=token)) for trial in ids]
-                )
+                self._derive(lambda: [draft(next_ask(state, segment, unit, token)) for _ in ids])
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 

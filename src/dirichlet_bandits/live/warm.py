@@ -6,12 +6,14 @@ With the weight w, the rewards H of the past and those X that were observed sinc
 
 the posterior of a Dirichlet process whose prior is the past, with a mass of w times the number of its rewards. A policy
 that uses only counts and means sees the count N = w |H| + |X| and the mean (w sum H + sum X) / N. A weight of 1 is
-the same as having observed the past, and 0 the same as having none. BDS and RDS use N in place of n, and
+the same as having observed the past, and 0 the same as having none. BDS, RDS and QDS use N in place of n, and
 means in which each reward counts its weight; the bound or bonus keeps its parameter 1. The probability of winning a
 duel is the crossing probability with these parameters, so propensities stay exact. Nothing is published about weights
-between 0 and 1 for BDS and RDS: there, this is experimental. NPTS draws its indices with the same parameters.
+between 0 and 1 for BDS, RDS and QDS: there, this is experimental. NPTS draws its indices with the same parameters.
 
 Past rewards affect which arm comes next, and nothing else: summaries, intervals and estimates ignore them.
+
+Borrowing uses the same weights: in each segment of a study, the past is what the other segments have observed so far.
 
 Reference: Vashishtha and Maillard (2025), arXiv:2503.04518.
 """
@@ -34,7 +36,7 @@ from dirichlet_bandits.validation import finite_number, reward_array
 COUNTED: Final = ("UCB1", "KLUCB", "ThompsonSampling")
 """Policies that use only counts and means, and take counts that are not whole."""
 
-BY_DUELS: Final = ("BDS", "RDS")
+BY_DUELS: Final = ("BDS", "RDS", "QDS")
 """Policies that take rewards with Dirichlet weights (``policies/dirichlet/weighted.py``)."""
 
 MOST: Final = 100_000
@@ -60,8 +62,28 @@ def checked_warm(history: object, weight: object, arms: Sequence[str], policy: P
     if sum(map(len, found.values())) > MOST:
         raise ArgumentError("history", f"at most {MOST} rewards", f"{sum(map(len, found.values()))} rewards")
     warm = Warm(found, float(finite_number("weight", weight)))
-    _check_policy(policy, warm.weight)
+    if warm.weight > 0.0:
+        _check_state(policy, "history")
+    if 0.0 < warm.weight < 1.0:
+        _check_weights(policy, "weight", "0 or 1", weight)
     return warm
+
+
+def checked_borrow(borrow: object, segments: object, history: object, policy: Policy) -> float:
+    """Return the weight with which segments see the rewards of the others; 0 if none was given."""
+    if borrow is None:
+        return 0.0
+    if not 0.0 <= finite_number("borrow", borrow) <= 1.0:
+        raise ArgumentError("borrow", "a number from 0 to 1", borrow)
+    weight = finite_number("borrow", borrow)
+    if not segments:
+        raise ArgumentError("borrow", "given together with segments", borrow)
+    if weight > 0.0:
+        if history is not None:
+            raise ArgumentError("borrow", "0 in a study with a history", borrow)
+        _check_state(policy, "borrow")
+        _check_weights(policy, "borrow", "0", borrow)
+    return weight
 
 
 def _rewards(arm: str, given: Any, policy: Policy) -> tuple[float, ...]:
@@ -71,18 +93,20 @@ def _rewards(arm: str, given: Any, policy: Policy) -> tuple[float, ...]:
     return rewards
 
 
-def _check_policy(policy: Policy, weight: float) -> None:
-    """Refuse a policy that cannot take past rewards with this weight."""
-    if weight == 0.0:
-        return
+def _check_state(policy: Policy, field: str) -> None:
+    """Refuse a policy that cannot take rewards of the past."""
     if has_own(verbs.note, type(policy.params)) or has_own(verbs.prepare, type(policy.params)):
         reason = "whose state depends on when trials were asked for"
-        raise ArgumentError("history", f"None with {policy!r}, {reason}", "past rewards")
+        raise ArgumentError(field, f"None with {policy!r}, {reason}", "past rewards")
+
+
+def _check_weights(policy: Policy, field: str, others: str, weight: object) -> None:
+    """Refuse a policy that cannot take rewards with weights between 0 and 1."""
     name = type(policy).__name__
     known = name in (*COUNTED, "NPTS") or (name in BY_DUELS and getattr(policy, "level", None) is None)
-    if weight < 1.0 and not (known and type(policy) is policy_class(name)):
-        others = f"{', '.join(COUNTED)}, NPTS, BDS and RDS without a level"
-        raise ArgumentError("weight", f"0 or 1 with {policy!r} (other weights: {others})", weight)
+    if not (known and type(policy) is policy_class(name)):
+        able = f"{', '.join(COUNTED)}, NPTS, {', '.join(BY_DUELS)} without a level"
+        raise ArgumentError(field, f"{others} with {policy!r} (other weights: {able})", weight)
 
 
 def weighted_tally(past: Sequence[Floats], weight: float) -> Tally:

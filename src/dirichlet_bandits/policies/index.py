@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import specialised, verb
@@ -92,10 +92,36 @@ def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
-    indices = specialised(all_indices, policy.params)
-    values = indices(policy.params, state, np.random.default_rng(0))
-    largest = values == values.max()
-    return np.asarray(largest / largest.sum())
+    params = policy.params
+    return _shares(specialised(all_indices, params)(params, state, unused_generator(params)))
+
+
+def unused_generator(params: Any) -> np.random.Generator | None:
+    """Return the last argument of an index that is not random; None if its code does not mention it."""
+    return np.random.default_rng(0) if verbs.draws(verbs.index, params) else None
+
+
+def _shares(values: Floats) -> Floats:
+    """Return equal shares for the arms with the largest of these indices, and 0 for the others."""
+    listed = values.tolist()  # of a few numbers, lists are faster than arrays
+    largest = max(listed)
+    share = 1.0 / listed.count(largest)
+    return np.array([0.0 if value < largest else share if value == largest else np.nan for value in listed])
+
+
+class DirectIndices:
+    """The same as :func:`index_propensities`, for one policy and growing states of one type."""
+
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        self._params = policy.params
+        self._rng = unused_generator(self._params)
+        self._indices: Callable[..., Floats] | None = None
+
+    def propensities(self, state: Any) -> Floats:
+        """Return the propensities from the indices of all arms."""
+        if self._indices is None:
+            self._indices = direct(specialised(all_indices, self._params), self._params, state, self._rng)
+        return _shares(self._indices(self._params, state, self._rng))
 
 
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:

@@ -4,12 +4,13 @@ A round-based policy lets challengers duel with a leader, the arm with the most 
 random). Every winner is pulled, in random order; if there is none, the leader is pulled.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialised, verb
@@ -88,15 +89,16 @@ def round_propensities(policy: Policy, state: Any) -> Floats:
 
 def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
     """Return propensities from the probabilities of beating a leader, averaged over arms tied for the lead."""
-    pulls, means = np.asarray(state.pulls), np.asarray(state.means)
-    most = pulls == pulls.max()
-    leaders = np.flatnonzero(most & (means == means[most].max()))
-    result = np.zeros(pulls.size)
-    for leader in leaders.tolist():
-        chances = wins(leader)
-        result += chances / leaders.size
-        result[leader] += np.prod(1.0 - chances) / leaders.size
-    return result
+    pulls, means = state.pulls.tolist(), state.means.tolist()  # of a few numbers, lists are faster than arrays
+    most = max(pulls)
+    best = max(mean for n, mean in zip(pulls, means, strict=True) if n == most)
+    leaders = [arm for arm, n in enumerate(pulls) if n == most and means[arm] == best]
+    result = [0.0] * len(pulls)
+    for leader in leaders:
+        chances = wins(leader).tolist()
+        result = [share + chance / len(leaders) for share, chance in zip(result, chances, strict=True)]
+        result[leader] += math.prod(1.0 - chance for chance in chances) / len(leaders)
+    return np.array(result)
 
 
 class IncrementalDuels:
@@ -104,9 +106,12 @@ class IncrementalDuels:
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
-        self._wins: Callable[..., Floats] = specialised(win_probabilities, policy.params)
+        self._wins: Callable[..., Floats] | None = None
         self._memory = memory(n_arms)
 
     def propensities(self, state: Any) -> Floats:
         """Return the propensities from each challenger's probability of winning."""
-        return average_over_leaders(state, lambda leader: self._wins(self._params, state, leader, self._memory))
+        if self._wins is None:
+            self._wins = direct(specialised(win_probabilities, self._params), self._params, state, 0, self._memory)
+        wins, params, memory = self._wins, self._params, self._memory
+        return average_over_leaders(state, lambda leader: wins(params, state, leader, memory))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.results.intervals import student
-from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, style
+from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, slots, style
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -318,23 +318,26 @@ def sweep(axes: "Axes", view: View) -> Entries:
         expected = "another kind: 'sweep' is for policies of one class that differ in one number"
         raise ArgumentError("kind", expected, "sweep")
     handles: list[Any] = []
-    parameters, swept = [], set()
+    parameters = []
+    swept = {member.policy for members in found.values() for member in members}
+    others = [name for name in view.policies if name not in swept]
+    looks = slots([*(kind for kind, _ in found), *others])
     for i, ((kind, parameter), members) in enumerate(found.items()):
+        look = style(looks[kind])
         values = np.array([member.value for member in members])
         finals = np.stack([view.result.final_regret(member.policy) for member in members], axis=1)
         finals = finals[~np.isnan(finals).any(axis=1)]
         label = kind if len(found) == 1 else f"{kind}, {parameter}"
         handles += axes.plot(
             values, finals.mean(axis=0), marker=MARKERS[i % len(MARKERS)], markersize=4, label=plain(label),
-            linewidth=view.line, **style(i),
+            linewidth=view.line, **look,
         )  # fmt: skip
         if (edges := view.spread(finals)) is not None:
-            axes.fill_between(values, *edges, color=style(i)["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(values, *edges, color=look["color"], alpha=0.15, linewidth=0)
         parameters.append((parameter, values))
-        swept |= {member.policy for member in members}
-    for i, policy in enumerate([name for name in view.policies if name not in swept], start=len(found)):
+    for policy in others:
         level = float(np.nanmean(view.result.final_regret(policy)))
-        handles.append(axes.axhline(level, label=plain(policy), linewidth=view.line, **style(i)))
+        handles.append(axes.axhline(level, label=plain(policy), linewidth=view.line, **style(looks[policy])))
     every = np.concatenate([values for _, values in parameters])
     if every.min() > 0 and every.max() >= 10 * every.min():
         axes.set_xscale("log")

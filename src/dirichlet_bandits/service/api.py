@@ -101,6 +101,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> bodies.StudyInfo:
         segments=body.segments,
         history=body.history,
         weight=body.weight,
+        borrow=body.borrow,
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
@@ -406,6 +407,7 @@ def _info(study: Study) -> bodies.StudyInfo:
         segments=list(study.segments),
         history=study.history,
         weight=study.weight,
+        borrow=study.borrow,
     )
 
 

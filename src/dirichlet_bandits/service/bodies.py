@@ -61,6 +61,7 @@ class NewStudy(_Body):
     segments: Annotated[list[Name], Field(min_length=1, max_length=MOST_ARMS)] | None = None
     history: dict[Name, Annotated[list[Reward], Field(max_length=MOST_REWARDS)]] | None = None
     weight: Probability | None = None
+    borrow: Annotated[Probability, Field(description="Weight of rewards of other segments.")] | None = None
     load_if_exists: bool = False
     token: Name | None = None
 
@@ -223,6 +224,7 @@ class StudyInfo(BaseModel):
     segments: list[str] = []
     history: dict[str, list[float]] | None = None
     weight: float | None = None
+    borrow: float = 0.0
 
 
 class Identity(BaseModel):

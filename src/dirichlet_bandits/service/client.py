@@ -27,7 +27,7 @@ from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.past import read_past
 from dirichlet_bandits.live.study import trial_id
-from dirichlet_bandits.live.warm import checked_warm
+from dirichlet_bandits.live.warm import checked_borrow, checked_warm
 from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
@@ -89,6 +89,7 @@ class Service:
         segments: Sequence[str] | None = None,
         history: Mapping[str, Sequence[float]] | None = None,
         weight: float | None = None,
+        borrow: float | None = None,
         load_if_exists: bool = False,
     ) -> "RemoteStudy":
         """Create a study; with ``load_if_exists``, load the study of this name if it exists."""
@@ -112,6 +113,9 @@ class Service:
         warm = checked_warm(history, weight, body["arms"], as_policy(policy))
         if warm is not None:
             body |= {"history": {arm: list(x) for arm, x in warm.history.items()}, "weight": warm.weight}
+        shared = checked_borrow(borrow, segments, history, as_policy(policy))
+        if shared:
+            body["borrow"] = shared
         lateness = checked_lateness(window, late, as_policy(policy).check_reward)
         if lateness is not None:
             body |= {"window": lateness.window, "late": lateness.as_given}
@@ -148,6 +152,7 @@ class RemoteStudy(Named, Estimating):
         self.segments: tuple[str, ...] = tuple(info.get("segments", ()))
         self.history: dict[str, list[float]] | None = info.get("history")
         self.weight: float | None = info.get("weight")
+        self.borrow: float = info.get("borrow", 0.0)
         self._window: float | None = info.get("window")
         self._late: float | Literal["abandon"] | None = info.get("late")
 

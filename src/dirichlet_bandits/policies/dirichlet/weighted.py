@@ -1,4 +1,4 @@
-"""BDS and RDS in which the first rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
+"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
 
 This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.numerics.crossing import crossing_probability
-from dirichlet_bandits.policies.dirichlet.rule import BDS, RDS
+from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS, rank_of_tail
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.rounds import average_over_leaders
 from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
@@ -18,14 +18,17 @@ from dirichlet_bandits.types import Floats
 
 
 class WeightedDuels(WeightedRewards):
-    """BDS or RDS in which past rewards have their own weight: its decisions and their propensities.
+    """BDS, RDS or QDS in which past rewards have their own weight: its decisions and their propensities.
+
+    The tail of QDS begins where the rewards below it have the weight that their number would have. A reward there
+    counts in part below the tail and in part in it, because its Dirichlet weight is the sum of two.
 
     With weight 1, it equals the compiled policies (a test compares them).
     """
 
     def __init__(self, policy: Any, past: Sequence[Floats], weight: float) -> None:
         super().__init__(past, weight)
-        self._policy: BDS | RDS = policy
+        self._policy: BDS | RDS | QDS = policy
         self.pulls, self.means = np.zeros(len(past)), np.zeros(len(past))
         for arm in range(len(past)):
             self._judge(arm)
@@ -49,16 +52,30 @@ class WeightedDuels(WeightedRewards):
         policy = self._policy
         if isinstance(policy, RDS):
             return m + float(slow_growth.py_func(GROWTHS[policy.rho], 1.0 + n)) * shortfall  # type: ignore[attr-defined]
+        if isinstance(policy, QDS):
+            return m + policy.rho * shortfall
         if policy.upper is not None:
             return float(policy.upper)
         return max(float(x.max()) + float(policy.gamma or 0.0), m + float(policy.rho or 0.0) * shortfall)
+
+    def _reweighted(self, arm: int, m: float) -> tuple[Floats, Floats]:
+        """Return what a duel reweights: values and Dirichlet parameters, the bonus at the end."""
+        x, w = self.sample(arm)
+        if isinstance(self._policy, QDS):
+            order = np.argsort(x, kind="stable")
+            x, w = x[order], w[order]
+            rank = float(rank_of_tail.py_func(float(self.pulls[arm]), self._policy.alpha))  # type: ignore[attr-defined]
+            below = np.diff(np.minimum(np.cumsum(w), rank - 1.0), prepend=0.0)
+            x, w = np.append(x, (w - below) @ x / (w - below).sum()), np.append(below, (w - below).sum())
+            x, w = x[w > 0.0], w[w > 0.0]
+        return np.append(x, self._bonus(arm, m)), np.append(w, 1.0)
 
     def _chances(self, leader: int) -> Floats:
         """Return each arm's probability of winning against this leader, 0 for those that do not duel."""
         m = float(self.means[leader])
         chances = np.zeros(len(self._x))
         for arm in np.flatnonzero(self.pulls < self.pulls[leader]).tolist():
-            values, weights = [*self._x[arm], self._bonus(arm, m)], [*self._w[arm], 1.0]
+            values, weights = self._reweighted(arm, m)
             chances[arm] = 1.0 if self.means[arm] >= m else crossing_probability(values, m, weights)
         return chances
 
@@ -74,8 +91,9 @@ class WeightedDuels(WeightedRewards):
         m = float(self.means[leader])
         winners = []
         for arm in np.flatnonzero(self.pulls < self.pulls[leader]).tolist():
-            drawn = rng.standard_gamma(np.array(self._w[arm])) @ (np.array(self._x[arm]) - m)
-            total = drawn + rng.standard_exponential() * (self._bonus(arm, m) - m)
+            values, weights = self._reweighted(arm, m)
+            drawn = rng.standard_gamma(weights[:-1]) @ (values[:-1] - m)
+            total = drawn + rng.standard_exponential() * (values[-1] - m)
             if self.means[arm] >= m or total >= 0.0:
                 winners.append(arm)
         return rng.permutation(winners).tolist() if winners else [leader]

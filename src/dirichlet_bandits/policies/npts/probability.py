@@ -5,28 +5,74 @@ compressed sample has the first moments of the rewards that it replaces, so two 
 compressed again, and the moments are still those of all their rewards. Blocks of rewards are joined in pairs, pairs of
 pairs and so on, like the digits of a binary counter. Therefore, a sample depends only on the rewards, not on when it
 was used.
+
+If every reward is the bound or one other value, such as 1 and 0, there is a shorter way: the weight of the bound is a
+Beta variable, and the arm with the largest one is pulled.
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.compression import compress
+from dirichlet_bandits.numerics.log_concave import LOGIT_BETA, log_concave_argmax
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
-from dirichlet_bandits.policies.index import random_index_propensities
+from dirichlet_bandits.policies.index import normalised, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.npts.rule import NPTS
 from dirichlet_bandits.policies.resampled_index import resampled_index
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 
 _BLOCK: Final = 2 * COMPRESSED_NODES  # as many rewards are their own sample
 
 
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """Return the propensities: an index exceeds v with the crossing probability of the rewards and the bound at v."""
+    chances = of_two_values(state, policy.upper, new_counts(state.pulls.size))
+    if chances.size:
+        return normalised(chances)
     every, upper = moved_rewards(state, policy.upper)
     return random_index_propensities([resampled_index(*compress(x, np.empty(0)), upper) for x in every])
+
+
+class Counts(NamedTuple):
+    """How many rewards of each arm were counted, how many of them are the bound, and the other value; NaN: none yet."""
+
+    counted: Ints
+    at_bound: Floats
+    other: Floats
+
+
+def new_counts(n_arms: int) -> Counts:
+    """Return counts of no rewards."""
+    return Counts(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.full(1, np.nan))
+
+
+@entry_point
+def of_two_values(state: History, upper: float, counts: Counts) -> Floats:
+    """Return the propensities if all rewards are the bound or one other value, else an empty array; an entry point.
+
+    Rewards since the last call are counted. With s rewards at the bound and f others, the bound has the weight
+    Beta(s + 1, f); without others, the index is the bound itself.
+    """
+    n = state.pulls.size
+    for arm in range(n):
+        x = rewards(state, arm)
+        for i in range(counts.counted[arm], x.size):
+            if x[i] == upper:
+                counts.at_bound[arm] += 1.0
+            elif np.isnan(counts.other[0]):
+                counts.other[0] = x[i]
+            elif x[i] != counts.other[0]:
+                return np.empty(0)  # and again at every later call, because it is not counted
+            counts.counted[arm] = i + 1
+    others = state.pulls - counts.at_bound
+    perfect = others == 0.0
+    if perfect.any():
+        return perfect / perfect.sum()
+    return log_concave_argmax(LOGIT_BETA, counts.at_bound + 1.0, others)
 
 
 def moved_rewards(state: History, upper: float) -> tuple[list[Floats], float]:
@@ -49,10 +95,14 @@ class IncrementalSamples:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         (self._upper,) = policy.params
+        self._counts = new_counts(n_arms)
         self._blocks: list[list[Block]] = [[] for _ in range(n_arms)]
 
     def propensities(self, state: History) -> Floats:
-        """Return the propensities from the samples."""
+        """Return the propensities from the samples, or from counts while there are two values."""
+        chances = of_two_values(state, self._upper, self._counts)
+        if chances.size:
+            return normalised(chances)
         every, upper = moved_rewards(state, self._upper)
         samples = [follow(blocks, x) for blocks, x in zip(self._blocks, every, strict=True)]
         return random_index_propensities([resampled_index(points, weights, upper) for _, points, weights in samples])

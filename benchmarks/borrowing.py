@@ -1,0 +1,100 @@
+"""``python -m benchmarks.borrowing``: does it pay that sites borrow rewards from each other? Maize on three soils.
+
+Three sites choose a planting date for each season, by one study with a segment per site. A site sees the rewards of
+the other sites with the weight ``borrow``. The yields come from the crop model (extra ``dssat``): the shipped ones for
+sand, and new ones for a loam and a clay, which the first run keeps in the folder of the second argument. ``--write``
+replaces the table in ``docs/live.md``.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import dirichlet_bandits as db
+from dirichlet_bandits.crops import Case, Soil, SoilLayer
+
+SEASONS = 40
+REPLICATIONS = 60
+WEIGHTS = (0.0, 0.1, 0.3, 1.0)
+DRAWN = 400  # seasons per date and soil
+DATES = (57, 72, 87, 102)
+SOILS = {
+    "loam": Soil(
+        name="OURS_LOAM1",
+        layers=(
+            SoilLayer(10, 0.110, 0.250, 0.430, 1.00, 2.6, 1.40, 1.20, 18, 40, 0.10, 6.5),
+            SoilLayer(30, 0.110, 0.250, 0.430, 0.80, 2.6, 1.40, 0.90, 18, 40, 0.08, 6.5),
+            SoilLayer(90, 0.120, 0.250, 0.420, 0.50, 2.6, 1.45, 0.40, 20, 40, 0.04, 6.5),
+        ),
+    ),
+    "clay": Soil(
+        name="OURS_CLAY1",
+        layers=(
+            SoilLayer(10, 0.230, 0.360, 0.470, 1.00, 0.2, 1.30, 1.00, 50, 30, 0.08, 6.5),
+            SoilLayer(30, 0.230, 0.360, 0.470, 0.70, 0.2, 1.30, 0.70, 50, 30, 0.06, 6.5),
+            SoilLayer(60, 0.240, 0.360, 0.460, 0.40, 0.2, 1.35, 0.40, 55, 25, 0.04, 6.5),
+        ),
+    ),
+}
+PAGE = Path(__file__).parents[1] / "docs/live.md"
+MARKS = "<!-- borrowing -->\n", "<!-- end of borrowing -->"
+Yields = dict[str, dict[str, np.ndarray]]
+
+
+def yields_by_site(folder: Path) -> Yields:
+    """The yields of each planting date on each soil, in tonnes per hectare."""
+    found = {"sand": {date: x / 1000.0 for date, x in db.crops.yields("spring").items()}}
+    for name, soil in SOILS.items():
+        path = folder / f"{name}.npz"
+        case = Case(soil=soil)
+        made = db.crops.load(path) if path.exists() else db.crops.sample(DRAWN, dates=DATES, case=case, out=path)
+        found[name] = {date: x / 1000.0 for date, x in zip(made.labels, made.yields.astype(float), strict=True)}
+    return found
+
+
+def lost(sites: Yields, borrow: float, replication: int) -> dict[str, float]:
+    """Tonnes per hectare that each site loses to its best date; equal replications give equal seasons."""
+    dates = list(sites["sand"])
+    study = db.create_study("maize", arms=dates, segments=list(sites), borrow=borrow, seed=replication)
+    rng = np.random.default_rng([replication, 1])
+    seasons = {site: {date: rng.choice(sites[site][date], SEASONS) for date in dates} for site in sites}
+    total = dict.fromkeys(sites, 0.0)
+    for season in range(SEASONS):
+        for site in sites:
+            trial = study.ask(segment=site)
+            study.tell(trial, float(seasons[site][trial.arm][season]))
+            means = {date: x.mean() for date, x in sites[site].items()}
+            total[site] += max(means.values()) - means[trial.arm]
+    return total
+
+
+def main(folder: Path, write: bool) -> None:
+    """Print the means of all dates and the losses by weight, as tables in Markdown."""
+    sites = yields_by_site(folder)
+    dates = list(sites["sand"])
+    lines = [f"| mean yield | {' | '.join(dates)} |", "|---" * (len(dates) + 1) + "|"]
+    for site, rewards in sites.items():
+        lines.append(f"| {site} | " + " | ".join(f"{rewards[date].mean():.2f}" for date in dates) + " |")
+    lines += ["", f"| `borrow` | {' | '.join(sites)} | all sites |", "|---" * (len(sites) + 2) + "|"]
+    for borrow in WEIGHTS:
+        games = [lost(sites, borrow, replication) for replication in range(REPLICATIONS)]
+        columns = [np.array([game[site] for game in games]) for site in sites]
+        columns.append(np.sum(columns, axis=0))
+        cells = [f"{x.mean():.1f} ± {x.std(ddof=1) / np.sqrt(x.size):.1f}" for x in columns]
+        lines.append(f"| {borrow:g} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    lines += ["", f"Means of {REPLICATIONS} replications of {SEASONS} seasons, with standard errors."]
+    text = "\n".join(lines)
+    print(text)
+    if write:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+        after = rest.partition(MARKS[1])[2]
+        PAGE.write_text(f"{before}{MARKS[0]}{text}\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    given = [word for word in sys.argv[1:] if word != "--write"]
+    place = Path(given[0] if given else "maize_by_site")
+    place.mkdir(exist_ok=True)
+    main(place, "--write" in sys.argv)

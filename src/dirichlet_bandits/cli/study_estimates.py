@@ -1,0 +1,109 @@
+"""``dirichlet-bandits study difference`` and ``study estimate``: what the recorded propensities allow to estimate."""
+
+import json
+import math
+from typing import Annotated, Any
+
+import typer
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.study_options import Name, Url, read_bounds, read_shares
+
+Lower = Annotated[float | None, typer.Option(help="Lower bound on the rewards, if the study has none.")]
+Upper = Annotated[float | None, typer.Option(help="Upper bound on the rewards, if the study has none.")]
+Confidence = Annotated[float, typer.Option(help="Probability that the interval is right, at all times at once.")]
+
+
+def difference(
+    name: Name,
+    a: Annotated[str, typer.Argument(help="Name of an arm.", show_default=False)],
+    b: Annotated[str, typer.Argument(help="Name of the arm to compare it with.", show_default=False)],
+    storage: Url,
+    lower: Lower = None,
+    upper: Upper = None,
+    confidence: Confidence = 0.95,
+    as_json: tables.AsJson = False,
+) -> None:
+    """Estimate by how much the rewards of arm A exceed those of arm B, even if the arms change over time.
+
+    \b
+    Example:
+      dirichlet-bandits study difference page blue red \\
+        --storage sqlite:///page.db
+    """
+    study = db.load_study(name, storage)
+    found = study.estimate_difference(a, b, bounds=read_bounds(lower, upper), confidence=confidence)
+    if as_json:
+        typer.echo(_json(vars(found)))
+        return
+    typer.echo(f"{a} - {b}: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}")
+    typer.echo(f"  {_sure(confidence)}, even if the arms change")
+    typer.echo(f"  {found.rounds:,} decisions in which both arms were possible; {found.missing:,} rewards missing")
+
+
+def estimate(
+    name: Name,
+    storage: Url,
+    arm: Annotated[list[str] | None, typer.Option(help="An arm, or ARM=0.5 for a share; repeatable.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Policy with parameters, in place of arms.")] = None,
+    cvar: Annotated[float | None, typer.Option(help="Estimate the mean of this share of the worst rewards.")] = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    confidence: Confidence = 0.95,
+    as_json: tables.AsJson = False,
+) -> None:
+    """Estimate what an arm, a mixture of arms, or another policy would have earned per trial.
+
+    \b
+    Examples:
+      dirichlet-bandits study estimate page --arm blue \\
+        --storage sqlite:///page.db
+      dirichlet-bandits study estimate page --arm blue=0.5 --arm red=0.5 \\
+        --storage sqlite:///page.db
+      dirichlet-bandits study estimate page --policy "UCB1(sigma=0.5)" \\
+        --storage sqlite:///page.db
+    """
+    if bool(arm) == (policy is not None):
+        raise db.ArgumentError("arm", "given, or else policy", arm)
+    study, bounds = db.load_study(name, storage), read_bounds(lower, upper)
+    choice = _policy(policy) if policy is not None else read_shares(arm or [])
+    said = _known(study, choice, cvar, bounds, confidence)
+    if as_json:
+        typer.echo(_json(said))
+        return
+    value, what = (said["value"], "CVaR") if cvar is not None else (said["self_normalised"], "mean reward")
+    if math.isnan(said["low"]):
+        typer.echo(f"{what}: {value:.4g}, standard error {said['self_normalised_error']:.2g}")
+        typer.echo("  no interval: the study has no bounds of its rewards; give --lower and --upper")
+    else:
+        typer.echo(f"{what}: {value:.4g}, from {said['low']:.4g} to {said['high']:.4g}")
+        typer.echo(f"  {_sure(confidence)}")
+    typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
+    for other, share in said["unsupported"].items():
+        typer.echo(f"  {100 * share:.3g}% of the choice is left out: {other} was not possible there")
+
+
+def _policy(text: str) -> "db.Policy":
+    from dirichlet_bandits.live.description import parse_policy  # imported here, because help needs no NumPy
+
+    return parse_policy(text)
+
+
+def _known(study: "db.Study", choice: Any, cvar: float | None, bounds: Any, confidence: float) -> dict[str, Any]:
+    """Return the fields of an estimate of the mean or of the CVaR."""
+    if cvar is None:
+        return vars(study.estimate(choice, bounds=bounds, confidence=confidence))
+    return vars(study.estimate(choice, objective=db.CVaR(cvar), bounds=bounds, confidence=confidence))
+
+
+def _sure(confidence: float) -> str:
+    return f"{100 * confidence:g}% sure at all times at once"
+
+
+def _json(said: dict[str, Any]) -> str:
+    """Return values as JSON, without NaN and infinities."""
+    finite = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in said.items()
+    }
+    return json.dumps(finite, ensure_ascii=False, indent=2)
