@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -84,6 +85,18 @@ def forgiven_rows(lines: Sequence[Line], name: int, value: int) -> tuple[list[Li
     if len(full) < len(lines):
         report.insert(0, f"{len(lines) - len(full)} of {len(lines)} rows: blank")
     return full, report
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a finite number; unlike Python, this refuses 1_000.
+
+    >>> is_number("1e3"), is_number("1_000"), is_number("nan")
+    (True, False, False)
+    """
+    try:
+        return "_" not in cell and math.isfinite(float(cell))
+    except ValueError:
+        return False
 
 
 def is_blank(cell: str) -> bool:

@@ -64,6 +64,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(studies, browserless):
         "arm,reward\na,1\nb,much\n": "line 3: the reward must be a number (got 'much')",
         "arm,reward\na\n": "line 2: 2 cells are needed",
         "arm\na\n": "two columns are needed",
+        "a,1\nb,0\n": "the first line must name the columns",
         "": "the file is empty",
         "arm,reward,date\na,1,13.03.2026\n": "The time must be dates and times",
     }

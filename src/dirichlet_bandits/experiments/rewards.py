@@ -1,6 +1,5 @@
 """Read past rewards from a CSV file: each option becomes an arm that draws from its past rewards."""
 
-import math
 import warnings
 from collections.abc import Iterator
 from os import PathLike
@@ -15,6 +14,7 @@ from dirichlet_bandits.csv_tables import (
     cleaned_numbers,
     column_at,
     forgiven_rows,
+    is_number,
     lines_of,
 )
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
@@ -151,7 +151,7 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
     if len(header.cells) > 1 and column is None:
         raise FormatError(f"{header.where}: name one of the columns {header.cells}")
     at = 0 if column is None else column_at(header, column, (), 0)
-    values = [float(header.cells[0])] if column is None and _is_number(header.cells[0]) else []
+    values = [float(header.cells[0])] if column is None and is_number(header.cells[0]) else []
     for where, cells in lines:
         check_length(Line(where, cells), header)
         if cells[at]:
@@ -179,7 +179,7 @@ def _by_line(
     """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
     if len(header.cells) < 2:
         raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
-    if _is_number(header.cells[1]) and arm is None and reward is None:
+    if is_number(header.cells[1]) and arm is None and reward is None:
         raise FormatError(f"{header.where}: the first line must name the columns (found {header.cells})")
     first, second = column_at(header, arm, ARM_COLUMNS, 0), column_at(header, reward, REWARD_COLUMNS, 1)
     if first == second:
@@ -201,7 +201,7 @@ def _by_column(header: Line, lines: Iterator[Line]) -> Rewards:
     """Read rewards from a file that has one column per option."""
     options = header.cells
     for k, option in enumerate(options):
-        if not option or option in options[:k] or _is_number(option):
+        if not option or option in options[:k] or is_number(option):
             raise FormatError(f"{header.where}: column {k + 1} must have its own option name (got {option!r})")
     found: Rewards = {}
     for where, cells in lines:
@@ -216,14 +216,6 @@ def _by_column(header: Line, lines: Iterator[Line]) -> Rewards:
 
 
 def _number(where: str, column: str, text: str) -> float:
-    if not _is_number(text):
+    if not is_number(text):
         raise FormatError(f"{where}: column {column!r} must be a finite number (got {text!r})")
     return float(text)
-
-
-def _is_number(text: str) -> bool:
-    """Whether a cell is a finite number; unlike Python, this refuses 1_000."""
-    try:
-        return "_" not in text and math.isfinite(float(text))
-    except ValueError:
-        return False

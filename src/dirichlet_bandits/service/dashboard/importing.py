@@ -3,7 +3,6 @@
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import APIRouter, Form, Request, UploadFile
@@ -18,6 +17,7 @@ from dirichlet_bandits.csv_tables import (
     column_at,
     forgiven_rows,
     is_blank,
+    is_number,
     lines_of,
     name_key,
 )
@@ -65,14 +65,12 @@ class Sent(BaseModel):
 
 
 class Preview(NamedTuple):
-    """What a file contains: all columns, those that are used, the trials, by arm, and what was changed or left out."""
+    """The trials in a file, as ``add_trials`` takes them, checked, and by arm; and what was changed or left out."""
 
-    header: list[str]
-    used: dict[str, str]
+    frame: dict[str, list[Any]]
     rows: list[Past]
     by_arm: list[tuple[str, int, float]]
     report: list[str]
-    n_lines: int
 
 
 @routes.get("/study/import")
@@ -82,9 +80,9 @@ def import_page(request: Request, studies: Reading, name: str) -> Response:
 
 
 @routes.post("/import")
-async def preview(request: Request, studies: Changing, name: Text, file: UploadFile) -> Response:
+def preview(request: Request, studies: Changing, name: Text, file: UploadFile) -> Response:
     """Show what a file contains; nothing is stored."""
-    text, note = _decoded(await file.read())
+    text, note = _decoded(file.file.read())
     sent = Sent(name=name, token=secrets.token_urlsafe(16), text=text, source=file.filename or "the file")
     return _previewed(request, studies.study(name), sent, note)
 
@@ -96,14 +94,11 @@ def import_rows(request: Request, studies: ChangingAny, sent: Annotated[Sent, Fo
     if not sent.now:
         return _previewed(request, study, sent)
     try:
-        rows = read_rows(sent.text, study, sent.columns(), sent.source).rows
-        frame = {kind: [getattr(row, kind) for row in rows] for kind in _NEEDED}
-        frame["time"] = [_stamp(row.time) for row in rows]
-        frame["propensity"] = [row.propensity for row in rows]
+        frame = read_rows(sent.text, study, sent.columns(), sent.source).frame
         study.add_trials(frame, token=sent.token)
     except DirichletBanditsError as error:
         return _previewed(request, study, sent, refusal=error)
-    return back_to(study.name, imported=len(rows))
+    return back_to(study.name, imported=len(frame["arm"]))
 
 
 def _previewed(
@@ -138,6 +133,8 @@ def read_rows(text: str, study: Study, columns: Mapping[str, str | None], source
     at = {kind: column_at(header, name, (), 0) for kind, name in used.items()}
     if at["arm"] == at["reward"]:
         raise FormatError(f"{source}: the arm and the reward must be in two columns (both are in {used['arm']!r})")
+    if is_number(used["reward"]):
+        raise FormatError(f"{header.where}: the first line must name the columns (found {', '.join(header.cells)})")
     lines = list(others)
     for line in lines:
         check_length(line, header)
@@ -152,10 +149,11 @@ def read_rows(text: str, study: Study, columns: Mapping[str, str | None], source
             cells = [line.cells[at[kind]] for line in kept]
             frame[kind] = [None if is_blank(cell) else cell if kind == "time" else _chance(cell) for cell in cells]
     past = read_past(frame)
-    arms = list(dict.fromkeys(row.arm for row in past))
-    values = {arm: [row.reward for row in past if row.arm == arm] for arm in arms}
+    values: dict[str, list[float]] = {}
+    for row in past:
+        values.setdefault(row.arm, []).append(row.reward)
     by_arm = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in values.items()]
-    return Preview(header.cells, used, past, by_arm, report, len(lines))
+    return Preview(frame, past, by_arm, report)
 
 
 def _used(header: Line, columns: Mapping[str, str | None]) -> dict[str, str]:
@@ -196,14 +194,10 @@ def _known(rows: Sequence[Line], at: int, study: Study, report: list[str]) -> li
 
 
 def _reward(line: Line, at: int, study: Study) -> float:
-    try:
-        value = float(line.cells[at])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    if not is_number(line.cells[at]):
         raise FormatError(f"{line.where}: the reward must be a number (got {line.cells[at]!r})")
     try:
-        return study._reward(value)
+        return study._reward(float(line.cells[at]))
     except (ArgumentError, RewardError) as error:
         raise FormatError(f"{line.where}: {for_people(error)}") from None
 
@@ -213,11 +207,6 @@ def _chance(cell: str) -> float:
         return float(cell.replace(",", "."))
     except ValueError:
         raise ArgumentError("propensity", "a number from 0 to 1", cell) from None
-
-
-def _stamp(seconds: float | None) -> str | None:
-    """Return a time as :func:`read_past` reads it."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _decoded(content: bytes) -> tuple[str, str]:
