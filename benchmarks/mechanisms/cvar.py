@@ -11,7 +11,7 @@ MECHANISMS = (
     Mechanism(
         "low rewards drawn together",
         _POLICY,
-        tuple(f"{_ORDERING}:{name}" for name in ("cut", "forget_group", "place_reward", "gather", "mean_of")),
+        tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "gather")),
         (Edit(_ORDERING, "return low if low >= LAW_LEAST else 0, min", "return 0, min"),),
     ),
     Mechanism(
@@ -31,8 +31,8 @@ MECHANISMS = (
         _POLICY,
         (
             "policies/cvar/challenger.py",
-            *(f"{_FAST}:{name}" for name in ("shortfalls", "estimate", "set_clock", "survey", "tick", "draft_below")),
+            *(f"{_FAST}:{name}" for name in ("estimate", "survey", "tick", "draft_below")),
         ),
-        (Edit(_FAST, "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
+        (Edit("policies/cvar/challenger.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
     ),
 )

@@ -9,8 +9,14 @@ MECHANISMS = (
     Mechanism(
         "duels without a copy of the rewards",
         "db.WRSDA()",
-        (f"{FOLDER}/fast_subsets.py",),
-        (Edit(f"{FOLDER}/fast_subsets.py", "rewards(state, leader))", "rewards(state, leader).copy())"),),
+        tuple(f"{FOLDER}/fast.py:{name}" for name in ("start_draws", "duel_with_subset")),
+        (
+            Edit(
+                f"{FOLDER}/fast.py",
+                "leader, rewards(state, leader), memory",
+                "leader, rewards(state, leader).copy(), memory",
+            ),
+        ),
     ),
     Mechanism(
         "more than half of the rewards are drawn by drawing the others",
@@ -22,12 +28,12 @@ MECHANISMS = (
         "only new blocks are compared",
         "db.SSMC()",
         (),
-        (Edit(f"{FOLDER}/fast.py", "seen[arm] = n_leader", "seen[arm] = 0"),),
+        (Edit(f"{FOLDER}/probability.py", "    seen[challenger] = running.size\n", "    last[challenger] = -1\n"),),
     ),
     Mechanism(
         "nothing but duels",
         "db.LBSDA()",
         (f"{FOLDER}/fast.py",),
-        (Edit(f"{FOLDER}/fast.py", "@shortcut(BlockParams)\n", ""),),
+        (Edit(f"{FOLDER}/fast.py", "@shortcut(BlockParams, SubsetParams)", "@shortcut(SubsetParams)"),),
     ),
 )

@@ -10,8 +10,8 @@ from scipy import special, stats
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import rewards
 from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.numerics.cvar import shortfall_in_the_band
 from dirichlet_bandits.policies.cvar import probability
-from dirichlet_bandits.policies.cvar.rule import shortfall_in_the_band
 from dirichlet_bandits.policies.index import all_indices
 from tests.policies.test_policies import told
 

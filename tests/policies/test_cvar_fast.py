@@ -10,8 +10,8 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
-from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_ceiling
-from dirichlet_bandits.policies.cvar.fast import contest, draft_below, estimate, set_clock
+from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_clock
+from dirichlet_bandits.policies.cvar.fast import contest, draft_below, estimate
 from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gather, new_samples, place_rewards
 from dirichlet_bandits.policies.cvar.probability import resampled_cvar_propensities
 
@@ -45,7 +45,7 @@ def indices_below(policy, state, samples, limit, rng, out):
 
 @jit
 def indices_above(policy, state, samples, challengers, threshold, rng, out):
-    set_ceiling(policy, state, samples, challengers, 0, threshold)
+    set_clock(policy, state, samples, challengers, 0, threshold, rng)
     for i in range(out.size):
         out[i] = index_above(policy, state, samples, challengers, 0, rng)
 

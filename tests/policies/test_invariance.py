@@ -106,4 +106,4 @@ def test_block_means_far_from_zero():
     for n, reward in enumerate(x):
         pool[n] = running_sum(pool, 0, n, reward)
     for start, n in ((0, 1), (0, 7), (1, 1), (5, 30), (1500, 500)):
-        assert abs(block_mean(pool, 0, start, n) - (1e9 + (x[start : start + n] - 1e9).mean())) < 2.5e-7  # two ulps
+        assert abs(block_mean(pool, start, n) - (1e9 + (x[start : start + n] - 1e9).mean())) < 2.5e-7  # two ulps

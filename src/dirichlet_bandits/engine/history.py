@@ -96,15 +96,24 @@ def reserve(history: History, arm: int, n_more: int) -> History:
     return History(pulls, means, sums, carry, lows, highs, pool, start, room_of, used)
 
 
-def keeps_rewards(*policy_types: type) -> None:
-    """Make these policies remember every reward, by registering their ``init`` and ``update``."""
-    implements(init, *policy_types)(_start)
-    implements(update, *policy_types)(_remember)
+def keeps_rewards(*policy_types: type, ordered: bool = False) -> None:
+    """Make these policies remember every reward, by registering their ``init`` and ``update``.
+
+    With ``ordered``, the rewards of an arm are kept in ascending order.
+    """
+    implements(init, *policy_types)(no_rewards)
+    implements(update, *policy_types)(_insert if ordered else _remember)
 
 
 @jit
-def _start(policy: Any, n_arms: int) -> History:
+def no_rewards(policy: Any, n_arms: int) -> History:
+    """Return a history without rewards: ``init`` of policies with an ``update`` of their own."""
     return new_history(n_arms)
+
+
+@jit
+def _insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    return insert(state, arm, reward)
 
 
 @jit_inline

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import jit, jit_sum
 from dirichlet_bandits.types import Floats
 
 
@@ -98,6 +98,41 @@ def argmax_of(values: Any) -> int:
     for i in range(1, values.size):
         best = i if values[i] > values[best] else best
     return best
+
+
+@jit_sum
+def mean_of(values: Floats) -> float:
+    """Return the mean of the values; equal values give exactly that value.
+
+    >>> mean_of(np.array([0.25, 0.5, 0.75]))
+    0.5
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i] - values[0]
+    return values[0] + total / values.size
+
+
+@jit
+def sort(x: Floats) -> None:
+    """Sort in place, in ascending order, by Shell's method, because NumPy's sort takes long to compile.
+
+    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    >>> sort(x)
+    >>> x
+    array([1., 2., 3., 4., 5.])
+    """
+    gap = 1
+    while 3 * gap < x.size:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, x.size):
+            value, place = x[i], i
+            while place >= gap and x[place - gap] > value:
+                x[place] = x[place - gap]
+                place -= gap
+            x[place] = value
+        gap //= 3
 
 
 @jit

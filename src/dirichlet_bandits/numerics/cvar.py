@@ -79,3 +79,17 @@ def ordered_cvar(x: Floats, level: float) -> float:
     for i in range(whole):
         shortfall += top - x[i]
     return top - shortfall / share
+
+
+@jit
+def shortfall_in_the_band(x: Floats, upper: float, level: float, b: float) -> float:
+    """Return the integral up to the bound of max(F - b, 0), cut at the level; x is in ascending order."""
+    n = x.size
+    total = 0.0
+    for i in range(max(int(n * b), 1), n + 1):  # between the i-th value and the next one F is i/n
+        height = i / n - b
+        if height >= level:
+            return total + level * (upper - x[i - 1])
+        if height > 0.0:
+            total += height * ((x[i] if i < n else upper) - x[i - 1])
+    return total

@@ -30,7 +30,7 @@ from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
 _TERMS: Final = 12
 _ROUNDS: Final = 12  # Newton steps before the caller has to solve the problem from scratch
 
-# An expansion is one row: these numbers, then the power sums.
+# An expansion is one row, because Numba counts references to every array: these numbers, then the power sums.
 _KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(9)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_sum, shared
-from dirichlet_bandits.numerics.arrays import sum_of
+from dirichlet_bandits.numerics.arrays import set_all, sum_of
 from dirichlet_bandits.numerics.characteristic import learn, make_laws
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE
 from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
@@ -68,6 +68,14 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     centre = mean + (sum_of(groups.bonus) - groups.bonus.size * mean) / size
     fits = fit(groups.envelopes[arm], law, centre, deviation / math.sqrt(size))
     groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
+
+
+@jit
+def forget_group(groups: Groups, arm: int) -> None:
+    """Count no rewards of the arm as old, for example because they have moved."""
+    groups.old[arm], groups.paid[arm] = 0, 0
+    for row in range(groups.laws.shape[1]):
+        set_all(groups.laws[arm, row], 0.0)
 
 
 @jit

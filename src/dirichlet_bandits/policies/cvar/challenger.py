@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, Samples, gather, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
@@ -33,6 +34,7 @@ from dirichlet_bandits.types import Floats
 
 _STEPS = 4  # of Newton's method at most: every lam gives a ceiling
 _GAIN = 0.1  # in the logarithm of the ceiling: less is not worth another step
+_CEILING_MOST = 0.3  # a clock that rings more often is not worth its while
 _NEAR_POLE = 0.98  # the largest lam, in units of 1/max a_i
 
 CHALLENGER = np.dtype(
@@ -121,10 +123,19 @@ def terms(
 
 
 @shared
-def set_ceiling(
-    policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, threshold: float
+def set_clock(
+    policy: BCVTSParams,
+    state: History,
+    samples: Samples,
+    challengers: Any,
+    arm: int,
+    threshold: float,
+    rng: np.random.Generator,
 ) -> None:
-    """Set the ceiling for a threshold with a few steps toward the best lam, starting from the previous lam."""
+    """Give the arm a clock for the threshold, if its index reaches the threshold rarely.
+
+    A few steps toward the best lam, starting from the previous lam, make the ceiling low.
+    """
     challenger = challengers[arm]
     place_rewards(policy, state, samples, arm)
     x, upper, odds = rewards(state, arm), policy.upper, odds_of(policy.level)
@@ -133,12 +144,10 @@ def set_ceiling(
     while start <= last and value_at(x, upper, start) <= threshold:
         start += 1
     challenger.start, challenger.threshold, challenger.pulls = start, threshold, x.size
-    challenger.ceiling = challenger.rare
-    if start > last:
-        return
-    log_p, most = log_chance(x.size, policy.level, start), _NEAR_POLE / (value_at(x, upper, last) - threshold)
-    lam, best = min(challenger.tilt, most), math.inf
-    for _ in range(_STEPS):
+    log_p, lam, best = log_chance(x.size, policy.level, start), challenger.tilt, math.inf if start <= last else 0.0
+    most = _NEAR_POLE / (value_at(x, upper, last) - threshold)
+    for _ in range(_STEPS if start <= last else 0):
+        lam = min(lam, most)
         total, log_first, slope, curvature = terms(x, upper, odds, start, last, threshold, lam)
         bound = math.exp(log_p + log_first) * total
         if bound < best:
@@ -146,8 +155,9 @@ def set_ceiling(
         step = -slope / curvature if curvature > 0.0 else 0.0
         if not abs(step * slope) > 2.0 * _GAIN or (lam == most and step > 0.0) or (lam == 0.0 and step < 0.0):
             break
-        lam = min(max(lam + step, 0.2 * lam), most)
-    challenger.ceiling += best  # step 1
+        lam = max(lam + step, 0.2 * lam)
+    challenger.ceiling = challenger.rare + best  # step 1
+    challenger.steps = geometric(challenger.ceiling, rng) if challenger.ceiling < _CEILING_MOST else -1
 
 
 @jit

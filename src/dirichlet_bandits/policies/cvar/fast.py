@@ -26,34 +26,23 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_sum, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_into_place, with_places
 from dirichlet_bandits.engine.run import Run, ended
 from dirichlet_bandits.engine.verbs import shortcut
-from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
-from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_ceiling
+from dirichlet_bandits.numerics.arrays import argmax_of, mean_of, sum_of
+from dirichlet_bandits.numerics.resampling import squares_about
+from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_clock
 from dirichlet_bandits.policies.cvar.ordering import Samples, draft_index, finish_index, new_samples, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.policies.index import larger
-from dirichlet_bandits.types import Floats
 
 _BELOW = 1.5  # a threshold is so many standard deviations below the best arm,
 _ABOVE = 0.7  # so many above the arm itself, and is given up when the best arm has come so near to it
-_CEILING_MOST = 0.3  # a clock that rings more often is not worth its while
 _PAUSE, _SHARE = 24, 64  # steps between two surveys: so many, or this share of all pulls
-
-
-@jit_sum
-def shortfalls(x: Floats, b: float) -> tuple[float, float]:
-    """Return the sum of the distances from b, and the sum of their squares."""
-    total = squares = 0.0
-    for i in range(x.size):
-        total += b - x[i]
-        squares += (b - x[i]) * (b - x[i])
-    return total, squares
 
 
 @jit
@@ -62,26 +51,11 @@ def estimate(policy: BCVTSParams, state: History, samples: Samples, arm: int) ->
     place_rewards(policy, state, samples, arm)
     x, part, level = rewards(state, arm), samples.parts[arm], policy.level
     rank = min(max(int(level * x.size), part.low), part.end - 1)
-    total, squares = shortfalls(x[:rank], x[rank])
-    mean, spread = total / (level * x.size), squares / (level * level * x.size)
+    share = level * x.size
+    mean = rank * (x[rank] - mean_of(x[:rank])) / share if rank > 0 else 0.0
+    spread = squares_about(x[:rank], x[rank]) / (level * share)
     least = (policy.upper - state.lows[arm]) / x.size  # the index of equal rewards varies too, with the bound's weight
     return x[rank] - mean, max(spread - mean * mean, least * least) / x.size
-
-
-@jit
-def set_clock(
-    policy: BCVTSParams,
-    state: History,
-    samples: Samples,
-    challengers: Any,
-    arm: int,
-    threshold: float,
-    rng: np.random.Generator,
-) -> None:
-    """Give the arm a clock for the threshold, if its index reaches the threshold rarely."""
-    challenger = challengers[arm]
-    set_ceiling(policy, state, samples, challengers, arm, threshold)
-    challenger.steps = geometric(challenger.ceiling, rng) if challenger.ceiling < _CEILING_MOST else -1  # step 3
 
 
 @shared
@@ -101,7 +75,7 @@ def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: A
             set_clock(policy, state, samples, challengers, arm, threshold, rng)
 
 
-@jit
+@jit_inline
 def tick(
     policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, rng: np.random.Generator
 ) -> None:
@@ -121,7 +95,7 @@ def tick(
             draft.lower = draft.upper = v
 
 
-@jit
+@shared
 def draft_below(
     policy: BCVTSParams, state: History, samples: Samples, arm: int, limit: float, rng: np.random.Generator
 ) -> None:
@@ -135,7 +109,7 @@ def draft_below(
             return
 
 
-@jit
+@jit_inline
 def contest(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> int:
     """Return the arm with the largest index, with ties at random."""
     drafts, floor = samples.drafts, -math.inf  # the largest index is at least the floor
@@ -156,6 +130,7 @@ def contest(policy: BCVTSParams, state: History, samples: Samples, challengers: 
     for arm in range(challengers.size):
         if drafts[arm].upper >= floor:
             v = finish_index(policy, state, samples, arm, rng) if contenders > 1 else drafts[arm].lower
+            floor = max(floor, v)
             best, largest, ties = larger(best, largest, ties, arm, v, rng)
     return best
 

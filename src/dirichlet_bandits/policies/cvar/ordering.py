@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_sum, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.numerics.arrays import partition
+from dirichlet_bandits.numerics.arrays import mean_of, partition, sort
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.numerics.resampling import Groups, make_groups, weighted_sum
+from dirichlet_bandits.numerics.resampling import Groups, forget_group, make_groups, weighted_sum
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams, mean_excess
 from dirichlet_bandits.types import Floats
 
@@ -81,28 +81,6 @@ def set_parts(part: Any, low: int, end: int, size: int) -> None:
     part.low, part.end, part.placed, part.renewal = low, end, size, int(_GROWTH * size) + 8
 
 
-@jit
-def sort(x: Floats) -> None:
-    """Sort in place, in ascending order, by Shell's method, because NumPy's sort takes long to compile.
-
-    >>> x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
-    >>> sort(x)
-    >>> x
-    array([1., 2., 3., 4., 5.])
-    """
-    gap = 1
-    while 3 * gap < x.size:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, x.size):
-            value, place = x[i], i
-            while place >= gap and x[place - gap] > value:
-                x[place] = x[place - gap]
-                place -= gap
-            x[place] = value
-        gap //= 3
-
-
 @shared
 def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
     """Split all rewards of the arm into parts."""
@@ -112,15 +90,6 @@ def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
     sort(x[low:end])
     set_parts(samples.parts[arm], low, end, x.size)
     forget_group(samples.groups, arm)
-
-
-@jit
-def forget_group(groups: Groups, arm: int) -> None:
-    """Discard the group of the first low rewards, because the low rewards have moved."""
-    groups.old[arm], groups.paid[arm] = 0, 0
-    for row in range(groups.laws.shape[1]):
-        for j in range(groups.laws.shape[2]):
-            groups.laws[arm, row, j] = 0.0
 
 
 @jit
@@ -172,16 +141,7 @@ def gather(x: Floats, samples: Samples, arm: int, n: int) -> None:
         partition(x[part.end :], n - part.end)
 
 
-@jit_sum
-def mean_of(x: Floats) -> float:
-    """Return the mean."""
-    total = 0.0
-    for i in range(x.size):
-        total += x[i] - x[0]
-    return x[0] + total / x.size
-
-
-@jit
+@jit_inline
 def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> None:
     """Draw bounds for the arm's index."""
     part, draft, groups = samples.parts[arm], samples.drafts[arm], samples.groups

@@ -60,7 +60,7 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     It is treated as constant if it differs from the smallest value with a probability below the last bit of 1.
     Otherwise, center and width are those of the part that differs.
     """
-    log_chances = _log_binomial(x.size - 1, level)
+    log_chances = log_binomial(x.size - 1, level)
     seen = int(np.flatnonzero(log_chances >= _UNDERFLOW)[-1]) + 1  # more values than these hardly ever take part
     highest, x, log_chances = float(x[-1]), x[:seen], log_chances[:seen]
     chances, sizes = np.where(x > x[0], np.exp(log_chances), 0.0), np.arange(1.0, x.size + 1.0)
@@ -91,12 +91,6 @@ def _tails(
     log_below, log_above = np.empty(v.shape), np.empty(v.shape)
     _fill(points, weights, x, log_chances, least, np.ascontiguousarray(v), log_below, log_above)
     return np.exp(log_below), np.exp(log_above)
-
-
-@entry_point
-def _log_binomial(n: int, level: float) -> Floats:
-    """Return the result of :func:`log_binomial`; an entry point."""
-    return log_binomial(n, level)
 
 
 @entry_point

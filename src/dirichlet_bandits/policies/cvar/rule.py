@@ -6,17 +6,17 @@ The CVaR at a level is the mean of the worst rewards, a share ``level`` of all; 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
-from dirichlet_bandits.compiler import jit, jit_inline
-from dirichlet_bandits.engine.history import History, insert, new_history, rewards
+from dirichlet_bandits.compiler import jit_inline
+from dirichlet_bandits.engine.history import History, insert, keeps_rewards, no_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar
+from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
@@ -204,16 +204,8 @@ class Counts(NamedTuple):
     counts: Ints
 
 
-@implements(init, BCVTSParams, UUCBParams, CVaRUCBParams)
-def no_rewards(policy: Any, n_arms: int) -> History:
-    """Return an empty history, in which an arm's rewards are kept in ascending order."""
-    return new_history(n_arms)
-
-
-@implements(update, BCVTSParams)
-def keep_in_order(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Insert the reward in ascending order."""
-    return insert(state, arm, reward)
+keeps_rewards(BCVTSParams, CVaRUCBParams, ordered=True)
+implements(init, UUCBParams)(no_rewards)
 
 
 @implements(update, UUCBParams)
@@ -221,18 +213,6 @@ def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, 
     """Insert the reward, and store the CVaR in ``means``, so that it is computed only when an arm is pulled."""
     state = insert(state, arm, reward)
     state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
-    return state
-
-
-@implements(update, CVaRUCBParams)
-def keep_with_band(policy: CVaRUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Insert the reward, and store the index in ``means`` if the horizon is known.
-
-    With a known horizon, the index changes only with the arm's rewards.
-    """
-    state = insert(state, arm, reward)
-    if policy.horizon > 0:
-        state.means[arm] = best_cvar_in_the_band(rewards(state, arm), policy, policy.horizon)
     return state
 
 
@@ -322,26 +302,7 @@ def cvar_and_width(
 def cvar_in_the_band(
     policy: CVaRUCBParams, state: History, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
-    """Return the stored index if the horizon is known, else the index for all pulls so far."""
-    return state.means[arm] if policy.horizon > 0 else best_cvar_in_the_band(rewards(state, arm), policy, total)
-
-
-@jit
-def best_cvar_in_the_band(x: Floats, policy: CVaRUCBParams, end: int) -> float:
-    """Return CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k)), with T = ``end``."""
+    """Return CVaR_level of max(F_k - b, 0) below the bound, b = sqrt(log(2 T^2) / (2 N_k))."""
+    x, end = rewards(state, arm), policy.horizon if policy.horizon > 0 else total
     b = math.sqrt(math.log(2.0 * end * end) / (2.0 * x.size))
     return policy.upper - shortfall_in_the_band(x, policy.upper, policy.level, b) / policy.level
-
-
-@jit
-def shortfall_in_the_band(x: Floats, upper: float, level: float, b: float) -> float:
-    """Return the integral up to the bound of max(F - b, 0), cut at the level; x is in ascending order."""
-    n = x.size
-    total = 0.0
-    for i in range(max(int(n * b), 1), n + 1):  # between the i-th value and the next one F is i/n
-        height = i / n - b
-        if height >= level:
-            return total + level * (upper - x[i - 1])
-        if height > 0.0:
-            total += height * ((x[i] if i < n else upper) - x[i - 1])
-    return total

@@ -33,24 +33,6 @@ def block_start(block: int, u: float, n_leader: int, n: int) -> int:
 
 
 @jit
-def van_der_corput(r: int) -> float:
-    """Return the r-th number of van der Corput's sequence: the binary digits of r, mirrored at the point.
-
-    >>> van_der_corput(1), van_der_corput(2), van_der_corput(3), van_der_corput(6)
-    (0.5, 0.25, 0.75, 0.375)
-
-    Reference: van der Corput (1935), Verteilungsfunktionen.
-    """
-    value, digit = 0.0, 0.5
-    while r > 0:
-        if r % 2 == 1:
-            value += digit
-        digit *= 0.5
-        r //= 2
-    return value
-
-
-@jit
 def mean_from(origin: float, distance: float, n: int) -> float:
     """Return the mean of n rewards from the sum of their distances from one of them."""
     # So written whole numbers and their halves give the mean that adding them up would give: ties stay ties.
@@ -69,11 +51,20 @@ def running_sum(pool: Floats, first: int, n: int, reward: float) -> float:
 
 
 @jit
-def block_mean(pool: Floats, first: int, start: int, n: int) -> float:
-    """Return the mean of n rewards from the start-th on, from the running sums that begin at ``pool[first]``."""
+def block_mean(running: Floats, start: int, n: int) -> float:
+    """Return the mean of n rewards from the start-th on, from the running sums of all rewards."""
     end = start + n - 1
-    distance = (pool[first + end] if end > 0 else 0.0) - (pool[first + start - 1] if start > 1 else 0.0)
-    return mean_from(pool[first], distance, n)
+    distance = (running[end] if end > 0 else 0.0) - (running[start - 1] if start > 1 else 0.0)
+    return mean_from(running[0], distance, n)
+
+
+@jit
+def blocks_reached(running: Floats, mean: float, n: int, seen: int) -> int:
+    """Return how many blocks of n rewards that end after the first ``seen`` rewards have at most this mean."""
+    reached = 0
+    for end in range(max(seen, n - 1), running.size):
+        reached += mean >= block_mean(running, end - n + 1, n)
+    return reached
 
 
 @jit

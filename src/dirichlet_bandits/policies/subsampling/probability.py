@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements
+from dirichlet_bandits.numerics.sequences import van_der_corput
 from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
-from dirichlet_bandits.policies.subsampling.blocks import Block, block_mean, block_start, van_der_corput
+from dirichlet_bandits.policies.subsampling.blocks import Block, blocks_reached
 from dirichlet_bandits.policies.subsampling.forced import round_number, wins_untried
 from dirichlet_bandits.policies.subsampling.limited import LimitedParams
-from dirichlet_bandits.policies.subsampling.rule import BlockParams
+from dirichlet_bandits.policies.subsampling.rule import BlockParams, reaches_block
 from dirichlet_bandits.types import Ints
 
 UNCOUNTABLE = (
@@ -34,9 +36,23 @@ class Counts(NamedTuple):
     seen: Ints
 
 
+@jit
 def new_counts(n_arms: int) -> Counts:
     """Return empty counts."""
-    return Counts(*np.full((4, n_arms), -1))
+    counts = np.full((4, n_arms), -1)
+    return Counts(counts[0], counts[1], counts[2], counts[3])
+
+
+@jit
+def count_blocks(state: History, challenger: int, leader: int, counts: Counts) -> int:
+    """Return how many blocks of the leader the challenger reaches; only those with new rewards are compared."""
+    running, n = rewards(state, leader), state.pulls[challenger]
+    reached, last, own, seen = counts
+    if last[challenger] != leader or own[challenger] != n:
+        last[challenger], own[challenger], seen[challenger], reached[challenger] = leader, n, 0, 0
+    reached[challenger] += blocks_reached(running, state.means[challenger], n, seen[challenger])
+    seen[challenger] = running.size
+    return reached[challenger]
 
 
 @implements(incremental_win_probability, BlockParams)
@@ -44,26 +60,16 @@ def block_win(policy: BlockParams, state: History, challenger: int, leader: int,
     """Return the probability; if all blocks matter, count only those that end with new rewards of the leader."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return 1.0
-    running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
     if policy.block == Block.LAST or policy.block == Block.SEQUENCE:
-        start = block_start(policy.block, van_der_corput(round_number(state.pulls)), running.size, n)
-        return 1.0 if mean >= block_mean(running, 0, start, n) else 0.0
-    reached, last, own, seen = counts
-    if last[challenger] != leader or own[challenger] != n:
-        last[challenger], own[challenger], seen[challenger], reached[challenger] = leader, n, n - 1, 0
-    for end in range(seen[challenger], running.size):
-        if mean >= block_mean(running, 0, end - n + 1, n):
-            reached[challenger] += 1
-    seen[challenger] = running.size
+        u = van_der_corput(round_number(state.pulls))
+        return 1.0 if reaches_block(policy.block, state, challenger, leader, u) else 0.0
+    reached = count_blocks(state, challenger, leader, counts)
     if policy.block == Block.ANY:
-        return 1.0 if reached[challenger] > 0 else 0.0
-    return reached[challenger] / (running.size - n + 1)
+        return 1.0 if reached > 0 else 0.0
+    return reached / (state.pulls[leader] - state.pulls[challenger] + 1)
 
 
 @implements(win_probability, BlockParams, LimitedParams)
 def win_at_once(policy: Any, state: Any, challenger: int, leader: int) -> float:
     """Return the same probability, counting all blocks."""
-    counts = np.full((4, state.pulls.size), -1)
-    return incremental_win_probability(
-        policy, state, challenger, leader, Counts(counts[0], counts[1], counts[2], counts[3])
-    )
+    return incremental_win_probability(policy, state, challenger, leader, new_counts(state.pulls.size))

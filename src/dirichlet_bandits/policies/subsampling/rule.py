@@ -6,16 +6,17 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, keeps_rewards, new_history, rewards
+from dirichlet_bandits.engine.history import History, keeps_rewards, no_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
+from dirichlet_bandits.numerics.sequences import van_der_corput
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.policies.subsampling.blocks import (
     Block,
     block_mean,
     block_start,
+    blocks_reached,
     remember_running_sum,
-    van_der_corput,
 )
 from dirichlet_bandits.policies.subsampling.forced import (
     FORCED,
@@ -25,7 +26,7 @@ from dirichlet_bandits.policies.subsampling.forced import (
     wins_untried,
 )
 from dirichlet_bandits.policies.subsampling.limited import MEMORIES, LimitedParams
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, sample_of, tournament, wins_by
+from dirichlet_bandits.policies.subsampling.subsets import tournament, wins_against
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Ints
 
@@ -41,14 +42,16 @@ class BlockParams(NamedTuple):
 
 
 class SubsetParams(NamedTuple):
-    """The parameters of duels on subsets: forced exploration, ties, and whether there is a tournament.
-
-    ``tie`` is the probability that the arm with fewer rewards wins a tie.
-    """
+    """The function of forced exploration, and the probability that the challenger wins a tie."""
 
     forced: int
     tie: float
-    knockout: bool
+
+
+class KnockoutParams(NamedTuple):
+    """The probability that the arm with fewer rewards wins a tie."""
+
+    tie: float
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ class WRSDA(SubsamplingPolicy):
 
     @property
     def params(self) -> SubsetParams:
-        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0, knockout=False)
+        return SubsetParams(self._growth(), 0.5 if self.ties == "random" else 1.0)
 
 
 @dataclass(frozen=True)
@@ -220,27 +223,28 @@ class BESA(Policy):
         choice("ties", self.ties, {"fewer": 0, "random": 1})
 
     @property
-    def params(self) -> SubsetParams:
-        return SubsetParams(NOT_FORCED, 0.5 if self.ties == "random" else 1.0, knockout=True)
+    def params(self) -> KnockoutParams:
+        return KnockoutParams(0.5 if self.ties == "random" else 1.0)
 
 
-@implements(init, BlockParams)
-def remember_running_sums(policy: BlockParams, n_arms: int) -> History:
-    """Return an empty history of running sums, two of which give the mean of any block."""
-    return new_history(n_arms)
-
-
+implements(init, BlockParams)(no_rewards)
 implements(update, BlockParams)(remember_running_sum)
-keeps_rewards(SubsetParams)
+keeps_rewards(SubsetParams, KnockoutParams)
 
 
 @jit
-def reaches_a_block(pool: Any, first: int, mean: float, n: int, seen: int, n_leader: int) -> bool:
-    """Whether the mean reaches that of a block of n rewards that ends after the leader's first ``seen`` rewards."""
-    for end in range(max(seen, n - 1), n_leader):  # noqa: SIM110 - compiled code has no generators
-        if mean >= block_mean(pool, first, end - n + 1, n):
-            return True
-    return False
+def choose_block(block: int, r: int, rng: np.random.Generator) -> float:
+    """Return where the block of round r lies, as a share of all starts; 0 if nothing is to be chosen."""
+    if block == Block.RANDOM:
+        return rng.random()
+    return van_der_corput(r) if block == Block.SEQUENCE else 0.0
+
+
+@jit
+def reaches_block(block: int, state: History, challenger: int, leader: int, u: float) -> bool:
+    """Whether the challenger's mean reaches that of its block; u is the choice of :func:`choose_block`."""
+    running, n = rewards(state, leader), state.pulls[challenger]
+    return state.means[challenger] >= block_mean(running, block_start(block, u, running.size, n), n)
 
 
 @implements(duel, BlockParams)
@@ -248,15 +252,10 @@ def block_duel(policy: BlockParams, state: History, challenger: int, leader: int
     """Whether the challenger's mean reaches that of as many consecutive rewards of the leader."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
-    running, n, mean = rewards(state, leader), state.pulls[challenger], state.means[challenger]
     if policy.block == Block.ANY:
-        return reaches_a_block(running, 0, mean, n, 0, running.size)
-    u = 0.0
-    if policy.block == Block.RANDOM:
-        u = rng.random()
-    elif policy.block == Block.SEQUENCE:
-        u = van_der_corput(round_number(state.pulls))
-    return mean >= block_mean(running, 0, block_start(policy.block, u, running.size, n), n)
+        return blocks_reached(rewards(state, leader), state.means[challenger], state.pulls[challenger], 0) > 0
+    u = choose_block(policy.block, round_number(state.pulls), rng)
+    return reaches_block(policy.block, state, challenger, leader, u)
 
 
 @implements(duel, SubsetParams)
@@ -264,19 +263,16 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
     """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
-    sample, words = sample_of(state, leader, rewards(state, leader).copy()), further_words(rng)
-    lead = lead_over_subset(state.pulls[challenger], state.means[challenger], sample, words)
-    return wins_by(lead, policy.tie, rng)
+    copied = rewards(state, leader).copy()
+    return wins_against(policy.tie, state, challenger, leader, copied, further_words(rng), rng)
 
 
-@implements(select, SubsetParams)
-def select_by_subsets(policy: SubsetParams, state: History, rng: np.random.Generator) -> Ints:
-    """Return the winner of the tournament, or all arms that win a duel with the leader."""
-    if not policy.knockout:
-        return duel_round(policy, state, rng)
+@implements(select, KnockoutParams)
+def select_by_knockout(policy: KnockoutParams, state: History, rng: np.random.Generator) -> Ints:
+    """Return the winner of the tournament."""
     arms = np.empty(state.pulls.size, np.int64)
     tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng)
     return arms[:1]
 
 
-implements(select, BlockParams)(duel_round)
+implements(select, BlockParams, SubsetParams)(duel_round)

@@ -5,11 +5,12 @@ word, mixed where they are used; calling the generator for each draw would take 
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.policies.subsampling.blocks import mean_from
@@ -24,80 +25,56 @@ _ROUNDING: Final = 1e-9
 _LAST_BITS: Final = 2.0**-51
 
 
-class Sample(NamedTuple):
-    """The rewards of one arm, in any order, with their sum, minimum and maximum."""
-
-    rewards: Floats
-    total: float
-    low: float
-    high: float
-
-
-@jit
-def sample_of(state: History, arm: int, rewards: Floats) -> Sample:
-    """Return the sample of an arm; ``rewards`` are its rewards or a copy, because draws change their order."""
-    return Sample(rewards, state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm])
-
-
-@jit
-def below(half: np.uint64, size: np.uint64) -> np.uint64:
-    """Return a uniform number below ``size`` from 32 random bits, or ``size`` for the few bits that would bias it.
-
-    >>> [int(below(np.uint64(bits), np.uint64(10))) for bits in (2**32 - 1, 3 * 2**30, 0)]
-    [9, 7, 10]
-
-    Reference: Lemire, Fast random integer generation in an interval, 2019.
-    """
-    product = half * size
-    rest = product & _LOW_HALF
-    return product >> _HALF if rest >= size or rest >= _BEYOND % size else size
-
-
-@jit
+@shared
 def draw_to_front(rewards: Floats, n: int, low: float, bar: float, words: Words) -> float:
     """Draw n rewards without replacement, move them to the front, and return the sum of their distances from ``low``.
 
-    This is Fisher and Yates' shuffle, stopped after n steps, or soon after the sum exceeds ``bar``.
+    This is Fisher and Yates' shuffle, stopped after n steps, or soon after the sum exceeds ``bar``; n is at most half
+    of the number of rewards. Each word gives two draws: a uniform number below k is the upper half of k times 32 random
+    bits, except for a few words that would bias it.
+
+    Reference: Lemire, Fast random integer generation in an interval, 2019.
     """
     a, b, c, counter = words[0], words[1], words[2], words[3]
     # A signed index might count from the end, and compiled code would check that each time.
     here, last, end, one = np.uint64(0), np.uint64(n), np.uint64(rewards.size), np.uint64(1)
-    distance = 0.0
+    distance, before, there = 0.0, 0.0, here
     while here < last and distance <= bar:
         word, a, b, c, counter = mixed(a, b, c, counter)
-        for half in (word & _LOW_HALF, word >> _HALF):
-            there = here + below(half, end - here)
-            if here < last and there != end:
+        left = end - here
+        first, second = (word & _LOW_HALF) * left, (word >> _HALF) * (left - one)
+        rest, other = first & _LOW_HALF, second & _LOW_HALF
+        if (rest >= end or rest >= _BEYOND % left) and (other >= end or other >= _BEYOND % (left - one)):
+            for product in (first, second):
+                there = here + (product >> _HALF)
                 reward = rewards[there]
                 rewards[there] = rewards[here]
                 rewards[here] = reward
+                before = distance
                 distance += reward - low
                 here += one
     words[0], words[1], words[2], words[3] = a, b, c, counter
-    return distance
+    if here <= last:
+        return distance
+    rewards[last], rewards[there] = rewards[there], rewards[last]  # n is odd: the last draw does not count
+    return before
 
 
 @jit
-def bar_of(n: int, mean: float, low: float, high: float) -> float:
-    """Return n (mean - low) with a margin for the rounding of the sum, and of the mean where rewards are far from 0."""
-    return n * (mean - low + _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
-
-
-@jit
-def lead_over_subset(n: int, mean: float, sample: Sample, words: Words) -> float:
-    """Return a mean minus that of n rewards drawn from the sample; -inf once the difference is surely negative.
+def lead_over_subset(n: int, mean: float, state: History, arm: int, rewards: Floats, words: Words) -> float:
+    """Return a mean minus that of n of the arm's rewards, drawn at random; -inf once the difference is surely negative.
 
     If the drawn rewards' distances from the minimum exceed n (mean - low) in total, the other rewards cannot
-    compensate. To draw more than half of the rewards, draw those that are left out.
+    compensate. There is a margin for the rounding of the sum, and of the mean where rewards are far from 0. To draw
+    more than half of the rewards, draw those that are left out.
     """
-    rewards, total, low, high = sample
-    size = rewards.size
+    size, total, low, high = rewards.size, state.sums[arm] + state.carry[arm], state.lows[arm], state.highs[arm]
     if low == high:
         return mean - low
     if 2 * n > size:
         left_out = draw_to_front(rewards, size - n, low, math.inf, words)
         return mean - mean_from(low, total - size * low - left_out, n)
-    bar = bar_of(n, mean, low, high)
+    bar = n * (mean - low + _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high)))
     distance = draw_to_front(rewards, n, low, bar, words)
     return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
 
@@ -109,11 +86,23 @@ def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
 
 
 @jit
+def wins_against(
+    tie: float, state: History, few: int, many: int, rewards: Floats, words: Words, rng: np.random.Generator
+) -> bool:
+    """Whether the mean of the arm with fewer rewards wins against as many of the other arm's.
+
+    ``rewards`` are those of the other arm, in any order, or a copy, because draws change their order.
+    """
+    return wins_by(lead_over_subset(state.pulls[few], state.means[few], state, many, rewards, words), tie, rng)
+
+
+@jit
 def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> None:
     """Hold BESA's knockout tournament in a random order of all arms; the winner is ``arms[0]``.
 
     ``pool`` is that of the state or a copy, because the rewards change their places.
     """
+    state, pool = borrowed(state), borrowed(pool)
     pulls, means = state.pulls, state.means
     left = arms.size
     for arm in range(left):
@@ -124,13 +113,11 @@ def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Word
             few, many = arms[2 * pair], arms[2 * pair + 1]
             if pulls[few] > pulls[many]:
                 few, many = many, few
-            n, size = pulls[few], pulls[many]
-            if n == size:
+            if pulls[few] == pulls[many]:
                 wins = wins_by(means[few] - means[many], 0.5, rng)
             else:
                 first = state.start[many]
-                sample = sample_of(state, many, pool[first : first + size])
-                wins = wins_by(lead_over_subset(n, means[few], sample, words), tie, rng)
+                wins = wins_against(tie, state, few, many, pool[first : first + pulls[many]], words, rng)
             arms[pair] = few if wins else many
         if left % 2 == 1:
             arms[left // 2] = arms[left - 1]
