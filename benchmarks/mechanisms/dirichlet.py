@@ -5,18 +5,18 @@ from tests.simulation.copies import Edit
 from benchmarks.mechanisms import Mechanism
 
 _FAST, _DUELS = "policies/dirichlet/fast.py", "policies/dirichlet/duels.py"
-_SUMS, _TAIL = "policies/dirichlet/sums.py", "policies/dirichlet/tail.py"
+_SUMS, _PROBABILITY = "policies/dirichlet/sums.py", "policies/dirichlet/probability.py"
 
 _NO_EXPANSIONS = Edit("numerics/costs.py", "EXPANSION_LEAST: Final = 80", "EXPANSION_LEAST: Final = 1 << 40")
 _NO_CLOCKS = Edit("numerics/costs.py", "OFTEN: Final = 0.4", "OFTEN: Final = 0.0")
-_NO_FOLLOWING = Edit(_DUELS, "note.followed) * follow_cost(policy, x.size) < x.size:", "note.followed) == 0:")
-_NO_MERGING = Edit(_DUELS, "        if k == _FEW:", "        if k >= 0:")
+_NO_FOLLOWING = Edit(_PROBABILITY, "if 4 * (x.size - sample.followed) >= x.size:", "if x.size > sample.followed:")
+_NO_MERGING = Edit(_PROBABILITY, "        if k == FEW:", "        if k >= 0:")
 _NO_BOUNDS = Edit(
     _DUELS,
-    "    least, most = shortfall_bounds(sample, m)",
-    "    least = most = mean_shortfall(rewards(state, arm), m)",
+    "    least, most = shortfall_bounds(sample, high)",
+    "    least = most = take_shortfall(sample, x, high)",
 )
-_NO_WINDOW = Edit(_TAIL, "    if 4 * (n - sample.known) >= n:", "    if n > sample.known:")
+_NO_WINDOW = Edit(_SUMS, "    if 4 * (n - sample.known) >= n:", "    if n > sample.known:")
 
 MECHANISMS = (
     Mechanism(
@@ -32,21 +32,30 @@ MECHANISMS = (
     Mechanism(
         "expansions",
         "db.RDS()",
-        ("numerics/expansion.py", _SUMS, f"{_DUELS}:sums_of_rewards", f"{_DUELS}:expanded_win"),
+        (
+            "numerics/expansion.py",
+            *(f"{_SUMS}:{name}" for name in ("add_powers", "start_sums", "all_sums")),
+            f"{_DUELS}:rough_win",
+        ),
         (_NO_EXPANSIONS,),
     ),
     Mechanism(
         "contours that follow the rewards",
         "db.RDS()",
-        (f"{_DUELS}:follow_cost", f"{_DUELS}:cost_of_value"),
+        (f"{_PROBABILITY}:follow", f"{_PROBABILITY}:follow_rewards"),
         (_NO_FOLLOWING,),
     ),
     Mechanism(
         "bounds on the bonus",
         "db.RDS()",
-        (f"{_SUMS}:shortfall_bounds", f"{_SUMS}:take_shortfall", f"{_SUMS}:add_shortfall", f"{_DUELS}:bonus_bounds"),
+        (f"{_SUMS}:shortfall_bounds", f"{_SUMS}:take_shortfall", f"{_SUMS}:add_shortfall"),
         (_NO_BOUNDS,),
     ),
-    Mechanism("equal values merged", "db.RDS()", (f"{_DUELS}:merged", f"{_DUELS}:duel_by_draws"), (_NO_MERGING,)),
-    Mechanism("a window on the tail", "db.QDS()", (_TAIL,), (_NO_WINDOW,)),
+    Mechanism("equal values merged", "db.RDS()", (f"{_PROBABILITY}:merged", f"{_DUELS}:duel_by_draws"), (_NO_MERGING,)),
+    Mechanism(
+        "a window on the tail",
+        "db.QDS()",
+        tuple(f"{_SUMS}:{name}" for name in ("_insert", "part", "_add", "update_tail")),
+        (_NO_WINDOW,),
+    ),
 )

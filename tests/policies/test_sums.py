@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dirichlet_bandits.policies.dirichlet.duels import merged
-from dirichlet_bandits.policies.dirichlet.rule import mean_shortfall
-from dirichlet_bandits.policies.dirichlet.sums import all_sums, new_samples, shortfall_bounds, take_shortfall
+from dirichlet_bandits.policies.dirichlet.probability import merged
+from dirichlet_bandits.policies.dirichlet.rule import RDSParams, mean_shortfall
+from dirichlet_bandits.policies.dirichlet.sums import SAMPLE, all_sums, shortfall_bounds, take_shortfall
 from tests.policies.test_tail import LAWS
 
 
@@ -13,10 +13,10 @@ from tests.policies.test_tail import LAWS
 def test_sums_follow_the_rewards(law):
     """Powers are summed up to rounding; the shortfall lies between its bounds, wherever the leader's mean has moved."""
     rng = np.random.default_rng(5)
-    x, sample = LAWS[law](rng, 700), new_samples(1)[0]
+    x, sample = LAWS[law](rng, 700), np.zeros(1, SAMPLE)[0]
     for n in np.unique(rng.integers(80, 700, size=60)):
         m = x[:n].mean() + rng.uniform(0.0, 0.2) * x[:n].std()
-        sums = all_sums(sample, x[:n], m)
+        sums = all_sums(RDSParams(0), sample, x[:n], x[:n].min(), x[:n].max(), m)
         for k in range(1, 5):
             size = (np.abs(x[:n] - m) ** k).sum() + n * np.abs(x[:n] - x[0]).max() ** k
             assert sums[k - 1] == pytest.approx(((x[:n] - m) ** k).sum(), abs=1e-12 * size)

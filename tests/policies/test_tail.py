@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dirichlet_bandits.policies.dirichlet.rule import QDSParams, mean_shortfall, rank_of_tail, truncated_rewards
-from dirichlet_bandits.policies.dirichlet.sums import new_samples, shortfall_bounds
-from dirichlet_bandits.policies.dirichlet.tail import tail_sums
+from dirichlet_bandits.policies.dirichlet.sums import SAMPLE, shortfall_bounds, tail_sums
 
 LAWS = {
     "bell": lambda rng, n: rng.normal(size=n),
@@ -22,15 +21,14 @@ LAWS = {
 def test_sums_follow_the_rewards(law, alpha):
     """Powers of the rewards below the tail, and of its mean with its weight; one reward at a time or several."""
     rng = np.random.default_rng(4)
-    x, sample, known = LAWS[law](rng, 2500), new_samples(1)[0], 80
+    x, sample, known = LAWS[law](rng, 2500), np.zeros(1, SAMPLE)[0], 80
     while known < x.size:
         known = min(known + int(rng.integers(1, 9)), x.size)
         past = x[:known]
         m = past.mean() + 0.1 * past.std()
-        values, weights = truncated_rewards(
-            QDSParams(4.0, alpha), past - m
-        )  # without m, near a billion they are rounded
-        *sums, largest = tail_sums(sample, past, past.min(), m, alpha)
+        policy = QDSParams(4.0, alpha)
+        values, weights = truncated_rewards(policy, past - m)  # without m, near a billion they are rounded
+        *sums, largest = tail_sums(policy, sample, past, past.min(), past.max(), m)
         window = sample["window"][: sample["size"]]
         np.testing.assert_array_equal(window, np.sort(past)[sample["first"] :][: window.size])
         assert 0 <= rank_of_tail(known, alpha) - 1 - sample["first"] < window.size

@@ -54,7 +54,7 @@ def make(n_arms: int) -> Floats:
 
 
 @jit
-def _forget(contour: Floats) -> None:
+def forget(contour: Floats) -> None:
     """Mark the contour as covering nothing."""
     for number in range(TOTAL + 1):
         contour[NUMBERS, number] = np.nan
@@ -81,7 +81,7 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
         masses[i] = weight_of(weights, i)
     offsets[n], masses[n] = bonus - m, 1.0
     unit = max_of(offsets)
-    _forget(contour)
+    forget(contour)
     if not (unit > 0.0 and min_of(offsets) < 0.0):
         return
     e, width = saddle(offsets, masses, unit)
@@ -256,7 +256,7 @@ def append(contour: Floats, x: float, weight: int) -> None:
     shifted = (x - numbers[REFERENCE]) / numbers[UNIT]
     left = 1.0 - numbers[CENTRE] * shifted
     if not left > 0.0:  # beyond the line
-        _forget(contour)
+        forget(contour)
         return
     numbers[TOTAL] += weight
     numbers[HEIGHT] += weight * math.log(left)

@@ -45,7 +45,7 @@ EXPANSION_LEAST: Final = 80
 EXPANSION_WIDEST: Final = 0.1
 """If such bounds are farther from the probability than this, a duel without a clock is decided by draws."""
 
-CEILING_ERROR: Final = 0.02
+CEILING_ERROR: Final = 0.2
 """The ceiling of a clock may come from such bounds if they are no farther apart than this share of the probability."""
 
 OFTEN: Final = 0.4
@@ -57,12 +57,6 @@ CONTOUR_LEAST: Final = 12
 CONTOUR_KEPT_FROM: Final = 32
 """Rewards below which a live study computes a probability directly: it requires CONTOUR_ERROR, which few nodes on few
 values rarely achieve."""
-
-CONTOUR_FOLLOWED_MOST: Final = 16
-"""More new rewards than this are not worth appending one by one: the contour is rebuilt."""
-
-CONTOUR_APPENDED_MOST: Final = 500
-"""Appended rewards after which a contour is rebuilt: rounding errors must not accumulate in what is recorded."""
 
 FOOT: Final = 3.5
 """Deviations below the mean of the leader's index at which the foot of a contest lies: a lower foot makes the clock

@@ -31,6 +31,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.types import Floats
 
 _ROOT: Final = math.sqrt(0.5 * math.pi)
+_BELL: Final = 1.0 / math.sqrt(2.0 * math.pi)
 _LEAST: Final = 0.3  # of what is left of the Gaussian's exponent: with less, the bound is useless
 _ROUNDING: Final = 1e-11  # of power sums, far above what was observed
 
@@ -128,9 +129,10 @@ def expanded_crossing(s1: float, s2: float, s3: float, s4: float, largest: float
 
     Reference: Feller (1971), An introduction to probability theory and its applications, volume 2, chapter XVI.
     """
-    root = math.sqrt(s2)
-    z, h3, h4 = s1 / root, s3 / (3.0 * s2 * root), s4 / (4.0 * s2 * s2)
+    square = 1.0 / s2
+    root = math.sqrt(square)
+    z, h3, h4 = s1 * root, s3 * square * root * (1.0 / 3.0), 0.25 * s4 * square * square
     zz = z * z
     curve = h3 * (zz - 1.0) - z * (h4 * (zz - 3.0) + 0.5 * h3 * h3 * (zz * zz - 10.0 * zz + 15.0))
-    p = normal_below(z) + math.exp(-0.5 * zz) * curve / math.sqrt(2.0 * math.pi)
-    return p, held_error(held, abs(h3), h4, 0.8 * largest * h4 / root)
+    p = normal_below(z) + math.exp(-0.5 * zz) * curve * _BELL
+    return p, held_error(held, abs(h3), h4, 0.8 * largest * h4 * root)

@@ -60,15 +60,6 @@ class Position(NamedTuple):
     contested: bool  # other arms have been pulled as often as the leader
 
 
-class Round(NamedTuple):
-    """The outcome of a round: how many arms have won, when a clock rings next, and where all certificates hold."""
-
-    n_winners: int
-    next_ring: int
-    low: float
-    high: float
-
-
 @jit
 def duel_cost(n: int) -> float:
     """Return the cost of a duel of an arm with n rewards and without a certificate."""
@@ -164,8 +155,11 @@ def wins(
 @jit_inline
 def hold_round(
     policy: Any, state: History, challengers: Challengers, leader: int, now: int, rng: np.random.Generator
-) -> Round:
-    """Try all arms that are due, and record the winners."""
+) -> tuple[int, int, float, float]:
+    """Try all arms that are due, and record the winners.
+
+    Return how many arms have won, when a clock rings next, and the interval in which all certificates hold.
+    """
     clocks, m = challengers.clocks, state.means[leader]
     n_winners, next_ring, low, high = 0, NEVER, -math.inf, math.inf
     for arm in range(state.pulls.size):
@@ -177,7 +171,7 @@ def hold_round(
             n_winners += 1
         next_ring = min(next_ring, clocks.ring[arm])
         low, high = max(low, clocks.low[arm]), min(high, clocks.high[arm])
-    return Round(n_winners, next_ring, low, high)
+    return n_winners, next_ring, low, high
 
 
 @jit

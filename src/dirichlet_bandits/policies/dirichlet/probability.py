@@ -15,22 +15,44 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last
-from dirichlet_bandits.numerics.costs import CONTOUR_APPENDED_MOST, CONTOUR_FOLLOWED_MOST, CONTOUR_KEPT_FROM
+from dirichlet_bandits.numerics.compensated import weight_of
+from dirichlet_bandits.numerics.costs import CONTOUR_KEPT_FROM, CONTOUR_LEAST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
 from dirichlet_bandits.policies.dirichlet.rule import (
     BDSParams,
     QDSParams,
     RDSParams,
-    bonus,
-    mean_shortfall,
+    bonus_of,
     rank_of_tail,
     reweighted,
-    split_tail,
-    tail_mean,
 )
+from dirichlet_bandits.policies.dirichlet.sums import SAMPLE, update_tail
 from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats
+
+FEW = 16  # different values that are merged, at most
+
+
+@jit
+def merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values with their weights summed if there are few; otherwise, the same values and weights.
+
+    >>> merged(np.array([0.0, 1.0, 0.0]), np.empty(0))
+    (array([0., 1.]), array([2., 1.]))
+    """
+    different, sums, n = np.empty(FEW), np.empty(FEW), 0
+    for i in range(values.size):
+        k = 0
+        while k < n and different[k] != values[i]:
+            k += 1
+        if k == FEW:
+            return values, weights
+        if k == n:
+            different[k], sums[k] = values[i], 0.0
+            n += 1
+        sums[k] += weight_of(weights, i)
+    return different[:n], sums[:n]
 
 
 @jit
@@ -45,88 +67,86 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
     m = state.means[leader]
     if state.means[challenger] >= m:
         return 1.0
-    x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    b = bonus_of(policy, state, challenger, m)
     if b == math.inf:  # it outweighs everything
         return 1.0
-    values, weights = reweighted(policy, x)
+    values, weights = reweighted(policy, rewards(state, challenger))
     return math.exp(log_crossing_of(values, weights, b, m))
 
 
 @verb
-def follow(policy: Any, kept: Floats, x: Floats, reward: float) -> Any:
-    """Add one more reward to the stored contour of an arm with rewards x."""
+def follow(policy: Any, kept: Floats, x: Floats, sample: Any) -> Any:
+    """Add the rewards after the first ``sample.followed`` to the stored contour of an arm with rewards x."""
 
 
 @implements(follow, BDSParams, RDSParams)
-def follow_reward(policy: Any, kept: Floats, x: Floats, reward: float) -> None:
-    """Add one more value."""
-    contour.append(kept, reward, 1)
+def follow_rewards(policy: Any, kept: Floats, x: Floats, sample: Any) -> None:
+    """Add one value per reward."""
+    for i in range(sample.followed, x.size):
+        contour.append(kept, x[i], 1)
+    sample.followed = x.size
 
 
 @implements(follow, QDSParams)
-def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, reward: float) -> None:
-    """Add one more value below the tail or, more rarely, one more value in the tail."""
-    below, tail = split_tail(x, policy.alpha)
-    dropped = 1 if rank_of_tail(x.size + 1, policy.alpha) > below.size + 1 else 0
-    if dropped > 0:
-        contour.append(kept, min(reward, tail[0]), 1)
-        if reward <= tail[0]:
-            return
-    elif below.size > 0 and reward < below.max():
-        contour.append(kept, reward, 1)
-        contour.append(kept, below.max(), -1)
-        reward = below.max()
-    contour.append(kept, tail_mean(tail, 0, math.nan), -tail.size)
-    contour.append(kept, tail_mean(tail, dropped, reward), tail.size + 1 - dropped)
+def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, sample: Any) -> None:
+    """Add and remove values where the rewards below the tail have changed, and replace the tail's mean."""
+    known, old_border, old_mean = sample.followed, sample.border, sample.mean
+    size, old_size = update_tail(sample, x, x[0], policy.alpha), known + 1 - rank_of_tail(known, policy.alpha)
+    sample.followed, sample.mean = x.size, sample.origin + sample.tail / size
+    sample.border = sample.window[x.size - size - sample.first]
+    ties, old_ties = x.size - size, known - old_size  # rewards below the tail that are equal to its smallest value
+    for i in range(x.size):
+        below, was_below = x[i] < sample.border, i < known and x[i] < old_border
+        ties, old_ties = ties - below, old_ties - was_below
+        if below != was_below:
+            contour.append(kept, x[i], 1 if below else -1)
+    contour.append(kept, sample.border, ties)
+    contour.append(kept, old_border, -old_ties)
+    contour.append(kept, old_mean, -old_size)
+    contour.append(kept, sample.mean, size)
 
 
 @jit
-def follow_all(policy: Any, kept: Floats, x: Floats, known: int) -> None:
-    """Add the rewards after the first ``known`` to the contour of an arm with rewards x."""
-    for n in range(known, x.size):
-        follow(policy, kept, x[:n], x[n])
+def log_win_probability(
+    policy: Any, x: Floats, b: float, m: float, kept: Floats, sample: Any, tolerance: float
+) -> float:
+    """Return log P(index >= m) of an arm with rewards x and bonus b.
+
+    It comes from the arm's contour if its estimated error is below the tolerance, after a rebuild if necessary.
+    """
+    if x.size >= CONTOUR_LEAST:
+        if 4 * (x.size - sample.followed) >= x.size:  # a rebuild is cheaper
+            contour.forget(kept)
+        follow(policy, kept, x, sample)
+        log_p, error = contour.evaluate(kept, m, b)
+        if error <= tolerance:
+            return log_p
+    values, weights = merged(*reweighted(policy, x))
+    if x.size >= CONTOUR_LEAST:
+        log_p, error = contour.rebuilt(kept, values, weights, b, m)
+        if error <= tolerance:
+            return log_p
+    return log_crossing_of(values, weights, b, m)
 
 
 class Followed(NamedTuple):
-    """The contour of each arm as a challenger, the number of rewards in it, and how many were appended."""
+    """The contour of each arm as a challenger, and the sample that it contains."""
 
     contours: Floats
-    counts: Ints
-
-
-_HELD, _APPENDED = range(2)
+    samples: Any
 
 
 def new_followed(n_arms: int) -> Followed:
     """Return empty records of all arms."""
-    return Followed(contour.make.py_func(n_arms), np.zeros((n_arms, 2), np.int64))  # type: ignore[attr-defined]
+    return Followed(contour.make.py_func(n_arms), np.zeros(n_arms, SAMPLE))  # type: ignore[attr-defined]
 
 
 @implements(incremental_win_probability, BDSParams, RDSParams, QDSParams)
 def followed_crossing_win(policy: Any, state: History, challenger: int, leader: int, memory: Followed) -> float:
     """Return the probability of winning from the challenger's contour, accurate to about 1e-10."""
-    m = state.means[leader]
-    x = rewards(state, challenger)
-    if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM:
+    m, x = state.means[leader], rewards(state, challenger)
+    b = bonus_of(policy, state, challenger, m)
+    if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM or b == math.inf:
         return crossing_win(policy, state, challenger, leader)
-    kept, counts = memory.contours[challenger], memory.counts[challenger]
-    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
-    if b == math.inf:
-        return crossing_win(policy, state, challenger, leader)
-    held = counts[_HELD]
-    new = x.size - held
-    counts[_HELD] = x.size
-    if held > 0 and new <= CONTOUR_FOLLOWED_MOST and counts[_APPENDED] + new <= CONTOUR_APPENDED_MOST:
-        follow_all(policy, kept, x, held)
-        counts[_APPENDED] += new
-        log_p, error = contour.evaluate(kept, m, b)
-        if error <= CONTOUR_ERROR:
-            return math.exp(log_p)
-    values, weights = reweighted(policy, x)
-    counts[_APPENDED] = 0
-    log_p, error = contour.rebuilt(kept, values, weights, b, m)
-    if error <= CONTOUR_ERROR:
-        return math.exp(log_p)
-    counts[_HELD] = 0
-    return math.exp(log_crossing_of(values, weights, b, m))
+    kept, sample = memory.contours[challenger], memory.samples[challenger]
+    return math.exp(log_win_probability(policy, x, b, m, kept, sample, CONTOUR_ERROR))

@@ -24,7 +24,7 @@ from dirichlet_bandits.engine.history import History, insert, new_history, rewar
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.numerics.cvar import ordered_cvar
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_crossing
-from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus, mean_shortfall
+from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus_of
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability, win_probability
 from dirichlet_bandits.types import Floats
 
@@ -52,7 +52,7 @@ def reweighted_cvar_duel(
     if state.means[challenger] >= m:
         return True
     x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    b = bonus_of(policy, state, challenger, m)
     total, i = 0.0, 0
     for _ in range(rng.binomial(x.size, policy.level) + 1):
         if i == x.size or b < x[i]:  # the bonus has its turn, once
@@ -85,7 +85,7 @@ def cvar_crossing_win(policy: RiskRDSParams, state: History, challenger: int, le
     if state.means[challenger] >= m:
         return 1.0
     x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+    b = bonus_of(policy, state, challenger, m)
     return math.exp(log_cvar_crossing(offsets_with_bonus(x, b, m), policy.level))
 
 

@@ -213,6 +213,13 @@ def qds_bonus(policy: QDSParams, n: int, largest: float, shortfall: float, m: fl
 
 
 @jit
+def bonus_of(policy: Any, state: History, challenger: int, m: float) -> float:
+    """Return the challenger's bonus at m, with one pass over its rewards."""
+    x = rewards(state, challenger)
+    return bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
+
+
+@jit
 def rank_of_tail(n: int, alpha: float) -> int:
     """Return the rank (from 1, ascending) at which the upper tail of QDS begins."""
     return max(math.ceil(n * (1.0 - alpha) - QUANTILE_SLACK), 1)
@@ -236,21 +243,17 @@ def split_tail(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 
 @jit
-def tail_mean(tail: Floats, dropped: int, more: float) -> float:
-    """Return the mean of a tail without its first ``dropped`` values and with one more value (NaN for none).
+def tail_mean(tail: Floats) -> float:
+    """Return the mean of a tail.
 
     The sum is rounded once, so the result does not depend on the order of the values: a stored contour can remove
     exactly what was added.
     """
-    total, rest, size = 0.0, 0.0, tail.size - dropped
-    for i in range(dropped, tail.size):
-        total, carry = two_sum(total, tail[i])
+    total, rest = 0.0, 0.0
+    for value in tail:
+        total, carry = two_sum(total, value)
         rest += carry
-    if not math.isnan(more):
-        total, carry = two_sum(total, more)
-        rest += carry
-        size += 1
-    return (total + rest) / size
+    return (total + rest) / tail.size
 
 
 @jit
@@ -280,7 +283,7 @@ def truncated_rewards(policy: QDSParams, x: Floats) -> tuple[Floats, Floats]:
     weights = np.empty(below.size + 1)
     set_all(weights, 1.0)
     weights[-1] = tail.size
-    return with_last(below, tail_mean(tail, 0, math.nan)), weights
+    return with_last(below, tail_mean(tail)), weights
 
 
 @implements(duel, BDSParams, RDSParams, QDSParams)
@@ -289,10 +292,8 @@ def resampling_duel(policy: Any, state: History, challenger: int, leader: int, r
     m = state.means[leader]
     if state.means[challenger] >= m:
         return True
-    x = rewards(state, challenger)
-    b = bonus(policy, x.size, state.highs[challenger], mean_shortfall(x, m), m)
-    values, weights = reweighted(policy, x)
-    rest, n = (b - m) * rng.standard_exponential(), values.size
+    values, weights = reweighted(policy, rewards(state, challenger))
+    rest, n = (bonus_of(policy, state, challenger, m) - m) * rng.standard_exponential(), values.size
     if weights.size > 0:  # the tail of QDS, the only weight that is not 1, comes last
         n -= 1
         rest += (values[n] - m) * rng.standard_gamma(weights[n])

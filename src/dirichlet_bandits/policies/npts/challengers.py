@@ -25,13 +25,13 @@ _SUMS = [(name, np.float64) for name in ("origin", "p1", "p2", "p3", "p4")]
 _POLYNOMIAL = [(name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3", "blur", "widest", "reach")]
 _TANGENT = [(name, np.float64) for name in ("at", "value", "fall", "rate", "mass")]
 _DRAWN = [(name, np.float64) for name in ("z", "low", "high")]
-_COUNTS = [(name, np.int64) for name in ("known", "fitted", "touched")]
+_COUNTS = [(name, np.int64) for name in ("known", "touched")]
 ARM = np.dtype([*_COUNTS, *_SUMS, *_POLYNOMIAL, *_TANGENT, *_DRAWN])
 """One arm.
 
 ``known`` rewards are in the power sums ``p1`` to ``p4`` about the ``origin``. From them come the ``mean`` of the index
 and its ``deviation``, and the polynomial of ``quantiles.py``: its coefficients, its error at z = 0 and the largest one,
-and up to which |z| it is used (``reach``, 0 if it is not good enough); it is that of ``fitted`` rewards.
+and up to which |z| it is used (``reach``, 0 if it is not good enough).
 
 The tangent of the log-density touches it ``at`` a number, has the ``value`` there and falls at the rate ``fall``; it is
 that of ``touched`` rewards. A clock rings for the arm at a ``rate``, and the tangent has a ``mass`` above the number
@@ -65,10 +65,9 @@ def new_challengers(n_arms: int, upper: float) -> Challengers:
 def learn(policy: NPTSParams, state: History, challengers: Challengers, arm: int) -> None:
     """Update the power sums and the polynomial of an arm."""
     known = challengers.arms[arm]
-    if known.fitted < state.pulls[arm]:
+    if known.known < state.pulls[arm]:
         learn_sums(known, rewards(state, arm), policy.upper)
         fit_polynomial(known, challengers.held[arm, 0], state.lows[arm], policy.upper)
-        known.fitted = known.known
 
 
 @jit
@@ -92,78 +91,58 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 
 
 @shared
-def draw_tangent(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> None:
-    """Set the tangent at v; the arm's contour takes in the rewards that it lacks, or is rebuilt."""
-    kept, known = challengers.contours[arm], challengers.arms[arm]
+def refresh_tangent(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
+) -> None:
+    """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``.
+
+    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt.
+    """
+    kept, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
+    if known.touched == x.size and abs(known.at - v) <= room:
+        return
     if 2 * known.touched >= x.size:
         for value in x[known.touched :]:
             contour.append(kept, value, 1)
     else:  # a contour estimates its error only for the rewards that it contains
-        contour.build(kept, x, np.empty(0), b, v)
-    value, slope = log_density_of(challengers, arm, x, b, v)
+        contour.build(kept, x, np.empty(0), policy.upper, v)
+    value, slope = log_density_of(challengers, arm, x, policy.upper, v)
     known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
 
 
 @shared
-def refresh_tangent(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
-) -> None:
-    """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``."""
-    known = challengers.arms[arm]
-    if known.touched < state.pulls[arm] or not abs(known.at - v) <= room:
-        draw_tangent(challengers, arm, rewards(state, arm), policy.upper, v)
-
-
-@shared
-def chance_above(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> float:
-    """Return P(index > v) for an arm with an up-to-date contour."""
-    log_p, error = contour.evaluate(challengers.contours[arm], v, policy.upper)
-    if not error <= CLOCK_ERROR:
-        log_p = log_crossing(shifted(with_last(rewards(state, arm), policy.upper), -v), np.empty(0))
-    return math.exp(log_p)
-
-
-@shared
-def rival_above(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    arm: int,
-    v: float,
-    foot: float,
-    rng: np.random.Generator,
+def is_largest(
+    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, rng: np.random.Generator
 ) -> bool:
-    """Whether an index of another arm with a tangent is above v; the masses are those above the foot."""
-    u = rng.random()
+    """Whether a number v drawn from the arm's tangent above the foot is its index, and above all other far indices."""
+    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
+    if rng.random() >= math.exp(log_f - log_tangent(challengers.arms[arm], v)):
+        return False
     for k in range(state.pulls.size):
-        rival = challengers.arms[k]
-        if k != arm and rival.mass > 0.0:
-            p = rival.mass if v >= foot else rival.mass * math.exp(rival.fall * (foot - v))
-            if u < p:
-                if u < chance_above(policy, state, challengers, k, v):
-                    return True
-                u = rng.random()
-            else:  # one variable serves all: what is left of it, given that it is not below p
-                u = (u - p) / (1.0 - p)
-    return False
+        u = rng.random()
+        if k != arm and u < challengers.arms[k].mass:  # a bound on the probability that its index is above v
+            log_p, error = contour.evaluate(challengers.contours[k], v, policy.upper)
+            if not error <= CLOCK_ERROR:
+                log_p = log_crossing(shifted(with_last(rewards(state, k), policy.upper), -v), np.empty(0))
+            if u < math.exp(log_p):
+                return False
+    return True
 
 
 @shared
-def index_below(
-    policy: NPTSParams, state: History, challengers: Challengers, variance: float, arm: int, v: float, u: float
-) -> bool:
-    """Whether u < P(index < v) for an arm with rewards of about this variance.
+def index_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, u: float) -> bool:
+    """Whether u < P(index < v) for an arm.
 
     Bounds or the distribution function decide; where the index hardly ever lies, the edge of that region decides.
     """
     x, mean = rewards(state, arm), state.means[arm]
     if x.size >= EXPANSION_LEAST:
-        learn_sums(challengers.arms[arm], x, policy.upper)
+        learn(policy, state, challengers, arm)
         p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], policy.upper)
         if abs(u - p) > error:
             return u < p
-    law = learn_law(challengers.groups, arm, x, mean, math.sqrt(variance))
-    deviation = math.sqrt(variance / x.size)
+    deviation = challengers.arms[arm].deviation
+    law = learn_law(challengers.groups, arm, x, mean, deviation * math.sqrt(x.size))
     inside = min(max(v, mean - _MIDDLE * deviation), mean + _MIDDLE * deviation)
     p, error = below(law, inside)
     if error <= CHARACTERISTIC_ERROR:

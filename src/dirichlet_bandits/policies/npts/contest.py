@@ -47,11 +47,10 @@ from dirichlet_bandits.numerics.resampling import weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
     Challengers,
     index_below,
+    is_largest,
     learn,
-    log_density_of,
     log_tangent,
     refresh_tangent,
-    rival_above,
 )
 from dirichlet_bandits.policies.npts.quantiles import index_bounds
 from dirichlet_bandits.policies.npts.rule import NPTSParams
@@ -80,8 +79,7 @@ def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, ar
     drawn = challengers.arms[arm]
     if v <= drawn.low or v >= drawn.high:
         return bool(drawn.low < v)
-    variance = drawn.deviation**2 * state.pulls[arm]
-    return index_below(policy, state, challengers, variance, arm, policy.upper + v, normal_below(drawn.z))
+    return index_below(policy, state, challengers, arm, policy.upper + v, normal_below(drawn.z))
 
 
 @shared
@@ -173,14 +171,9 @@ def far_winner(
 ) -> int:
     """Return the far arm that is pulled when the clock rings, or else the best of the near arms."""
     arm = ringing_arm(challengers.arms.rate, total, rng)
-    known = challengers.arms[arm]
-    y = foot + rng.standard_exponential() / known.fall
-    if not (y < policy.upper and drawn_below(policy, state, challengers, best, y - policy.upper)):
-        return best
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, y)
-    if rng.random() >= math.exp(log_f - log_tangent(known, y)):
-        return best
-    return best if rival_above(policy, state, challengers, arm, y, foot, rng) else arm
+    y = foot + rng.standard_exponential() / challengers.arms[arm].fall
+    above = y < policy.upper and drawn_below(policy, state, challengers, best, y - policy.upper)
+    return arm if above and is_largest(policy, state, challengers, arm, y, rng) else best
 
 
 @jit

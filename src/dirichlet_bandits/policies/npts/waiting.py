@@ -14,13 +14,7 @@ from dirichlet_bandits.engine.run import Run, ended, upcoming
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import LEADER_FALL, LEADER_RISE, RINGS_MOST
 from dirichlet_bandits.numerics.resampling import squares_about, weighted_sum
-from dirichlet_bandits.policies.npts.challengers import (
-    Challengers,
-    index_below,
-    log_density_of,
-    log_tangent,
-    rival_above,
-)
+from dirichlet_bandits.policies.npts.challengers import Challengers, index_below, is_largest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
 
@@ -121,24 +115,19 @@ def winner(
 ) -> int:
     """Return the arm that is pulled when the clock rings (step 1); the leader's index is its quantile at u."""
     rate = challengers.arms[leader].rate
-    variance = challengers.arms[leader].deviation ** 2 * state.pulls[leader]
     arm = ringing_arm(challengers.arms.rate, sum_of(challengers.arms.rate), rng)
     if arm == leader:
         u = rng.random() * rate
-        if not index_below(policy, state, challengers, variance, leader, foot, u):
+        if not index_below(policy, state, challengers, leader, foot, u):
             return leader
         arm, v = far_index(policy, state, challengers, leader, rng)
-        return arm if v >= foot or index_below(policy, state, challengers, variance, leader, v, u) else leader
-    known, u = challengers.arms[arm], rng.random()
-    v = foot + rng.standard_exponential() / known.fall
-    if not (v < policy.upper and index_below(policy, state, challengers, variance, leader, v, u)):
+        return arm if v >= foot or index_below(policy, state, challengers, leader, v, u) else leader
+    u, v = rng.random(), foot + rng.standard_exponential() / challengers.arms[arm].fall
+    if not (v < policy.upper and index_below(policy, state, challengers, leader, v, u)):
         return leader
-    if u < rate and index_below(policy, state, challengers, variance, leader, foot, u):
+    if u < rate and index_below(policy, state, challengers, leader, foot, u):
         return leader
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
-    if rng.random() >= math.exp(log_f - log_tangent(known, v)):
-        return leader
-    return leader if rival_above(policy, state, challengers, arm, v, foot, rng) else arm
+    return arm if is_largest(policy, state, challengers, arm, v, rng) else leader
 
 
 @shared
