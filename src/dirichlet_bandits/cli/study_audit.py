@@ -30,10 +30,10 @@ def history(
       dirichlet-bandits study history maize --trial 7 \\
         --storage sqlite:///maize.db
     """
-    from dirichlet_bandits.live.happened import Happened
+    from dirichlet_bandits.live.audit import AuditEvent
 
     form = tables.form_of(as_json, as_csv)
-    _show(f"History of {name}", Happened._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
+    _show(f"History of {name}", AuditEvent._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
 
 
 def acts(
@@ -48,12 +48,12 @@ def acts(
     Example:
       dirichlet-bandits study acts --storage sqlite:///maize.db
     """
-    from dirichlet_bandits.live.happened import MOST_ACTS, Done, done
+    from dirichlet_bandits.live.audit import MOST_ACTS, AuditAct, audit_act
     from dirichlet_bandits.storage import open_storage
 
     form = tables.form_of(as_json, as_csv)
-    found = [done(act) for act in open_storage(storage).acts(MOST_ACTS, name)]
-    _show("Changes of studies", Done._fields, found, form)
+    found = [audit_act(act) for act in open_storage(storage).acts(MOST_ACTS, name)]
+    _show("Changes of studies", AuditAct._fields, found, form)
 
 
 def _show(title: str, fields: Iterable[str], rows: Iterable[tuple[object, ...]], form: tables.Form) -> None:

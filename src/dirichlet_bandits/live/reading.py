@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import frames
 from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.audit import MOST_ACTS, MOST_EVENTS, AuditAct, AuditEvent, audit_act, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.following import Following
-from dirichlet_bandits.live.happened import MOST_ACTS, MOST_EVENTS, Done, Happened, done, happened
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
@@ -203,7 +203,7 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             return frames.trials(self._read())
 
-    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[Happened]:
+    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[AuditEvent]:
         """Return what happened in the study, or to one trial, newest first, and which key of a service did it.
 
         These are the newest ``limit`` events; for earlier ones, pass the number of the last one as ``below``.
@@ -220,9 +220,9 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             found = self.storage.newest(self.name, whole_number("limit", limit, 1, MOST_EVENTS), **asked)
             journal = self._read()  # afterwards, so that it has all of these events
-        return [happened(event, journal) for event in found]
+        return [audit_event(event, journal) for event in found]
 
-    def acts(self) -> list[Done]:
+    def acts(self) -> list[AuditAct]:
         """Return what was done to the study as a whole, newest first: it was created, renamed, archived.
 
         >>> import dirichlet_bandits as db
@@ -231,7 +231,7 @@ class ReadableStudy(Following, Estimating):
         >>> [(act.what, act.study, act.note) for act in study.acts()]
         [('renamed', 'page', 'home page'), ('created', 'page', None)]
         """
-        return [done(act) for act in self.storage.acts(MOST_ACTS, self.name)]
+        return [audit_act(act) for act in self.storage.acts(MOST_ACTS, self.name)]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

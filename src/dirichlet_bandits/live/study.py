@@ -36,7 +36,7 @@
     Summaries, estimates, replay
         frames.py           summaries, trials and exports as tables
         html.py             the summary in a notebook
-        happened.py         what happened, event by event, and which key did it
+        audit.py            what happened, event by event, and which key did it
         pooled.py           arms over all segments
         best.py             the best arm so far
         readings.py         lift in percent, probability of being best, earnings

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
+from dirichlet_bandits.live.audit import MOST_EVENTS
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
-from dirichlet_bandits.live.happened import MOST_EVENTS
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service import bodies

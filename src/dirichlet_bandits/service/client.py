@@ -16,12 +16,12 @@ from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.audit import AuditAct, AuditEvent
 from dirichlet_bandits.live.bounds import Bounds, declared_bounds, two_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
-from dirichlet_bandits.live.happened import Done, Happened
 from dirichlet_bandits.live.lateness import checked_lateness
 from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
@@ -394,15 +394,15 @@ class RemoteStudy(Named, Estimating):
         log = pd.read_parquet(io.BytesIO(self._log("parquet")))
         return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 
-    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[Happened]:
+    def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[AuditEvent]:
         """Return what happened, newest first, and which key did it. See :meth:`Study.events`."""
         query = {"trial": trial, "below": below, "limit": limit}
         found = self._get("events", **{key: value for key, value in query.items() if value is not None})["events"]
-        return [Happened(**{**event, "at": datetime.fromisoformat(event["at"])}) for event in found]
+        return [AuditEvent(**{**event, "at": datetime.fromisoformat(event["at"])}) for event in found]
 
-    def acts(self) -> list[Done]:
+    def acts(self) -> list[AuditAct]:
         """Return what was done to the study as a whole, newest first. See :meth:`Study.acts`."""
-        return [Done(**{**act, "at": datetime.fromisoformat(act["at"])}) for act in self._get("acts")["acts"]]
+        return [AuditAct(**{**act, "at": datetime.fromisoformat(act["at"])}) for act in self._get("acts")["acts"]]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

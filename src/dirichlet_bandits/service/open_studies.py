@@ -12,8 +12,8 @@ from dirichlet_bandits.errors import (
     ReplacedError,
 )
 from dirichlet_bandits.live import Study, load_study
+from dirichlet_bandits.live.audit import MOST_ACTS, AuditAct, audit_act
 from dirichlet_bandits.live.following import has_done, is_stored_as
-from dirichlet_bandits.live.happened import MOST_ACTS, Done, done
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
@@ -100,9 +100,9 @@ class OpenStudies:
         except DirichletBanditsError:  # no such study, or not the expected one
             return False
 
-    def acts(self, name: str | None = None) -> list[Done]:
+    def acts(self, name: str | None = None) -> list[AuditAct]:
         """Return what was done to studies, or to one of them, newest first, as far as the key may read their names."""
-        found = [done(act) for act in self.storage.acts(MOST_ACTS)] if name is None else self.study(name).acts()
+        found = [audit_act(act) for act in self.storage.acts(MOST_ACTS)] if name is None else self.study(name).acts()
         named = [(act, [act.study, *([str(act.note)] if act.what == RENAMED else [])]) for act in found]
         return [act for act, names in named if all(map(self._key.role, names))]
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Replay, Study
-from dirichlet_bandits.live.happened import MOST_ACTS
+from dirichlet_bandits.live.audit import MOST_ACTS
 from dirichlet_bandits.live.readings import drift_words
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.webhook import Line, Notice, Webhook

@@ -55,7 +55,8 @@ def checked_webhook(url: str, secret: str | None, silence: float | None) -> Webh
     if not url.startswith(("https://", "http://")) or not url.partition("://")[2].strip("/"):
         raise ArgumentError("webhook", "an address that begins with https:// or http://", url)
     if secret is None or len(secret) < SHORTEST_SECRET:
-        raise ArgumentError("webhook_secret", f"a text of at least {SHORTEST_SECRET} characters", "something else")
+        given = secret and f"{len(secret)} characters"  # the secret itself is not shown
+        raise ArgumentError("webhook_secret", f"a text of at least {SHORTEST_SECRET} characters", given)
     return Webhook(url, secret, silence)
 
 

@@ -16,7 +16,7 @@ MOST_ACTS: Final = 1000
 """The same for what was done to studies as a whole."""
 
 
-class Happened(NamedTuple):
+class AuditEvent(NamedTuple):
     """One event of a study: ``what`` is its kind, such as ask, tell or correct, and ``note`` a reason, note or floor.
 
     ``actor`` is the name of the key with which the service was called: empty if no key was used, None if it is not
@@ -33,12 +33,11 @@ class Happened(NamedTuple):
     actor: str | None
 
 
-class Done(NamedTuple):
+class AuditAct(NamedTuple):
     """Something that was done to a study as a whole: it was created, renamed, archived, unarchived or deleted.
 
     A webhook is recorded, too, as ``notified``. ``study`` is the study's name before, and ``note`` its new name if it
-    was renamed, or what the webhook was told; ``actor`` is the same as in
-    :class:`Happened`.
+    was renamed, or what the webhook was told; ``actor`` is the same as in :class:`AuditEvent`.
     """
 
     what: str
@@ -48,7 +47,7 @@ class Done(NamedTuple):
     actor: str
 
 
-def happened(event: Event, journal: "Journal") -> Happened:
+def audit_event(event: Event, journal: "Journal") -> AuditEvent:
     """Return an event as people read it."""
     arm = event.arm
     if arm is None and event.trial is not None:
@@ -59,7 +58,7 @@ def happened(event: Event, journal: "Journal") -> Happened:
     if event.kind == DONE:  # a call that left no other event, such as a rename
         call = json.loads(event.note or "[]")
         note = next((words for *_, words in call if isinstance(words, str)), None) if isinstance(call, list) else None
-    return Happened(
+    return AuditEvent(
         number=event.number,
         what=KINDS[event.kind],
         trial=event.trial,
@@ -71,6 +70,6 @@ def happened(event: Event, journal: "Journal") -> Happened:
     )
 
 
-def done(act: Act) -> Done:
+def audit_act(act: Act) -> AuditAct:
     """Return an act as people read it."""
-    return Done(act.what, act.study, act.note, datetime.fromtimestamp(act.at, UTC), act.actor)
+    return AuditAct(act.what, act.study, act.note, datetime.fromtimestamp(act.at, UTC), act.actor)
