@@ -10,7 +10,8 @@ import pytest
 from tools import policy_pictures
 from tools.pages import BLOCK, PAGES, figures, read, run, shown_outputs
 from tools.policy_pictures import FAMILIES
-from tools.world_pictures import CHANGES, NUMBERS, STAYS, detectors, with_tables
+from tools.world_numbers import with_published
+from tools.world_pictures import CHANGES, MEASURES, NUMBERS, STAYS, detectors, with_tables
 
 from dirichlet_bandits.live import lateness
 
@@ -100,17 +101,19 @@ def test_captions_of_policies_have_the_numbers_of_the_pictures(family):
     assert {x for x in quoted if x > 12 or x % 1} - known == set()
 
 
-def test_the_table_and_prose_on_detectors_have_the_numbers_of_the_picture():
+def test_tables_and_prose_on_worlds_have_the_numbers_of_the_figures():
     text = (ROOT / "docs/worlds.md").read_text(encoding="utf-8")
-    assert with_tables(text) == text
-    found = json.loads(NUMBERS.read_text(encoding="utf-8"))["detectors"]
+    assert with_published(with_tables(text)) == text
+    stored = json.loads(NUMBERS.read_text(encoding="utf-8"))
+    assert {"detectors", "window"} <= set(stored) <= set(MEASURES)
+    found = stored["detectors"]
     assert list(found) == list(detectors())
     assert all(name in text for name in found)
     medians = {name: (row[STAYS][1], row[CHANGES][1]) for name, row in found.items()}
     plain, glr = medians["kl-UCB, no detector"], medians["GLRKLUCB"]
-    assert f"GLR-klUCB {glr[0] - plain[0]:.0f}." in text
-    assert f"GLR-klUCB loses {glr[1]:.0f}," in text
-    assert f"and kl-UCB {plain[1]:.0f}," in text
+    gain = f"{glr[0] - plain[0]:.0f} more than kl-UCB where nothing changes, and {glr[1]:.0f} where arms change"
+    assert f"{gain}, where kl-UCB loses {plain[1]:.0f} with" in " ".join(text.split())
+    assert glr[1] == min(row[1] for row in medians.values())
     assert medians["exploration alone"][1] > plain[1]
 
 

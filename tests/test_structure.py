@@ -14,6 +14,7 @@ PACKAGE = ROOT / "src" / "dirichlet_bandits"
 EXAMPLE = "DMED"
 NOT_FOR_NEW_POLICIES = {
     "tests/policies/test_policies.py": "a verb's name was taken twice",
+    "docs/figures/policies.json": "numbers that `python -m tools.policy_pictures` makes",
     "docs/howto_compile.md": "a table that `python -m benchmarks.compiling --write` makes",
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
     "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",

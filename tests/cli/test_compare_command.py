@@ -124,10 +124,7 @@ def test_policies_may_have_parameters(folder):
         (["past.csv", *FEW, "--period", "year"], "past.csv, line 1: there must be one column 'year'"),
         (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be omitted if a column has periods"),
         (["past.csv", *FEW, "--sigma", "1", "--delay", "-1"], "'--delay' must be a number of pulls, at least 0"),
-        (
-            ["past.csv", *FEW, "--delay", "Geometric(2)"],
-            "'--delay' must be a number of pulls, or a distribution such as",
-        ),
+        (["past.csv", *FEW, "--delay", "Geometric(2)"], "'--delay: p' must be a number from 0 to 1 (got 2)"),
         (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a distribution such as"),
         (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
         (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),
@@ -135,7 +132,10 @@ def test_policies_may_have_parameters(folder):
         (["past.csv", *FEW, "--sigma", "1", "--batch", "61"], "'--batch' must be"),
         (["past.csv", *FEW, "--sigma", "1", "--batch", "1.5"], "'--batch' must be"),
         (["past.csv", *FEW, "--sigma", "1", "--batch", "30,20"], "'--batch' must be sizes that add up"),
-        (["past.csv", *FEW, "--sigma", "1", "--batch", "large"], "'--batch' must be a size, 'geometric'"),
+        (
+            ["past.csv", *FEW, "--sigma", "1", "--batch", "large"],
+            "'--batch' must be a size, a list of sizes, 'geometric'",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_nothing_runs(folder, monkeypatch, arguments, message):

@@ -30,6 +30,13 @@ def call(*arguments):
     return CliRunner().invoke(app, ["paper", *arguments])
 
 
+def page_of(folder, *arguments):
+    """The page of a report that succeeds."""
+    answer = call(*arguments)
+    assert answer.exit_code == 0, answer.output
+    return (folder / "report/index.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -72,23 +79,17 @@ def test_a_report_of_some(folder):
 
 
 def test_a_claim_that_fails_is_read_in_other_ways(folder):
-    answer = call("--only", "qds-condition", "--quiet")
-    assert answer.exit_code == 0, answer.output
-    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    page = page_of(folder, "--only", "qds-condition", "--quiet")
     assert page.count("read in other ways</a>") == 1
     assert "dirichlet-bandits paper --which readings" in page
-    answer = call("--only", "qds-condition", "--only", "qds-equal-rho", "--quiet")
-    assert answer.exit_code == 0, answer.output
-    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    page = page_of(folder, "--only", "qds-condition", "--only", "qds-equal-rho", "--quiet")
     assert "read in other ways</a>" not in page
     assert "Supported by: rho = 1 for both; rho = 8 for both." in page
     assert "--which readings" not in page
 
 
 def test_a_report_of_another_paper(folder):
-    answer = call("--which", "sda", "--only", "clipped-wide", "--quiet")
-    assert answer.exit_code == 0, answer.output
-    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    page = page_of(folder, "--which", "sda", "--only", "clipped-wide", "--quiet")
     assert "Baudry, Kaufmann and Maillard, Sub-sampling" in page
     assert "dirichlet-bandits paper --which sda --only clipped-wide" in page
     assert "Saux" not in page
@@ -97,9 +98,7 @@ def test_a_report_of_another_paper(folder):
 
 
 def test_a_report_on_risk_says_at_which_level(folder):
-    answer = call("--which", "cvar", "--only", "maize-20", "--only", "multinomial-10", "--quiet")
-    assert answer.exit_code == 0, answer.output
-    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    page = page_of(folder, "--which", "cvar", "--only", "maize-20", "--only", "multinomial-10", "--quiet")
     for words in (
         "Baudry, Gautron, Kaufmann and Maillard, Optimal Thompson Sampling",
         "quick run: 3 replications",
@@ -121,9 +120,7 @@ def test_a_report_on_risk_says_at_which_level(folder):
 
 
 def test_a_report_on_arms_that_change(folder):
-    answer = call("--which", "lbsda", "--only", "changing-gaussian", "--quiet")
-    assert answer.exit_code == 0, answer.output
-    page = (folder / "report/index.html").read_text(encoding="utf-8")
+    page = page_of(folder, "--which", "lbsda", "--only", "changing-gaussian", "--quiet")
     assert "The value of each arm over time; dotted lines mark the changes." in page
     assert "dirichlet-bandits paper --which lbsda --only changing-gaussian" in page
     frame = pd.read_csv(folder / "report/tables/changing-gaussian.csv", index_col="policy")

@@ -221,6 +221,10 @@ def test_replay_finds_a_forged_record(run):
             "'--policy' must be given with upper: NPTS(upper=...) (got 'NPTS')",
         ),
         (["create", "s", "--arm", "a", "--policy", "__import__('os').system('x')"], "'--policy' must be a policy such"),
+        (
+            ["create", "s", "--arm", "a", "--policy", "SlidingWindow(RDS, 0)"],
+            "'SlidingWindow.window' must be an integer",
+        ),
         (["create", "s", "--arm", "a", "--arm", "a"], "'--arm' must be different"),
     ],
 )

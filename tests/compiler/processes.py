@@ -35,6 +35,25 @@ def write(folder, **modules):
         os.utime(path, (1e9, 1e9))
 
 
+PARAMETERLESS = """
+from dataclasses import dataclass
+from typing import NamedTuple
+import dirichlet_bandits as db
+
+class MineParams(NamedTuple):
+    unused: int
+
+@dataclass(frozen=True)
+class Mine(db.Policy):
+    assumes = "nothing"
+    reference = "none"
+
+    @property
+    def params(self):
+        return MineParams(0)
+"""  # a policy that lacks only its verbs
+
+
 def cached(folder, pattern="*.nb?"):
     """The files of the cache by name, with their contents."""
     return {path.name: path.read_bytes() for path in (folder / "cache").rglob(pattern)}

@@ -3,7 +3,7 @@
 import os
 
 from dirichlet_bandits.sources import source_stamp
-from tests.compiler.processes import cached, printed, run, write
+from tests.compiler.processes import PARAMETERLESS, cached, printed, run, write
 
 HELPER = "from dirichlet_bandits.compiler import jit\n\n@jit\ndef value(x):\n    return x + {extra}\n"
 MIDDLE = "from helper import value\n"
@@ -60,24 +60,9 @@ def test_a_store_of_a_users_policy_is_refused_after_a_change_in_the_users_other_
     assert "ArgumentError: 'store' must be a free place" in run(tmp_path, SIMULATE, check=False).stderr
 
 
-POLICY = """
-from dataclasses import dataclass
-from typing import NamedTuple
-import dirichlet_bandits as db
+POLICY = f"""{PARAMETERLESS}
 from dirichlet_bandits.engine.verbs import implements, index
 from helper import value
-
-class MineParams(NamedTuple):
-    unused: int
-
-@dataclass(frozen=True)
-class Mine(db.Policy):
-    assumes = "nothing"
-    reference = "none"
-
-    @property
-    def params(self):
-        return MineParams(0)
 
 @implements(index, MineParams)
 def mine(policy, state, arm, total, best_mean, rng):

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from tests.compiler.processes import cached, printed, run, write
+from tests.compiler.processes import PARAMETERLESS, cached, printed, run, write
 
 THEIRS = """
 from numba import njit
@@ -118,11 +118,8 @@ def test_generators_and_classes_that_our_functions_use_keep_their_state(tmp_path
     assert printed(tmp_path, GENERATORS) == "12 [0, 2, 4, 6]\n10 10 480 60\n"
 
 
-POLICY = """
-from dataclasses import dataclass
-from typing import NamedTuple
+POLICY = f"""{PARAMETERLESS}
 from numba import njit
-import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import implements, select
 
 @njit
@@ -130,19 +127,7 @@ def arms_of(n):
     for i in range(n):
         yield i
 
-class LastParams(NamedTuple):
-    unused: int
-
-@dataclass(frozen=True)
-class Last(db.Policy):
-    assumes = "nothing"
-    reference = "none"
-
-    @property
-    def params(self):
-        return LastParams(0)
-
-@implements(select, LastParams)
+@implements(select, MineParams)
 def last(policy, state, rng):
     found = 0
     for arm in arms_of(state.pulls.size):
@@ -151,9 +136,9 @@ def last(policy, state, rng):
 """
 PLAY = """
 import dirichlet_bandits as db
-from policy import Last
+from policy import Mine
 bandit = db.Bandit([db.Bernoulli(0.5)] * 3)
-print(db.simulate(bandit, Last(), horizon=20, replications=1, seed=0).pulls.values.ravel())
+print(db.simulate(bandit, Mine(), horizon=20, replications=1, seed=0).pulls.values.ravel())
 """
 
 

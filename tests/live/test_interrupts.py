@@ -89,7 +89,11 @@ def elsewhere(act):
     return answers[0]
 
 
-@pytest.mark.parametrize("verb", ["ask", "tell", "void", "correct", "add_trials", "retire_arm", "propensities"])
+@pytest.mark.parametrize(
+    "verb",  # the slow ones change a study by the same steps as tell
+    ["ask", "tell", "add_trials", "propensities"]
+    + [pytest.param(verb, marks=pytest.mark.slow) for verb in ("void", "correct", "retire_arm")],
+)
 def test_an_interrupt_at_any_step_does_no_harm(verb, tmp_path):
     """Each line in turn; the exception is kept as a shell would, with all that its traceback holds."""
     study = db.create_study("s", arms=["a", "b", "c"], policy=UCB1, storage=f"sqlite:///{tmp_path}/s.db", seed=2)

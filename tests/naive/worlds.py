@@ -140,3 +140,10 @@ class Queue:
             first = min((t for a, t in waiting if a == arm), default=math.inf)
             rewards = sorted((t, x) for t, x in rewards if t < first)
         return rewards[n][1] if n < len(rewards) else None
+
+
+def play_tape(policy, bandit, tape, policy_seed, spare, **settings):
+    """Play the rewards of a tape, one row per arm; the gaps are those of the bandit."""
+    horizon = tape.shape[1]
+    gaps = np.tile(bandit.gaps, (horizon, 1))
+    return play(policy, lambda arm, t, j: tape[arm, j], gaps, horizon, policy_seed, spare, **settings)

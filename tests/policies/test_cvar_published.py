@@ -11,24 +11,34 @@ import pytest
 
 import dirichlet_bandits as db
 
-MAIZE = {  # t/ha after 10 000 seasons on the four planting dates of spring
-    (0.05, "B-CVTS"): (177.0, 9.0, 91.0),
-    (0.05, "CVaR-UCB"): (792.5, 3.7, 105.0),
-    (0.05, "U-UCB"): (3423.4, 0.3, 7.0),
-    (0.8, "B-CVTS"): (237.0, 16.0, 98.0),
-    (0.8, "CVaR-UCB"): (850.0, 14.0, 86.0),
-    (0.8, "U-UCB"): (1343.0, 12.0, 89.0),
-}
-MULTINOMIAL = {  # five arms, probabilities uniform on the simplex over 0, 0.1, ..., 1
-    (0.1, "M-CVTS"): (35.4, 1.7, 34.0),
-    (0.1, "B-CVTS"): (38.6, 1.2, 24.0),
-    (0.1, "CVaR-UCB"): (218.0, 7.0, 136.0),
-    (0.1, "U-UCB"): (683.0, 16.0, 325.0),
-    (0.9, "M-CVTS"): (36.7, 1.4, 28.0),
-    (0.9, "B-CVTS"): (42.6, 1.1, 22.0),
-    (0.9, "CVaR-UCB"): (166.0, 2.0, 41.0),
-    (0.9, "U-UCB"): (189.0, 2.0, 36.0),
-}
+
+def table(text):
+    """Mean regret, its error and its deviation by level and policy."""
+    rows = (line.split() for line in text.strip().splitlines())
+    return {(float(level), policy): tuple(map(float, numbers)) for level, policy, *numbers in rows}
+
+
+# t/ha after 10 000 seasons on the four planting dates of spring
+MAIZE = table("""
+    0.05 B-CVTS 177 9 91
+    0.05 CVaR-UCB 792.5 3.7 105
+    0.05 U-UCB 3423.4 0.3 7
+    0.8 B-CVTS 237 16 98
+    0.8 CVaR-UCB 850 14 86
+    0.8 U-UCB 1343 12 89
+""")
+
+# five arms, probabilities uniform on the simplex over 0, 0.1, ..., 1
+MULTINOMIAL = table("""
+    0.1 M-CVTS 35.4 1.7 34
+    0.1 B-CVTS 38.6 1.2 24
+    0.1 CVaR-UCB 218 7 136
+    0.1 U-UCB 683 16 325
+    0.9 M-CVTS 36.7 1.4 28
+    0.9 B-CVTS 42.6 1.1 22
+    0.9 CVaR-UCB 166 2 41
+    0.9 U-UCB 189 2 36
+""")
 HORIZON = 10_000
 GRID = np.arange(11) / 10
 

@@ -23,12 +23,18 @@ ALARM = 1e-6
 
 
 @jit
-def contested(policy, state, leader, steps, rng):
-    """How often a step of a contest pulls each arm, how many arms are near, and the rate of the clock."""
-    counts, order = np.zeros(state.pulls.size), np.empty(state.pulls.size, np.int64)
-    challengers = new_challengers(state.pulls.size, policy.upper)
+def prepared(policy, state, leader):
+    """No counts yet, the challengers, their order, how many arms are near, and the foot."""
+    order, challengers = np.empty(state.pulls.size, np.int64), new_challengers(state.pulls.size, policy.upper)
     near, foot = split(policy, state, challengers, order, leader)
     foot = raised(state, challengers, leader, foot, policy.upper)
+    return np.zeros(state.pulls.size), challengers, order, near, foot
+
+
+@jit
+def contested(policy, state, leader, steps, rng):
+    """How often a step of a contest pulls each arm, how many arms are near, and the rate of the clock."""
+    counts, challengers, order, near, foot = prepared(policy, state, leader)
     total = sum_of(challengers.arms.rate)
     for _ in range(steps):
         best, more = largest_index(policy, state, challengers, order, near, foot, rng)
@@ -41,10 +47,7 @@ def contested(policy, state, leader, steps, rng):
 @jit
 def waited(policy, state, leader, steps, rng):
     """How often a step of waiting pulls each arm, how many arms are near, and the rate of the clock."""
-    counts, order = np.zeros(state.pulls.size), np.empty(state.pulls.size, np.int64)
-    challengers = new_challengers(state.pulls.size, policy.upper)
-    near, foot = split(policy, state, challengers, order, leader)
-    foot = raised(state, challengers, leader, foot, policy.upper)
+    counts, challengers, _, near, foot = prepared(policy, state, leader)
     n, mean = state.pulls[leader], state.means[leader]
     squares = squares_of(challengers.arms[leader], n, mean, policy.upper)
     rate = certify(n, mean, squares, state.lows[leader], policy.upper, foot).rate

@@ -5,15 +5,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.service.browser import browser, follow, text
-from tests.service.running import Running
+from tests.service.running import Running, until_stopped
 
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory):
     """One service with keys for all tests that do not harm it."""
-    running = Running(tmp_path_factory.mktemp("service"))
-    yield running
-    running.stop()
+    yield from until_stopped(Running(tmp_path_factory.mktemp("service")))
 
 
 @pytest.fixture

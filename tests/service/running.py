@@ -109,3 +109,9 @@ class Forked(Running):
     def stop(self):
         self.process.terminate()
         self.process.join()
+
+
+def until_stopped(running):
+    """Yield a service, and stop it afterward."""
+    yield running
+    running.stop()

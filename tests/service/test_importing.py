@@ -90,6 +90,24 @@ def test_a_reading_key_and_segments_import_nothing(service, studies, browserless
         assert upload(reader, "soils import", "arm,reward\na,1\n").status_code == 403
 
 
+def test_a_study_starts_from_a_file(studies, browserless):
+    content = "arm;reward\nred;1,5\nblue;\nblue;0,5\nRed;2\nred;1\n"
+    shown = browserless.post("/new/file", files={"file": ("past.csv", content)})
+    page = html.unescape(shown.text)
+    assert all(words in page for words in ("1 of 5 rows: blank", "'Red' is read as 'red'", 'value="blue"'))
+    past = page.partition('<textarea name="past" hidden aria-hidden="true">')[2].partition("</textarea>")[0]
+    typed = {"name": "warm", "arm": ["red", "blue"], "past": past, "weight": "0,2"}
+    assert "history=past,\n    weight=0.2," in browserless.post("/guide", data=typed).text
+    assert "The weight must be" in browserless.post("/create", data=typed | {"weight": "2"}).text
+    assert "The past data must be" in browserless.post("/create", data=typed | {"arm": ["red", "green"]}).text
+    assert browserless.post("/create", data=typed | {"past": "[1]"}).status_code == 422
+    assert browserless.post("/new/file", files={"file": ("past.csv", "arm,reward\na,b\n")}).status_code == 422
+    assert "warm" not in studies.study_names()
+    assert browserless.post("/create", data=typed).status_code == 303
+    study = studies.load_study("warm")
+    assert (study.history, study.weight, len(study)) == ({"red": [1.5, 2.0, 1.0], "blue": [0.5]}, 0.2, 0)
+
+
 def test_import_in_a_browser(page, service, studies, tmp_path, request):
     name = f"from a file {request.node.callspec.id}"
     study = studies.create_study(name, arms=["a", "b"], seed=1)

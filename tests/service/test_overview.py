@@ -50,6 +50,15 @@ def test_the_verdict_is_always_there_and_the_next_step_follows_the_study():
     assert said()[0].startswith("Too early to tell: ")
 
 
+def test_a_study_that_starts_from_past_rewards_says_so():
+    study = db.create_study(
+        "s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), history={"a": [1.0, 2.0]}, weight=0.5, seed=1
+    )
+    seen = overview(study)
+    assert seen["verdict"] == "No rewards yet. The policy starts from past rewards, which do not count here."
+    assert "    history=past,\n    weight=0.5,\n" in seen["code"]
+
+
 def test_pending_trials_do_not_hide_the_verdict():
     study = filled({"a": 0.0, "b": 0.5})
     study.ask(3)

@@ -8,7 +8,7 @@ import pytest
 
 import dirichlet_bandits as db
 from tests.service.proxy import Proxy
-from tests.service.running import Forked
+from tests.service.running import Forked, until_stopped
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 
@@ -16,9 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:De
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     """One that may be killed."""
-    running = Forked(tmp_path_factory.mktemp("behind"))
-    yield running
-    running.stop()
+    yield from until_stopped(Forked(tmp_path_factory.mktemp("behind")))
 
 
 @pytest.fixture

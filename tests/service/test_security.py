@@ -179,6 +179,7 @@ def test_pages_need_a_key_too(service, target, everything):
             "/archive",
             "/delete",
             "/guide",
+            "/new/file",
             "/import",
             "/import/rows",
         )

@@ -38,11 +38,10 @@ def test_windows_follow_the_order_of_decisions(called, name):
         tape, spare = draw_tape(BANDIT, seeds[row], HORIZON), generator(seeds[row, 4])
         each = delay if isinstance(delay, list) else [delay] * 3
         delays = [np.ceil(d.rvs(HORIZON, spare)) if hasattr(d, "rvs") else np.full(HORIZON, d) for d in each]
-        pulls, regret = naive.play(
+        pulls, regret = naive.play_tape(
             policy,
-            lambda arm, t, j, tape=tape: tape[arm, j],
-            np.tile(BANDIT.gaps, (HORIZON, 1)),
-            HORIZON,
+            BANDIT,
+            tape,
             seeds[row, 3],
             spare,
             delay_of=lambda arm, t, j, delays=delays: delays[arm][j],

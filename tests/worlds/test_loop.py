@@ -66,11 +66,10 @@ def test_delays_and_batches(name, policy):
         for arm in range(3):
             one = delay[arm] if isinstance(delay, list) else delay
             delays[arm] = np.ceil(one.rvs(HORIZON, spare)) if hasattr(one, "rvs") else one
-        expected = naive.play(
+        expected = naive.play_tape(
             policy,
-            lambda arm, t, j, tape=tape: tape[arm, j],
-            np.tile(bandit.gaps, (HORIZON, 1)),
-            HORIZON,
+            bandit,
+            tape,
             seeds[row, 3],
             spare,
             delay_of=lambda arm, t, j, delays=delays: delays[arm, j],

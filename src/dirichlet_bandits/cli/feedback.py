@@ -45,8 +45,10 @@ def parse_delay(text: str) -> Any:
         named = {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
         return DELAYS[call.func.id](*map(ast.literal_eval, call.args), **named)
     except ArgumentError as error:
+        if error.name == "--delay":
+            raise
         _, wanted, got = error.args
-        raise ArgumentError("--delay", wanted if error.name == "--delay" else f"{expected} ({error})", got) from None
+        raise ArgumentError(f"--delay: {error.name}", wanted, got) from None
     except (SyntaxError, ValueError, TypeError):
         raise ArgumentError("--delay", expected, text) from None
 
@@ -62,7 +64,7 @@ def _batch(text: str) -> Any:
     """Parse a size, the name of a grid, or sizes separated by commas."""
     if text.strip().isalpha():
         return text.strip()
-    expected = "a size, 'geometric', 'minimax' or a list of sizes"
+    expected = "a size, a list of sizes, 'geometric' or 'minimax'"
     sizes = [_number("--batch", size, expected) for size in text.split(",")]
     whole = [int(size) if size.is_integer() else size for size in sizes]
     return whole[0] if len(whole) == 1 else whole

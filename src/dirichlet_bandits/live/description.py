@@ -108,6 +108,9 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("NPTS")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
+    >>> parse_policy("SlidingWindow(RDS, window=0)")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'SlidingWindow.window' must be an integer from 1 to 10000000 (got 0)
     """
     if len(text) > LONGEST_NAME:
         raise ArgumentError("policy", _EXPECTED, text[:LONGEST_NAME] + "...")
@@ -157,6 +160,9 @@ def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
         raise ArgumentError("policy", f"given with {' and '.join(needed)}: {name.id}({values})", text)
     try:
         return found(*positional, **named)
+    except ArgumentError as error:  # 'SlidingWindow.window', because studies have a window too
+        parameter, expected, got = error.args
+        raise ArgumentError(f"{name.id}.{parameter}", expected, got) from None
     except TypeError as error:
         raise ArgumentError("policy", f"{_EXPECTED} ({error})", text) from None
 

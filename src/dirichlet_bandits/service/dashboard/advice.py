@@ -7,12 +7,16 @@ from dirichlet_bandits.live import Trial
 from dirichlet_bandits.live.winner import Winner
 
 
-def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None) -> str:
+def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None, warm: bool = False) -> str:
     """Return in words what the rewards so far show, from a summary's rows and attributes and the result of the rule.
+
+    A ``warm`` study started from past rewards.
 
     >>> verdict([], {}, None)
     'No rewards yet. Each arm is tried once before the policy chooses.'
     """
+    if warm and not any(row["told"] for row in rows):
+        return "No rewards yet. The policy starts from past rewards, which do not count here."
     if not any(row["told"] for row in rows):
         return "No rewards yet. Each arm is tried once before the policy chooses."
     untried = sum(row["active"] and not row["told"] for row in rows)

@@ -1,12 +1,14 @@
 """Guided creation: questions about the rewards lead to a policy, and the page shows the code before it runs."""
 
+import json
+import math
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request
-from pydantic import BaseModel
+from fastapi import APIRouter, Form, Request, UploadFile
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
 from dirichlet_bandits.live import create_study
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.policies.catalogue import POLICIES
@@ -14,18 +16,25 @@ from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.service.dashboard import guided
 from dirichlet_bandits.service.dashboard.access import Creating
 from dirichlet_bandits.service.dashboard.forms import back_to
+from dirichlet_bandits.service.dashboard.guided import Named
+from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.wording import for_people, sentence
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.service.routes import StudyRoute
 
 _FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
 _ROWS: Final = 3
+_PAST: Final = TypeAdapter(dict[str, list[float]])
 routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 class Typed(BaseModel):
-    """What was typed into the form, as texts; ``more`` asks for more rows, ``alone`` confirms a single arm."""
+    """What was typed into the form, as texts; ``more`` asks for more rows, ``alone`` confirms a single arm.
+
+    ``past`` holds the rewards of a file by arm, as JSON.
+    """
 
     name: str = ""
     arm: list[str] = []
@@ -37,6 +46,8 @@ class Typed(BaseModel):
     unit: str = ""
     control: str = ""
     policy: str = ""
+    past: str = ""
+    weight: str = "1"
     more: bool = False
     alone: bool = False
 
@@ -45,6 +56,7 @@ class Typed(BaseModel):
         names = guided.arm_names(self.arm, self.alone)
         answers = guided.Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
         chosen = guided.choose(answers)
+        warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
         return {
             "name": self.name.strip(),
             "arms": names,
@@ -53,13 +65,32 @@ class Typed(BaseModel):
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
+            **warm,
         }
+
+    def history(self) -> dict[str, list[float]]:
+        """Return past rewards by arm; empty if no file was read."""
+        try:
+            return _PAST.validate_json(self.past) if self.past else {}
+        except ValidationError:
+            raise ArgumentError("past", "rewards by arm, as this page has sent them", self.past[:80]) from None
 
 
 @routes.get("/new")
 def new_page(request: Request, studies: Creating) -> Response:
     """Show the form for a new study."""
     return _form(request, Typed())
+
+
+@routes.post("/new/file")
+def read_file(request: Request, studies: Creating, file: UploadFile) -> Response:
+    """Show the form with the arms and rewards of a file; nothing is created."""
+    try:
+        found = read_history(file.file.read(), file.filename or "the file")
+    except FormatError as error:
+        return _form(request, Typed(), 422, error=sentence(str(error)))
+    past = json.dumps(found.rewards)
+    return _form(request, Typed(arm=list(found.rewards), past=past), report=found.report)
 
 
 @routes.post("/create")
@@ -86,11 +117,17 @@ def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) 
     policy = settings["policy"]
     reason = "" if typed.policy.strip() else guided.REASONS[policy.partition("(")[0]]
     shown = settings | {"policy": policy if policy.endswith(")") else f"{policy}()"}
+    if typed.past:
+        shown["history"] = Named("past")  # too long to be shown
     return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=guided.code(shown))
 
 
 def _form(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:
     filled = [row for row in typed.arm if row.strip()]
+    try:
+        past = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in typed.history().items() if x]
+    except ArgumentError:  # which is shown
+        past = []
     values = {
         "typed": typed,
         "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
@@ -99,5 +136,7 @@ def _form(request: Request, typed: Typed, status: int = 200, **said: Any) -> Res
         "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
         "error": None,
         "questioned": False,
+        "past": past,
+        "report": [],
     }
     return page(request, "new.html", status, **{**values, **said})

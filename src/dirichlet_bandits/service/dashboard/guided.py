@@ -90,11 +90,18 @@ def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
     return names
 
 
-def settings_of(study: Study) -> dict[str, Any]:
-    """Return the arguments with which a study was created, as far as they can be written in a few lines.
+class Named:
+    """A value that the code names, because it is too long to be written there."""
 
-    Arms and the floor are those of today. Past rewards, with which the study may have started, are left out.
-    """
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def settings_of(study: Study) -> dict[str, Any]:
+    """Return the arguments with which a study was created; arms and the floor are those of today."""
     return {
         "name": study.name,
         "arms": study.arms,
@@ -107,6 +114,8 @@ def settings_of(study: Study) -> dict[str, Any]:
         "window": study.window,
         "late": study.late,
         "segments": list(study.segments),
+        "history": Named("past") if study.history else None,
+        "weight": study.weight,
     }
 
 

@@ -126,19 +126,32 @@ def _previewed(
     return page(request, "import.html", status, study=study, error=words, **values)
 
 
+class History(NamedTuple):
+    """Past rewards of a file by arm, and what was changed or left out."""
+
+    rewards: dict[str, list[float]]
+    report: list[str]
+
+
+def read_history(content: bytes, source: str) -> History:
+    """Read the rewards of a file by arm, for a study that is still to be created.
+
+    >>> read_history(b"arm;reward\\nred;1,5\\nblue;\\nred;2\\n", "past.csv")
+    History(rewards={'red': [1.5, 2.0]}, report=['1 of 3 rows: blank', '1 of 2 values: decimal commas'])
+    """
+    text, note = _decoded(content)
+    header, others = lines_of(text, source)
+    rows, at, report = _clean(header, list(others), _used(header, {}))
+    rewards: dict[str, list[float]] = {}
+    for line in rows:
+        rewards.setdefault(line.cells[at["arm"]], []).append(_number(line, at["reward"]))
+    return History(rewards, [note, *report] if note else report)
+
+
 def read_rows(text: str, study: Study, columns: Mapping[str, str | None], source: str) -> Preview:
     """Read the trials of a file: blanks are left out, and so are arms that the study does not have."""
     header, others = lines_of(text, source)
-    used = _used(header, columns)
-    at = {kind: column_at(header, name, (), 0) for kind, name in used.items()}
-    if at["arm"] == at["reward"]:
-        raise FormatError(f"{source}: the arm and the reward must be in two columns (both are in {used['arm']!r})")
-    if is_number(used["reward"]):
-        raise FormatError(f"{header.where}: the first line must name the columns (found {', '.join(header.cells)})")
-    lines = list(others)
-    for line in lines:
-        check_length(line, header)
-    rows, report = forgiven_rows(lines, at["arm"], at["reward"])
+    rows, at, report = _clean(header, list(others), _used(header, columns))
     kept = _known(rows, at["arm"], study, report)
     frame: dict[str, list[Any]] = {"arm": [], "reward": []}
     for line in kept:
@@ -154,6 +167,19 @@ def read_rows(text: str, study: Study, columns: Mapping[str, str | None], source
         values.setdefault(row.arm, []).append(row.reward)
     by_arm = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in values.items()]
     return Preview(frame, past, by_arm, report)
+
+
+def _clean(header: Line, lines: list[Line], used: Mapping[str, str]) -> tuple[list[Line], dict[str, int], list[str]]:
+    """Return the rows with clean names and numbers, the places of the columns, and a report."""
+    at = {kind: column_at(header, name, (), 0) for kind, name in used.items()}
+    if at["arm"] == at["reward"]:
+        raise FormatError(f"{header.where}: the arm and the reward must be in two columns (both: {used['arm']!r})")
+    if is_number(used["reward"]):
+        raise FormatError(f"{header.where}: the first line must name the columns (found {', '.join(header.cells)})")
+    for line in lines:
+        check_length(line, header)
+    rows, report = forgiven_rows(lines, at["arm"], at["reward"])
+    return rows, at, report
 
 
 def _used(header: Line, columns: Mapping[str, str | None]) -> dict[str, str]:
@@ -194,12 +220,16 @@ def _known(rows: Sequence[Line], at: int, study: Study, report: list[str]) -> li
 
 
 def _reward(line: Line, at: int, study: Study) -> float:
-    if not is_number(line.cells[at]):
-        raise FormatError(f"{line.where}: the reward must be a number (got {line.cells[at]!r})")
     try:
-        return study._reward(float(line.cells[at]))
+        return study._reward(_number(line, at))
     except (ArgumentError, RewardError) as error:
         raise FormatError(f"{line.where}: {for_people(error)}") from None
+
+
+def _number(line: Line, at: int) -> float:
+    if not is_number(line.cells[at]):
+        raise FormatError(f"{line.where}: the reward must be a number (got {line.cells[at]!r})")
+    return float(line.cells[at])
 
 
 def _chance(cell: str) -> float:

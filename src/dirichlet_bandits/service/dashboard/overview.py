@@ -64,7 +64,7 @@ def overview(study: Study) -> dict[str, Any]:
         "best": best,
         "code": guided.code(guided.settings_of(study)),
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
-        "verdict": verdict(rows, summary.attrs, found_winner),
+        "verdict": verdict(rows, summary.attrs, found_winner, bool(study.history)),
         "verdicts": [(segment, _verdict_in(study, segment)) for segment in study.segments if judged],
         "decimals": decimals,
         "to_do": to_do(pending, "cost" if costs else "reward"),
@@ -86,7 +86,7 @@ def overview(study: Study) -> dict[str, Any]:
 def _verdict_in(study: Study, segment: str) -> str:
     summary = study.summary(segment=segment)
     rows = [{"arm": arm, **row} for arm, row in summary.to_dict("index").items()]
-    return verdict(rows, summary.attrs, ReadableStudy.winner(study, segment=segment))
+    return verdict(rows, summary.attrs, ReadableStudy.winner(study, segment=segment), bool(study.history))
 
 
 def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:

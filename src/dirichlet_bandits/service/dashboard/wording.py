@@ -18,8 +18,10 @@ LABELS: Final = {
     "floor": "The floor",
     "confirm": "What you type to confirm",
     "frame": "The file",
+    "history": "The past data",
     "file": "The file",
 }
+_LONGEST: Final = 300
 _INDEXED: Final = re.compile(r"'(\w+)\[(\d+)\]'")
 _PYTHON: Final = re.compile(r" \(load_if_exists=True[^)]*\)")
 
@@ -42,10 +44,12 @@ def for_people(error: DirichletBanditsError) -> str:
         elif text.startswith(f"'{error.name}'"):
             label = LABELS.get(error.name, f"The {error.name.replace('_', ' ')}")
             text = label + text.removeprefix(f"'{error.name}'")
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + "…"
     text = text.replace(" (got '')", "").replace(", or None", "")
     return sentence(text)
 
 
 def sentence(text: str) -> str:
     """Return a message as a sentence."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "…")) else ".")
