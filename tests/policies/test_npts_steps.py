@@ -97,6 +97,7 @@ CLEAR = {
     "betas": [beta(4, 2, 120, 1), beta(3, 4, 18, 2), beta(2, 5, 10, 3)],
     "coins": [(beta(1, 1, n, seed) < p).astype(float) for n, p, seed in ((300, 0.7, 1), (12, 0.4, 2), (8, 0.4, 5))],
     "a constant": [beta(4, 2, 60, 1), np.full(7, 0.3)],
+    "challengers that are often above the foot": [beta(4, 2, 120, 1), beta(3, 3, 9, 2), beta(3, 4, 7, 3)],
 }
 
 
