@@ -96,15 +96,15 @@ def test_a_study_starts_from_a_file(studies, browserless):
     page = html.unescape(shown.text)
     assert all(words in page for words in ("1 of 5 rows: blank", "'Red' is read as 'red'", 'value="blue"'))
     past = page.partition('<textarea name="past" hidden aria-hidden="true">')[2].partition("</textarea>")[0]
-    typed = {"name": "warm", "arm": ["red", "blue"], "past": past, "weight": "0,2"}
+    typed = {"name": "with a past", "arm": ["red", "blue"], "past": past, "weight": "0,2"}
     assert "history=past,\n    weight=0.2," in browserless.post("/guide", data=typed).text
     assert "The weight must be" in browserless.post("/create", data=typed | {"weight": "2"}).text
     assert "The past data must be" in browserless.post("/create", data=typed | {"arm": ["red", "green"]}).text
     assert browserless.post("/create", data=typed | {"past": "[1]"}).status_code == 422
     assert browserless.post("/new/file", files={"file": ("past.csv", "arm,reward\na,b\n")}).status_code == 422
-    assert "warm" not in studies.study_names()
+    assert "with a past" not in studies.study_names()
     assert browserless.post("/create", data=typed).status_code == 303
-    study = studies.load_study("warm")
+    study = studies.load_study("with a past")
     assert (study.history, study.weight, len(study)) == ({"red": [1.5, 2.0, 1.0], "blue": [0.5]}, 0.2, 0)
 
 
