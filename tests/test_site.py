@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from tools.site_parameters import RETURNED, meaning, parameters_of
 
 import dirichlet_bandits as db
-from tests.service.browser import browser
+from tests.service.browser import browser, until
 
 pytest.importorskip("mkdocs", reason="the extra 'docs' is not installed")
 pytest.importorskip("mkdocstrings")
@@ -138,7 +138,7 @@ def test_pages_fit_screens_and_show_dark_figures(place, site, window, pages):
         for width in (390, 1280):
             screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
             window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-            assert not window.execute_script(TOO_WIDE), (page, width)
+            until(window, lambda: not window.execute_script(TOO_WIDE))  # a page is laid out again a little later
         figures = window.find_elements(By.CSS_SELECTOR, "img[src*='figures/']")
         seen = [figure.get_attribute("src") for figure in figures if figure.value_of_css_property("display") != "none"]
         assert len(seen) == len(figures) / 2
