@@ -7,6 +7,8 @@ Numba is used through its public interface, and nothing in it is ever replaced. 
 * the address of a compiled function (``library.get_pointer_to_function`` and its name in ``fndesc``), the calling
   convention (``context.call_conv``), and ``library._reload_init``, which Numba calls before it loads a function from a
   cache (``calls.py``);
+* the ``entry_point`` of a compiled function and the types of its arguments, ``typeof_pyval``, for calls that skip the
+  search for these types (``decorators.direct``);
 * ``codegen.magic_tuple``, which identifies processors, and the events of ``numba.core.event`` (``announcements.py``).
 
 ``internals.supported`` checks on first use that these parts exist. With a version of Numba that lacks them, everything

@@ -79,8 +79,11 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
 def direct(compiled: Any, *args: Any) -> Callable[..., Any]:
     """Return the code of an entry point for arguments of exactly these types, which it does not check any more.
 
-    Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls.
+    Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls. With a version of
+    Numba that is not known, the entry point itself is returned.
     """
+    if not supported():
+        return cast(Callable[..., Any], compiled)
     kinds = tuple(compiled.typeof_pyval(arg) for arg in args)
     compiled.compile(kinds)
     code: Callable[..., Any] = compiled.overloads[kinds].entry_point

@@ -30,11 +30,12 @@ def _check() -> None:
     used = {
         FunctionCache: "cache_path load_overload save_overload",
         CompileResultCacheImpl: "reduce rebuild check_cachable filename_base",
-        CompileResult: "_reduce _rebuild",
+        CompileResult: "_reduce _rebuild entry_point",
         JITCPUCodegen: "magic_tuple",
         JITCodeLibrary: "get_pointer_to_function",
         FunctionDescriptor: "llvm_func_name llvm_cfunc_wrapper_name",
-        Dispatcher: "enable_caching get_compile_result",  # the first sets `_cache`, the second reads `overloads`
+        # The first sets `_cache`, and the second reads `overloads`.
+        Dispatcher: "enable_caching get_compile_result typeof_pyval",
     }
     for owner, names in used.items():
         for name in names.split():

@@ -8,6 +8,7 @@ decisions in any process, at any time.
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+import numba
 import numpy as np
 
 from dirichlet_bandits.compiler import direct
@@ -79,6 +80,7 @@ class Decider:
         self._parts: dict[str, Decider] = {}
         self._tell: Callable[..., Any] | None = None  # compiled code for the types of this policy's states
         self._choose: Callable[..., Ints] | None = None  # likewise
+        self._keeps_type = False  # whether updates were seen to keep the type of the state
         self._forget()
 
     def of(self, segment: str | None) -> "Decider":
@@ -130,9 +132,10 @@ class Decider:
             arms: list[int] = self._weighted.select(self._stream.rng)
             return arms
         given = self._params, self._state, trial, self._root, self._stream
-        if self._choose is None:
-            self._choose = direct(specialised(select_study, self._params), *given)
-        chosen: list[int] = self._choose(*given).tolist()
+        choose: Any = self._choose or specialised(select_study, self._params)
+        if self._choose is None and self._keeps_type:
+            self._choose = choose = direct(choose, *given)
+        chosen: list[int] = choose(*given).tolist()
         return chosen
 
     def propensities(self, journal: Journal) -> Floats:
@@ -242,8 +245,8 @@ class Decider:
         if self._tell is None:
             tell: Any = specialised(_update_study if self._coins else _update_without_draws, self._params)
             self._state = tell(*given)
-            same = tell.typeof_pyval(given[1]) == tell.typeof_pyval(self._state)
-            self._tell = direct(tell, *given) if same else tell
+            self._keeps_type = numba.typeof(given[1]) == numba.typeof(self._state)
+            self._tell = direct(tell, *given) if self._keeps_type else tell
         else:
             self._state = self._tell(*given)
 
