@@ -5,9 +5,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
-from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.off_policy import events_within_bounds
+from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import LATE
 
 ARMS = ["a", "b", "c"]
@@ -229,10 +229,10 @@ def test_missing_events_leave_an_export(clock):
     study.settle()
     events = study._events()
     gone = [event for event in events if event.number not in (4, 7)]  # the first ask, and the tell
-    mended = mend(gone)
+    recovered = recover(gone)
     journal = Journal()
-    journal.apply(mended.events)
-    assert list(mended.ids) == [1, 2]
+    journal.apply(recovered.events)
+    assert list(recovered.ids) == [1, 2]
     assert sorted(journal.reward_of.values()) == [0.0]
     assert [event.kind for event in events].count(LATE) == 3
     whole = Journal()

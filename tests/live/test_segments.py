@@ -9,7 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Event
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 
@@ -128,7 +128,7 @@ def test_estimates_and_exports_have_segments(tmp_path):
     assert set(read["segment"]) == set(SEGMENTS)
     events = study._events()
     journal = Journal()
-    journal.apply(mend([event for event in events if event.number not in (5, 40, 41)]).events)
+    journal.apply(recover([event for event in events if event.number not in (5, 40, 41)]).events)
     assert len(journal.arm_of) >= len(study) - 3
 
 

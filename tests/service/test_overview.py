@@ -71,7 +71,7 @@ def test_it_names_the_winner_or_what_is_missing():
     study = filled({"a": 1.0, "b": 1.001})
     shown = overview(study)["verdict"]
     assert "leads, but there is no winner yet: " in shown
-    assert study.winner().outlook in shown
+    assert study.winner().forecast in shown
     clear = filled({"a": 0.0, "b": 0.5})
     stored = clear.storage.read("s")
     overview(clear)

@@ -17,7 +17,7 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     """Print all studies, or the archived ones, one row per study."""
-    from dirichlet_bandits.live.listing import list_studies
+    from dirichlet_bandits.live.opening import list_studies
 
     rows = list_studies(storage, archived=archived)
     columns = [
@@ -154,7 +154,7 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     if summary["told"].sum():
         tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
     if said["drift"]:
-        from dirichlet_bandits.live.readings import drift_words  # imported here, because help needs no NumPy
+        from dirichlet_bandits.live.drift import drift_words  # imported here, because help needs no NumPy
 
         tables.note(f"careful: {drift_words(said['drift'])}")
 

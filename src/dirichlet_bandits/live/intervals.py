@@ -3,7 +3,7 @@
 They use the rewards of one arm in the order in which they were reported. If these are independent draws of one
 distribution, a confidence sequence covers the mean by definition, whatever decided *how many* of them there are. A
 delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
-probability of error (:func:`shares`), so all of their intervals hold together. For differences, see ``pairs.py``.
+probability of error (:func:`shares`), so all of their intervals hold together. For differences, see ``differences.py``.
 """
 
 import math

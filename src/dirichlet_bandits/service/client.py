@@ -23,11 +23,11 @@ from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import checked_lateness
-from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
-from dirichlet_bandits.live.past import read_past
+from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.study import trial_id
-from dirichlet_bandits.live.warm import checked_borrow, checked_warm
+from dirichlet_bandits.live.study_state import Named
+from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class

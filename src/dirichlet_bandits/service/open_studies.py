@@ -13,7 +13,7 @@ from dirichlet_bandits.errors import (
 )
 from dirichlet_bandits.live import Study, load_study
 from dirichlet_bandits.live.audit import MOST_ACTS, AuditAct, audit_act
-from dirichlet_bandits.live.following import has_done, is_stored_as
+from dirichlet_bandits.live.study_state import has_done, is_stored_as
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED

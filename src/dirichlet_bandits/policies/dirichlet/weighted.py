@@ -1,4 +1,4 @@
-"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
+"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm_start.py``.
 
 This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """

@@ -10,8 +10,8 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.live.drift import drift_words
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.live.readings import drift_words
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
