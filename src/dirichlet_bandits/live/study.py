@@ -172,7 +172,9 @@ class Study(ManagedStudy):
             else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(lambda: [draft(next_ask(state, segment, unit, token)) for _ in ids])
+                self._state = None  # the decider changes
+                for _ in ids:
+                    draft(next_ask(state, segment, unit, token))
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
