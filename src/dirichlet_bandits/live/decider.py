@@ -254,10 +254,10 @@ class Decider:
         past = [self.direction.turn(np.array(self._remembered(journal, arm), np.float64)) for arm in self._arms]
         weight = self._borrow if self._warm is None else self._warm.weight
         if self._warm is not None and weight == 1.0:
-            arms = np.repeat(np.arange(len(past)), [x.size for x in past])
-            numbers = [(arm << 32) + k for arm, x in zip(self._arms, past, strict=True) for k in range(x.size)]
-            earlier = _BEFORE + np.array(numbers, np.int64)
-            self._update(arms, np.concatenate(past), earlier, *np.zeros((2, arms.size), np.int64))
+            every = [
+                (place, self._arms[place], k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())
+            ]
+            self._update([(place, x, _BEFORE + (arm << 32) + k, 0, 0) for place, arm, k, x in every])
         elif type(self.policy).__name__ in BY_DUELS:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
@@ -269,18 +269,18 @@ class Decider:
         else:
             self._state = weighted_tally(past, weight)
 
-    def _update(self, arms: Ints, rewards: Floats, numbers: Ints, trials: Ints, asked: Ints) -> None:
-        """Update the policy's state with rewards, as the policy sees them."""
+    def _update(self, reported: list[tuple[int, float, int, int, int]]) -> None:
+        """Update the policy's state with rewards, as the policy sees them: the fields of ``REPORT``."""
         if self._weighted is not None:
-            self._weighted.learn(arms.tolist(), rewards.tolist())
+            self._weighted.learn([report[0] for report in reported], [report[1] for report in reported])
             return
-        reports, more = _Reports(arms, rewards, numbers, trials, asked), (self._root, self._coins)
+        reports, more = np.array(reported, REPORT), (self._root, self._coins)
         if not self._in_place:
             self._state = specialised(_update_study, self._params)(self._params, self._state, reports, *more)
             return
         done = _call(self._add, self._params, self._state, reports, 0, *more)
-        while done < arms.size:
-            self._state = shielded(more_room, self._state, int(arms[done]), 1)
+        while done < len(reported):
+            self._state = shielded(more_room, self._state, reported[done][0], 1)
             done = _call(self._add, self._params, self._state, reports, done, *more)
 
     def _learn(self, journal: Journal) -> None:
@@ -289,16 +289,11 @@ class Decider:
         first, last = self._told, len(told.arms)
         if first == last:
             return
-        place = {arm: k for k, arm in enumerate(self._arms)}
-        counted = [i for i in range(first, last) if told.arms[i] in place]
+        place, turn = {arm: k for k, arm in enumerate(self._arms)}, self.direction.turn
+        new = zip(*(column[first:last] for column in told), strict=True)
+        counted = [(place[arm], turn(reward), *numbers) for arm, reward, *numbers in new if arm in place]
         if counted:
-            self._update(
-                np.array([place[told.arms[i]] for i in counted]),
-                self.direction.turn(np.array([told.rewards[i] for i in counted])),
-                np.array([told.numbers[i] for i in counted]),
-                np.array([told.trials[i] for i in counted]),
-                np.array([told.asked[i] for i in counted]),
-            )
+            self._update(counted)
             self._chances = None
         self._told = last
 
@@ -317,38 +312,32 @@ def _call(compiled: Direct, *args: Any) -> Any:
     return compiled(*args) if compiled.is_compiled else shielded(compiled, *args)
 
 
-class _Reports(NamedTuple):
-    """Rewards in the order of their reports."""
-
-    arms: Ints
-    rewards: Floats
-    numbers: Ints  # of their events
-    trials: Ints
-    asked: Ints  # trials at the time of the report
+REPORT: Final = np.dtype([("arm", "i8"), ("reward", "f8"), ("number", "i8"), ("trial", "i8"), ("asked", "i8")])
+"""A reward for compiled code: its arm, the number of its event, its trial, and how many trials there were."""
 
 
-def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, stream: Any) -> Any:
+def _update_study(policy: Any, state: Any, reports: Any, root: Words, stream: Any) -> Any:
     """Return the state after many rewards, each with the random numbers of its event; an entry point."""
-    for i in range(reports.arms.size):
+    for i in range(reports.size):
         state = _with_one_more(policy, state, reports, i, root, stream)
     return state
 
 
-def _update_in_place(policy: Any, state: Any, reports: _Reports, first: int, root: Words, stream: Any) -> int:
+def _update_in_place(policy: Any, state: Any, reports: Any, first: int, root: Words, stream: Any) -> int:
     """Update the arrays of a state with rewards as long as they have room, and return the next one; an entry point."""
     i = first
-    while i < reports.arms.size and has_room(state, reports.arms[i]):
+    while i < reports.size and has_room(state, reports[i].arm):
         _with_one_more(policy, state, reports, i, root, stream)
         i += 1
     return i
 
 
 @jit
-def _with_one_more(policy: Any, state: Any, reports: _Reports, i: int, root: Words, stream: Any) -> Any:
+def _with_one_more(policy: Any, state: Any, reports: Any, i: int, root: Words, stream: Any) -> Any:
     """Return the state after one more reward, with the random numbers of its event."""
-    arms, rewards, numbers, trials, asked = reports
-    verbs.note(policy, state, trials[i], asked[i])
-    return verbs.update(policy, state, arms[i], rewards[i], _generator_for(stream, root, numbers[i]))
+    report = reports[i]
+    verbs.note(policy, state, report.trial, report.asked)
+    return verbs.update(policy, state, report.arm, report.reward, _generator_for(stream, root, report.number))
 
 
 def _generator_for(stream: Any, root: Words, number: int) -> Any:
