@@ -10,7 +10,7 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.live.best import Best, Judged, best_arm
+from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
 from dirichlet_bandits.live.direction import Direction, mirrored
@@ -65,7 +65,9 @@ def summary(
     bounded = are_finite(bounds)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     handed_out -= _by_arm(journal, journal.repeats)
-    voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
+    voided, late, held = (
+        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
+    )
     of_arm = rewards_by_arm(journal)
     levels = interval_levels(journal, level)
     means = [x.mean() if x.size else math.nan for x in of_arm]
@@ -76,16 +78,16 @@ def summary(
         intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     rows = []
     for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
-        told, pending = journal.n_told[arm], journal.n_pending[arm]
+        told, waiting = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
                 "arm": name,
                 "active": journal.active[arm],
                 "told": told,
-                "pending": pending,
-                "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
+                "pending": waiting - int(held[arm]),
+                "abandoned": int(handed_out[arm]) - told - waiting - int(voided[arm]),
                 "voided": int(voided[arm]),
-                **({} if journal.lateness is None else {"late": int(late[arm])}),
+                **({} if journal.lateness is None else {"held": int(held[arm]), "late": int(late[arm])}),
                 "mean": means[arm],
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -127,7 +129,7 @@ def summary(
     judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
     judged = [one for one in judged if one.told and not math.isnan(one.value)]
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
-        judged, direction.larger_is_better, policy.objective.name
+        judged, direction.larger_is_better, policy.objective.name, _why_no_value(policy, pooled)
     )
     _add_comparisons(frame, journal, policy, direction.name, control, bounds)
     return frame
@@ -154,8 +156,9 @@ def _best_pooled(
     journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
 ) -> Best:
     """Return the best arm over all segments, for policies that judge arms by their means."""
+    why = _why_no_value(policy, pooled=True)
     if not isinstance(policy.objective, Mean):
-        return best_arm([], direction.larger_is_better, policy.objective.name)
+        return Best(None, why)
     lower, upper = bounds
     intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     means = pooled_means(journal)
@@ -164,7 +167,14 @@ def _best_pooled(
         for arm in journal.known_arms()
         if not math.isnan(means[arm])
     ]
-    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+    return best_arm(judged, direction.larger_is_better, policy.objective.name, why)
+
+
+def _why_no_value(policy: Policy, pooled: bool) -> str:
+    """Say why no arm can be judged."""
+    if not pooled:
+        return NO_REWARD
+    return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
 
 
 def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
