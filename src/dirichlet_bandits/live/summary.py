@@ -18,7 +18,6 @@ from dirichlet_bandits.live.drift import drifting
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
-    difference,
     empirical_bernstein,
     few_determine,
     shares,
@@ -101,9 +100,8 @@ def summary(
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
         base = journal.names.index(control)
-        # Pooled means have no statistic of their own.
-        lifts = [difference(interval, intervals[base]) for interval in intervals]
-        lifts = lifts if pooled else _lifts(of_arm, base, journal.since, bounds, level)
+        lifts_of = partial(_lifts, base=base, bounds=bounds)
+        lifts = pooled_intervals(journal, lifts_of, level) if pooled else lifts_of(journal, level)
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
         frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
@@ -194,12 +192,12 @@ def interval_levels(journal: Journal, level: float) -> Floats:
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
-def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bounds, level: float) -> list[Interval]:
+def _lifts(journal: Journal, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    samples = [sample(x, bounds) for x in of_arm]
-    others = [arm for arm in range(len(of_arm)) if arm != base]
-    lifts = [Interval(0.0, 0.0)] * len(of_arm)
-    for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
+    samples = [sample(x, bounds) for x in rewards_by_arm(journal)]
+    others = [arm for arm in range(len(samples)) if arm != base]
+    lifts = [Interval(0.0, 0.0)] * len(samples)
+    for arm, share in zip(others, shares([journal.since[arm] for arm in others]).tolist(), strict=True):
         lifts[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
     return lifts
 
