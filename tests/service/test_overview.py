@@ -142,6 +142,31 @@ def test_guided_creation_splits_one_line_and_questions_one_arm(service, studies)
     study.storage.close()
 
 
+def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):
+    typed = {"name": "a whole form", "arm": ["a", "b"], "measure": "binary"}
+    typed |= {"floor": "0,1", "window": "24h", "late": "0", "segments": "mobile, desktop"}
+    shown = web.post("/guide", data=typed).text
+    for line in ("floor=0.1,", "window=&#39;24h&#39;,", "segments=[&#39;mobile&#39;, &#39;desktop&#39;],", "late=0.0,"):
+        assert line in shown
+    wrong = {
+        "floor": ("0.7", "The floor must be small enough"),
+        "window": ("soon", "The window must be seconds, or a text such as"),
+        "late": ("none", "What a missing answer counts as must be a number"),
+        "segments": ("mobile, mobile", "Segment 2 must be"),
+    }
+    for field, (value, message) in wrong.items():
+        answer = web.post("/create", data=typed | {field: value})
+        said = answer.text.partition('role="alert">')[2].partition("</p>")[0]
+        assert (answer.status_code, said[: len(message)]) == (422, message)
+        assert f'value="{value}"' in answer.text  # what was typed stays
+    assert "window" in web.post("/create", data=typed | {"window": ""}).text  # late alone means nothing
+    assert web.post("/create", data=typed).status_code == 303
+    made = studies.load_study("a whole form")
+    assert (made.floor, made.window, made.late, made.segments) == (0.1, 86400.0, 0.0, ("mobile", "desktop"))
+    assert web.post("/create", data=typed | {"name": "left out", "late": ""}).status_code == 303
+    assert studies.load_study("left out").late == "abandon"
+
+
 def test_a_study_is_managed_from_its_page(service, studies):
     studies.create_study("managed", arms=["a", "b"], seed=1)
 

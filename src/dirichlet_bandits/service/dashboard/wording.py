@@ -16,6 +16,8 @@ LABELS: Final = {
     "upper": "The highest possible value",
     "reward_unit": "The unit of the rewards",
     "floor": "The floor",
+    "late": "What a missing answer counts as",
+    "segments": "The list of segments",
     "confirm": "What you type to confirm",
     "frame": "The file",
     "history": "The past data",
