@@ -208,3 +208,15 @@ def test_a_held_reward_is_stored_and_can_be_corrected(studies, web):
     assert 'action="/void"' in trial
     assert web.post("/correct", data={"name": "held", "id": 0, "reward": 0.5}).status_code == 303
     assert study.trials_dataframe()[["status", "reward"]].to_numpy().tolist() == [["held", 0.5]]
+
+
+def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web):
+    study = studies.create_study("drift", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), control="a", seed=1)
+    for trial in study.ask(600):
+        study.tell(trial, float(trial.id < 300) if trial.arm == "a" else 0.9)
+    assert study.summary().attrs["drift"] == ["a"]
+    found = study.estimate_difference("b", "a")
+    assert found.low < 0.4 < found.high
+    shown = web.get("/study", params={"name": "drift"}).text
+    said = f"Even so, b minus a was {short(found.value)} on average, from {short(found.low)} to {short(found.high)}"
+    assert f"{said} with 95% confidence." in shown
