@@ -169,3 +169,17 @@ def test_a_study_is_managed_from_its_page(service, studies):
         acts = client.get("/api/audit_log", headers={"Authorization": f"Bearer {service.read}"}).json()["audit_log"]
         assert [acts[0][key] for key in ("what", "study", "actor")] == ["deleted", "managed again", "write"]
     assert not {"managed", "managed again"} & set(studies.study_names())
+
+
+def test_a_held_reward_is_stored_and_can_be_corrected(studies, web):
+    study = studies.create_study("held", arms=["a", "b"], policy="NPTS(upper=1)", window="24h", late=0, seed=1)
+    study.ask()
+    answer = web.post("/tell", data={"name": "held", "id": 0, "reward": 1}, follow_redirects=True)
+    assert "which counts when the window of the trial closes." in answer.text
+    assert "<small>and 1 held</small>" in answer.text
+    assert study.summary()[["told", "pending", "held"]].sum().tolist() == [0, 0, 1]
+    trial = web.get("/study/trial", params={"name": "held", "id": 0}).text
+    assert 'action="/correct"' in trial
+    assert 'action="/void"' in trial
+    assert web.post("/correct", data={"name": "held", "id": 0, "reward": 0.5}).status_code == 303
+    assert study.trials_dataframe()[["status", "reward"]].to_numpy().tolist() == [["held", 0.5]]

@@ -200,8 +200,10 @@ def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, a
         if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
             raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
         return bandit
-    if baseline is None or lift is None:
-        raise ArgumentError("baseline", "given with lift, or else a bandit", baseline)
+    if baseline is None:
+        raise ArgumentError("baseline", "given, or else past rewards", baseline)
+    if lift is None:
+        raise ArgumentError("lift", "given with baseline", lift)
     p = number_between("baseline", baseline, 0, 1)
     q = p + finite_number("lift", lift)
     if not 0.0 <= q <= 1.0:

@@ -131,8 +131,8 @@ class ReadableStudy(Following, Estimating):
         arms whose rewards do not look like one distribution any more; arms that do not change are ever named with a
         probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
 
-        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
-        counts trials with rewards that are held until their windows close.
+        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed, and ``held``
+        those whose rewards count once it closes.
 
         With a ``segment``, the summary describes its trials alone. Without a ``segment``, in a study that has segments,
         the mean of an arm averages its means in the segments, weighted by their shares of all trials, and the interval

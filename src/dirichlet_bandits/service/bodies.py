@@ -338,6 +338,7 @@ class ArmSummary(BaseModel):
     pending: int
     abandoned: int
     voided: int
+    held: int | None = None
     late: int | None = None
     mean: float | None
     std: float | None

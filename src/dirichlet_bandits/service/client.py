@@ -348,7 +348,8 @@ class RemoteStudy(Named, Estimating):
         said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
         words = frame.columns.intersection(["no_interval"])
-        whole = ["active", "told", "pending", "abandoned", "voided", *(["late"] if self._window is not None else [])]
+        in_windows = [] if self._window is None else ["held", "late"]
+        whole = ["active", "told", "pending", "abandoned", "voided", *in_windows]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
@@ -357,7 +358,7 @@ class RemoteStudy(Named, Estimating):
                 frame[column] = frame[column].fillna(limit)
         absent = ["value"] if said["objective"] == "mean" else []
         absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
-        absent += ["late"] if self._window is None else []
+        absent += ["held", "late"] if self._window is None else []
         if said.get("value_interval") is None:
             said.pop("value_interval", None)
             absent += ["value_low", "value_high"]
