@@ -189,9 +189,9 @@ def test_a_study_is_managed_from_its_page(service, studies):
         assert send(client, "/rename", new="managed again").headers["location"] == "/study?name=managed+again"
         again = client.post("/delete", data={"name": "managed again", "confirm": "managed again"})
         assert again.headers["location"] == "/"
-        acts = client.get("/acts").text
+        acts = client.get("/audit_log").text
         assert acts.index(">deleted<") < acts.index(">renamed: managed again<")
-        acts = client.get("/api/acts", headers={"Authorization": f"Bearer {service.read}"}).json()["acts"]
+        acts = client.get("/api/audit_log", headers={"Authorization": f"Bearer {service.read}"}).json()["audit_log"]
         assert [acts[0][key] for key in ("what", "study", "actor")] == ["deleted", "managed again", "write"]
     assert not {"managed", "managed again"} & set(studies.study_names())
 

@@ -35,7 +35,7 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
-MORE_PAGES = ("/study/log", "/study/history", "/study/import", "/new", "/phone", "/acts")
+MORE_PAGES = ("/study/log", "/study/history", "/study/import", "/new", "/phone", "/audit_log")
 READS = ("study", "pending", "summary", "propensities", "winner", "trials", "events", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},

@@ -76,10 +76,12 @@ def history_page(
     rows = study.events(below=below, limit=_ROWS)
     older = rows[-1].number if rows and rows[-1].number else None
     newer = None if below is None or below > study.events(limit=1)[0].number else below + _ROWS
-    return page(request, "history.html", study=study, rows=rows, acts=studies.acts(name), older=older, newer=newer)
+    return page(
+        request, "history.html", study=study, rows=rows, entries=studies.audit_log(name), older=older, newer=newer
+    )
 
 
-@routes.get("/acts")
-def acts_page(request: Request, studies: Reading) -> Response:
+@routes.get("/audit_log")
+def audit_log_page(request: Request, studies: Reading) -> Response:
     """Show which key created, renamed, archived or deleted a study."""
-    return page(request, "acts.html", acts=studies.acts())
+    return page(request, "audit_log.html", entries=studies.audit_log())
