@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.service.dashboard import planning
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates, short
 from dirichlet_bandits.service.dashboard.typed import real_number
@@ -220,3 +221,25 @@ def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web)
     shown = web.get("/study", params={"name": "drift"}).text
     said = f"Even so, b minus a was {short(found.value)} on average, from {short(found.low)} to {short(found.high)}"
     assert f"{said} with 95% confidence." in shown
+
+
+def test_a_study_is_planned_from_a_page(web):
+    assert 'href="/plan"' in web.get("/new").text
+    typed = {"baseline": "20", "lift": "60", "arms": "2", "trials": "300"}
+    found = db.plan(baseline=0.2, lift=0.6, trials=300, replications=100)
+    answer = web.post("/plan", data=typed)
+    assert answer.status_code == 200
+    assert found.answer in answer.text
+    assert "".join(f"<td>{cell}</td>" for cell in found.cells()[0][1:]) in answer.text
+    wrong = {
+        "baseline": ("120", "The number of successes among 100 trials must be from 0.01 to 99.99 (got 120.0)."),
+        "lift": ("90", "The number of further successes must be from -20 to 80 (got 90.0)."),
+        "arms": ("1", "The number of arms must be from 2 to 10 (got 1)."),
+        "trials": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
+    }
+    for field, (value, message) in wrong.items():
+        refused = web.post("/plan", data=typed | {field: value})
+        assert (refused.status_code, message in refused.text) == (422, True), field
+        assert f'value="{value}"' in refused.text
+    with planning._ONE_AT_A_TIME, pytest.raises(db.ConflictError, match="another plan is being simulated"):
+        planning.simulated(planning.Typed(**typed))
