@@ -179,13 +179,17 @@ def test_a_study_is_managed_from_its_page(service, studies):
         assert send(client, "/floor", share="0,2").status_code == 303
         assert studies.load_study("managed").floor == 0.2
         assert "small enough" in send(client, "/floor", share="0.9").text
+        assert send(client, "/floor", share="a = 0,3").status_code == 303
+        assert studies.load_study("managed").floor == {"a": 0.3}
+        assert 'value="a = 0.3"' in client.get("/study", params={"name": "managed"}).text
+        assert "The floor must be" in send(client, "/floor", share="nobody = 0.3").text
         send(client, "/archive")
         assert "managed" not in studies.study_names()
         send(client, "/archive")
         history = client.get("/study/history", params={"name": "managed"}).text
         assert '<td role="cell" data-title="What" class="text">floor</td>' in history
         assert '<td role="cell" data-title="What" class="text">unarchived</td>' in history
-        assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 6  # events and acts
+        assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 7  # events and acts
         assert send(client, "/delete", confirm="yes").status_code == 422
         assert send(client, "/rename", new="managed again").headers["location"] == "/study?name=managed+again"
         again = client.post("/delete", data={"name": "managed again", "confirm": "managed again"})

@@ -19,7 +19,7 @@ from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.guided import Named
 from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.typed import floor, real_number
 from dirichlet_bandits.service.dashboard.wording import for_people, sentence
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.service.routes import StudyRoute
@@ -69,7 +69,7 @@ class Typed(BaseModel):
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
-            "floor": real_number("floor", self.floor) if self.floor.strip() else None,
+            "floor": floor(self.floor) if self.floor.strip() else None,
             "window": self.window.strip() or None,
             "late": self._late(),
             "segments": [part.strip() for part in self.segments.split(",") if part.strip()] or None,

@@ -16,6 +16,7 @@ from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
+from dirichlet_bandits.service.dashboard.typed import floor_typed
 
 LISTED: Final = 50
 FIRST: Final = 5
@@ -56,6 +57,7 @@ def overview(study: Study) -> dict[str, Any]:
     return {
         "study": study,
         "seed": short_seed(study.seed),
+        "floor_typed": floor_typed(study.floor),
         "rows": rows,
         "attrs": summary.attrs,
         "level": level,
