@@ -71,12 +71,13 @@ def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late,
     assert len(journal.late) > 10
     assert clock.now > start + 500.0
     assert study.replay().same
-    counts = study.summary()[["told", "pending", "abandoned", "late"]].sum()
+    counts = study.summary()[["told", "pending", "abandoned", "held", "late"]].sum()
     log = study.trials_dataframe()
     assert counts["late"] == log["late"].sum() == len(missing)
     assert counts["abandoned"] == (log["status"] == "abandoned").sum() == (len(missing) if late == "abandon" else 0)
     assert counts["told"] == (log["status"] == "told").sum() == len(found)
-    assert counts["pending"] == log["status"].isin(["pending", "held"]).sum()
+    assert counts["pending"] == (log["status"] == "pending").sum()
+    assert counts["held"] == (log["status"] == "held").sum()
 
 
 def test_time_alone_changes_nothing_until_the_study_is_changed(clock, url):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.live import export, summary
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.audit import MOST_ACTS, MOST_EVENTS, AuditAct, AuditEvent, audit_act, audit_event
+from dirichlet_bandits.live.audit import MOST_ENTRIES, MOST_EVENTS, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.journal import Journal
@@ -132,8 +132,8 @@ class ReadableStudy(Following, Estimating):
         arms whose rewards do not look like one distribution any more; arms that do not change are ever named with a
         probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
 
-        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
-        counts trials with rewards that are held until their windows close.
+        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed, and ``held``
+        those whose rewards count once it closes.
 
         With a ``segment``, the summary describes its trials alone. Without a ``segment``, in a study that has segments,
         the mean of an arm averages its means in the segments, weighted by their shares of all trials, and the interval
@@ -207,7 +207,7 @@ class ReadableStudy(Following, Estimating):
         """Return what happened in the study, or to one trial, newest first, and which key of a service did it.
 
         These are the newest ``limit`` events; for earlier ones, pass the number of the last one as ``below``.
-        ``study.acts()`` has what was done to the study as a whole.
+        ``study.audit_log()`` has what was done to the study as a whole.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -222,16 +222,16 @@ class ReadableStudy(Following, Estimating):
             journal = self._read()  # afterwards, so that it has all of these events
         return [audit_event(event, journal) for event in found]
 
-    def acts(self) -> list[AuditAct]:
+    def audit_log(self) -> list[AuditEntry]:
         """Return what was done to the study as a whole, newest first: it was created, renamed, archived.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
         >>> study.rename("home page")
-        >>> [(act.what, act.study, act.note) for act in study.acts()]
+        >>> [(entry.what, entry.study, entry.note) for entry in study.audit_log()]
         [('renamed', 'page', 'home page'), ('created', 'page', None)]
         """
-        return [audit_act(act) for act in self.storage.acts(MOST_ACTS, self.name)]
+        return [audit_entry(entry) for entry in self.storage.audit_log(MOST_ENTRIES, self.name)]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

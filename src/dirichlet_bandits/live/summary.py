@@ -10,7 +10,7 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.live.best import Best, Judged, best_arm
+from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
 from dirichlet_bandits.live.direction import Direction, mirrored
@@ -18,7 +18,6 @@ from dirichlet_bandits.live.drift import drifting
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
-    difference,
     empirical_bernstein,
     few_determine,
     shares,
@@ -65,7 +64,9 @@ def summary(
     bounded = are_finite(bounds)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     handed_out -= _by_arm(journal, journal.repeats)
-    voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
+    voided, late, held = (
+        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
+    )
     of_arm = rewards_by_arm(journal)
     levels = interval_levels(journal, level)
     means = [x.mean() if x.size else math.nan for x in of_arm]
@@ -76,16 +77,16 @@ def summary(
         intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     rows = []
     for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
-        told, pending = journal.n_told[arm], journal.n_pending[arm]
+        told, waiting = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
                 "arm": name,
                 "active": journal.active[arm],
                 "told": told,
-                "pending": pending,
-                "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
+                "pending": waiting - int(held[arm]),
+                "abandoned": int(handed_out[arm]) - told - waiting - int(voided[arm]),
                 "voided": int(voided[arm]),
-                **({} if journal.lateness is None else {"late": int(late[arm])}),
+                **({} if journal.lateness is None else {"held": int(held[arm]), "late": int(late[arm])}),
                 "mean": means[arm],
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -99,9 +100,8 @@ def summary(
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
         base = journal.names.index(control)
-        # Pooled means have no statistic of their own.
-        lifts = [difference(interval, intervals[base]) for interval in intervals]
-        lifts = lifts if pooled else _lifts(of_arm, base, journal.since, bounds, level)
+        lifts_of = partial(_lifts, base=base, bounds=bounds)
+        lifts = pooled_intervals(journal, lifts_of, level) if pooled else lifts_of(journal, level)
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
         frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
@@ -127,7 +127,7 @@ def summary(
     judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
     judged = [one for one in judged if one.told and not math.isnan(one.value)]
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
-        judged, direction.larger_is_better, policy.objective.name
+        judged, direction.larger_is_better, policy.objective.name, _why_no_value(policy, pooled)
     )
     _add_comparisons(frame, journal, policy, direction.name, control, bounds)
     return frame
@@ -154,8 +154,9 @@ def _best_pooled(
     journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
 ) -> Best:
     """Return the best arm over all segments, for policies that judge arms by their means."""
+    why = _why_no_value(policy, pooled=True)
     if not isinstance(policy.objective, Mean):
-        return best_arm([], direction.larger_is_better, policy.objective.name)
+        return Best(None, why)
     lower, upper = bounds
     intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     means = pooled_means(journal)
@@ -164,7 +165,14 @@ def _best_pooled(
         for arm in journal.known_arms()
         if not math.isnan(means[arm])
     ]
-    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+    return best_arm(judged, direction.larger_is_better, policy.objective.name, why)
+
+
+def _why_no_value(policy: Policy, pooled: bool) -> str:
+    """Say why no arm can be judged."""
+    if not pooled:
+        return NO_REWARD
+    return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
 
 
 def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
@@ -184,12 +192,12 @@ def interval_levels(journal: Journal, level: float) -> Floats:
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
-def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bounds, level: float) -> list[Interval]:
+def _lifts(journal: Journal, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    samples = [sample(x, bounds) for x in of_arm]
-    others = [arm for arm in range(len(of_arm)) if arm != base]
-    lifts = [Interval(0.0, 0.0)] * len(of_arm)
-    for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
+    samples = [sample(x, bounds) for x in rewards_by_arm(journal)]
+    others = [arm for arm in range(len(samples)) if arm != base]
+    lifts = [Interval(0.0, 0.0)] * len(samples)
+    for arm, share in zip(others, shares([journal.since[arm] for arm in others]).tolist(), strict=True):
         lifts[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
     return lifts
 
