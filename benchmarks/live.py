@@ -4,8 +4,8 @@ Ask and tell at trial 200 000 against trial 100, by the clock and in processor t
 busy processor does); ask+tell pairs against bare pairs of commits in the same folder; and the seconds that a study
 of 200 000 trials needs to open and to decide for the first time. All ratios are measured in one run, the two sides
 taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities
-(``--write`` puts them into ``docs/live.md``), and ``python -m benchmarks.live forgetting`` measures how an ask of a policy that forgets depends on the age of the
-study.
+(``--write`` puts them into ``docs/live.md``), and ``python -m benchmarks.live forgetting`` measures how an ask of a
+policy that forgets depends on the age of the study.
 """
 
 import platform
