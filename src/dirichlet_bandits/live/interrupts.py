@@ -56,9 +56,9 @@ def shielded(work: Callable[..., T], *args: Any) -> T:
     """Return ``work(*args)``, run in another thread if this is the main thread, where Python runs signal handlers.
 
     An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. While something is
-    compiled, or on the way in or out of compiled code, it can end the process or spoil it
-    (``compiler/generators.py`` describes calls for which it cannot). Here the main thread only waits, so the exception leaves at once. The
-    work continues to its end, and the caller must discard whatever it was changing.
+    compiled, or on the way in or out of compiled code, it can end the process or spoil it (``compiler/generators.py``
+    describes calls for which it cannot). Here the main thread only waits, so the exception leaves at once. The work
+    continues to its end, and the caller must discard whatever it was changing.
 
     >>> main = threading.get_ident()
     >>> shielded(threading.get_ident) == main
