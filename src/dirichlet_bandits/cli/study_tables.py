@@ -106,6 +106,7 @@ def floor_words(floor: float | dict[str, float]) -> str:
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float] | None) -> tables.Table:
     """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
+    known.loc[summary["no_interval"].notna(), ["low", "high"]] = math.nan
     numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
     keys = [key for key in numbers if key == "mean" or known[key].notna().any()]
     headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}

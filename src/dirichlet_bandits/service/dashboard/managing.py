@@ -9,7 +9,7 @@ from dirichlet_bandits.live import delete_study
 from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import acted, back_to
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.typed import floor
 from dirichlet_bandits.service.routes import StudyRoute
 
 _ROWS: Final = 100
@@ -17,12 +17,12 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/floor")
-def floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
-    """Set the minimal probability of every arm."""
+def set_floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
+    """Set the least probability of every arm, or of some."""
     study = studies.study(name)
 
     def act() -> Response:
-        study.set_floor(real_number("floor", share))
+        study.set_floor(floor(share))
         return back_to(name)
 
     return acted(request, study, act)
