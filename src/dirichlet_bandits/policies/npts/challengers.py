@@ -77,17 +77,14 @@ def log_tangent(arm: Any, v: float) -> float:
 
 
 @shared
-def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
-    """Return log f(v) and its slope for the arm's index; the contour is rebuilt where it does not cover v."""
+def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float, bool]:
+    """Return log f(v), its slope, and whether they are accurate; the contour is rebuilt where it does not cover v."""
     kept = challengers.contours[arm]
     log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    contour.build(kept, x, np.empty(0), b, v)
-    log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    return log_density_anew(with_last(x, b), v)
+    if not error <= DENSITY_ERROR:
+        contour.build(kept, x, np.empty(0), b, v)
+        log_f, slope, error = log_density(kept, v, b)
+    return log_f, slope, error <= DENSITY_ERROR
 
 
 @shared
@@ -96,7 +93,8 @@ def refresh_tangent(
 ) -> None:
     """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``.
 
-    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt.
+    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt. If that is not accurate, as
+    with a few very large rewards, the tangent is infinite, because any other way to compute it costs more than it saves.
     """
     kept, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
     if known.touched == x.size and abs(known.at - v) <= room:
@@ -106,8 +104,8 @@ def refresh_tangent(
             contour.append(kept, value, 1)
     else:  # a contour estimates its error only for the rewards that it contains
         contour.build(kept, x, np.empty(0), policy.upper, v)
-    value, slope = log_density_of(challengers, arm, x, policy.upper, v)
-    known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
+    value, slope, accurate = log_density_of(challengers, arm, x, policy.upper, v)
+    known.at, known.value, known.fall, known.touched = v, value if accurate else math.inf, -slope, x.size
 
 
 @shared
@@ -115,7 +113,10 @@ def is_largest(
     policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, rng: np.random.Generator
 ) -> bool:
     """Whether a number v drawn from the arm's tangent above the foot is its index, and above all other far indices."""
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
+    x = rewards(state, arm)
+    log_f, _, accurate = log_density_of(challengers, arm, x, policy.upper, v)
+    if not accurate:
+        log_f, _ = log_density_anew(with_last(x, policy.upper), v)
     if rng.random() >= math.exp(log_f - log_tangent(challengers.arms[arm], v)):
         return False
     for k in range(state.pulls.size):
