@@ -10,7 +10,7 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.characteristic import below
-from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
+from dirichlet_bandits.numerics.costs import EXPANSION_LEAST, LAW_LEAST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
 from dirichlet_bandits.numerics.resampling import Groups, learn_law, make_groups
@@ -93,8 +93,9 @@ def refresh_tangent(
 ) -> None:
     """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``.
 
-    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt. If that is not accurate, as
-    with a few very large rewards, the tangent is infinite, because any other way to compute it costs more than it saves.
+    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt. If it is not accurate, as
+    with a few very large rewards, the tangent is infinite, because computing it without a contour costs more than it
+    saves, unless there are few rewards.
     """
     kept, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
     if known.touched == x.size and abs(known.at - v) <= room:
@@ -105,7 +106,9 @@ def refresh_tangent(
     else:  # a contour estimates its error only for the rewards that it contains
         contour.build(kept, x, np.empty(0), policy.upper, v)
     value, slope, accurate = log_density_of(challengers, arm, x, policy.upper, v)
-    known.at, known.value, known.fall, known.touched = v, value if accurate else math.inf, -slope, x.size
+    if not accurate:
+        value, slope = log_density_anew(with_last(x, policy.upper), v) if x.size < LAW_LEAST else (math.inf, -1.0)
+    known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
 
 
 @shared

@@ -212,6 +212,7 @@ def contest(
 ) -> None:
     """Play some steps while there is room for rewards, by a clock alone if no other arm is near."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
+    order = borrowed(order)
     pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
     near, foot = split(policy, state, challengers, order, leader)
     if near == 1 and wait_by_clock(policy, state, run, challengers, leader, foot, rng):
