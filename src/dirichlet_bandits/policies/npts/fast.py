@@ -57,7 +57,7 @@ def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Gener
     while not ended(run.progress):
         leader = argmax_of(state.means)
         state = with_places(state, leader)
-        contest(policy, state, run, challengers, order, leader, rng)
+        contest(state, run, challengers, order, leader, rng)
 
 
 @shared
