@@ -127,7 +127,8 @@ def test_past_rewards_and_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"baseline": None}, "'baseline' must be given with lift, or else a bandit"),
+        ({"baseline": None}, "'baseline' must be given, or else past rewards"),
+        ({"lift": None}, "'lift' must be given with baseline"),
         ({"lift": 0.9}, r"'lift' must be such that baseline \+ lift is from 0 to 1, with baseline = 0.2 \(got 0.9\)"),
         ({"floors": [0.6]}, r"'floors' must be numbers from 0 to 1 / 2, with 2 arms \(got 0.6\)"),
         ({"policies": ["Magic"]}, "'policy' must be the name of a policy"),

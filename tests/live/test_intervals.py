@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.differences import lead, sample
 from dirichlet_bandits.live.intervals import (
     FEWEST,
     _bets,
@@ -20,7 +21,6 @@ from dirichlet_bandits.live.intervals import (
     shares,
     why_none,
 )
-from dirichlet_bandits.live.pairs import lead, sample
 
 LAWS = {
     "normal": (lambda rng, size: rng.normal(0.0, 1.0, size), 0.0),

@@ -5,9 +5,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
-from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.off_policy import events_within_bounds
+from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import LATE
 
 ARMS = ["a", "b", "c"]
@@ -71,12 +71,13 @@ def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late,
     assert len(journal.late) > 10
     assert clock.now > start + 500.0
     assert study.replay().same
-    counts = study.summary()[["told", "pending", "abandoned", "late"]].sum()
+    counts = study.summary()[["told", "pending", "abandoned", "held", "late"]].sum()
     log = study.trials_dataframe()
     assert counts["late"] == log["late"].sum() == len(missing)
     assert counts["abandoned"] == (log["status"] == "abandoned").sum() == (len(missing) if late == "abandon" else 0)
     assert counts["told"] == (log["status"] == "told").sum() == len(found)
-    assert counts["pending"] == log["status"].isin(["pending", "held"]).sum()
+    assert counts["pending"] == (log["status"] == "pending").sum()
+    assert counts["held"] == (log["status"] == "held").sum()
 
 
 def test_time_alone_changes_nothing_until_the_study_is_changed(clock, url):
@@ -229,10 +230,10 @@ def test_missing_events_leave_an_export(clock):
     study.settle()
     events = study._events()
     gone = [event for event in events if event.number not in (4, 7)]  # the first ask, and the tell
-    mended = mend(gone)
+    recovered = recover(gone)
     journal = Journal()
-    journal.apply(mended.events)
-    assert list(mended.ids) == [1, 2]
+    journal.apply(recovered.events)
+    assert list(recovered.ids) == [1, 2]
     assert sorted(journal.reward_of.values()) == [0.0]
     assert [event.kind for event in events].count(LATE) == 3
     whole = Journal()

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.off_policy import events_within_bounds
 from dirichlet_bandits.live.replay import replay
 from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
 
@@ -25,18 +25,18 @@ def url(request, tmp_path):
 @pytest.mark.parametrize("policy", [db.RDS(), db.RBSDA(), db.EmpiricalIMED(9.0), db.NPTS(upper=9.0)], ids=repr)
 def test_a_corrected_study_decides_as_if_there_had_been_no_mistake(policy):
     rng = np.random.default_rng(2)
-    straight, mended = (db.create_study("s", arms=ARMS, policy=policy, seed=3) for _ in range(2))
+    straight, recovered = (db.create_study("s", arms=ARMS, policy=policy, seed=3) for _ in range(2))
     for step in range(60):
-        one, two = straight.ask(), mended.ask()
+        one, two = straight.ask(), recovered.ask()
         assert (one.id, one.arm) == (two.id, two.arm)
         assert one.propensity == pytest.approx(two.propensity, rel=1e-9)
         reward = float(rng.integers(10))
         straight.tell(one.id, reward)
-        mended.tell(two.id, 9.0 - reward)
+        recovered.tell(two.id, 9.0 - reward)
         if step % 7 == 0:
-            mended.void(two.id, "mistyped")
-        mended.correct(two.id, reward)
-    assert mended.replay().same
+            recovered.void(two.id, "mistyped")
+        recovered.correct(two.id, reward)
+    assert recovered.replay().same
 
 
 def test_a_voided_reward_counts_until_it_is_taken_back():

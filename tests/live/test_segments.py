@@ -9,7 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Event
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 
@@ -72,7 +72,7 @@ def test_each_segment_decides_as_a_study_of_its_own(url, policy):  # noqa: F811
 
 
 def test_segments_find_their_own_best_arms_and_pooled_means_are_standardized():
-    study = played(steps=300)
+    study = played(steps=300, control="a")
     assert study.summary(segment="clay").attrs["best_arm"] == "b"
     assert study.summary(segment="sand").attrs["best_arm"] == "a"
     log = study.trials_dataframe()
@@ -80,7 +80,7 @@ def test_segments_find_their_own_best_arms_and_pooled_means_are_standardized():
     clay, sand, pooled = (
         study.summary(level=level, segment=one) for level, one in ((0.975, "clay"), (0.975, "sand"), (0.95, None))
     )
-    for column in ("mean", "low", "high"):
+    for column in ("mean", "low", "high", "lift", "lift_low", "lift_high"):
         naive = (1.0 - share) * clay[column] + share * sand[column]
         pd.testing.assert_series_equal(pooled[column], naive, rtol=1e-12)
     assert pooled["told"].sum() == (log["status"] == "told").sum()
@@ -99,6 +99,7 @@ def test_an_arm_without_a_reward_in_some_segment_has_no_pooled_mean():
     summary = study.summary()
     assert summary["mean"].isna().all()
     assert summary.attrs["best_arm"] is study.best_arm is None
+    assert summary.attrs["best_arm_reason"] == "no arm has a reward in every segment yet"
     assert set(summary["no_interval"]) == {"no interval in some segment"}
 
 
@@ -128,7 +129,7 @@ def test_estimates_and_exports_have_segments(tmp_path):
     assert set(read["segment"]) == set(SEGMENTS)
     events = study._events()
     journal = Journal()
-    journal.apply(mend([event for event in events if event.number not in (5, 40, 41)]).events)
+    journal.apply(recover([event for event in events if event.number not in (5, 40, 41)]).events)
     assert len(journal.arm_of) >= len(study) - 3
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.frames import best
+from dirichlet_bandits.live.differences import lead, sample
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
-from dirichlet_bandits.live.pairs import lead, sample
+from dirichlet_bandits.live.summary import best
 
 ARMS = ["a", "b", "c"]
 

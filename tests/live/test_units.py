@@ -5,7 +5,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
+from dirichlet_bandits.live.recovery import recover
 from tests.live.test_lateness import clock, url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -128,7 +128,7 @@ def test_what_is_left_of_damaged_units_can_be_read():
     events = visited()._events()
     for gone in (3, 10, 60):
         journal = Journal()
-        journal.apply(mend([event for event in events if event.number != gone]).events)
+        journal.apply(recover([event for event in events if event.number != gone]).events)
         assert len(journal.arm_of) >= len([event for event in events if event.kind == 2]) - 1
 
 

@@ -5,9 +5,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import reading
+from dirichlet_bandits.live.differences import costs, lead, sample, statistic
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.mending import mend
-from dirichlet_bandits.live.pairs import costs, lead, sample, statistic
+from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.live.winner import error_shares, winner
 from dirichlet_bandits.storage import MemoryStorage
 from tests import naive
@@ -181,7 +181,7 @@ def test_arms_that_come_and_go_share_the_error() -> None:
     assert other.winner(1e-8).arm is None
 
 
-def test_the_outlook_says_how_many_more_trials_it_takes() -> None:
+def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
     rewards = np.zeros((200, 2))
     rewards[:100, 0], rewards[:120, 1] = 1.0, 1.0  # means of 0.5 and 0.6, exactly
@@ -236,14 +236,14 @@ def test_winners_of_segments() -> None:
     assert study.winner(0.2, 0.3, segment="clay") == clay
 
 
-def test_a_study_with_a_winner_can_be_mended_and_a_bad_record_is_refused() -> None:
+def test_a_study_with_a_winner_can_be_recovered_and_a_bad_record_is_refused() -> None:
     study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
     told(study, coins(0, 200, 0.2, 0.7))
     study.winner()
     events = list(study._events())
-    mended = mend([event for event in events if event.number not in (1, 5)])  # an arm and a trial are missing
+    recovered = recover([event for event in events if event.number not in (1, 5)])  # an arm and a trial are missing
     journal = Journal()
-    journal.apply(mended.events)
+    journal.apply(recovered.events)
     assert [(one.arm, one.trials) for one in journal.winners] == [(1, 400)]
     for change in ({"arm": 2}, {"value": 2.0}, {"note": "[]"}, {"note": '{"margin": 0.0, "trials": "400"}'}):
         broken = Journal()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dirichlet_bandits.live.pairs import costs, sample, statistic
+from dirichlet_bandits.live.differences import costs, sample, statistic
 from dirichlet_bandits.live.winner import error_shares
 
 DELTA = 0.2

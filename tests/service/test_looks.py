@@ -202,6 +202,7 @@ LOOKED_AT = {
     "trial": "/study/trial?name=looks&id=3",
     "API": "/docs",
     "new study": "/new",
+    "plan": "/plan",
     "import": "/study/import?name=looks",
     "history": "/study/history?name=looks",
     "segments": "/study?name=Segmented+looks",

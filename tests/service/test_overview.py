@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.service.dashboard import planning
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates, short
 from dirichlet_bandits.service.dashboard.typed import real_number
@@ -71,7 +72,7 @@ def test_it_names_the_winner_or_what_is_missing():
     study = filled({"a": 1.0, "b": 1.001})
     shown = overview(study)["verdict"]
     assert "leads, but there is no winner yet: " in shown
-    assert study.winner().outlook in shown
+    assert study.winner().forecast in shown
     clear = filled({"a": 0.0, "b": 0.5})
     stored = clear.storage.read("s")
     overview(clear)
@@ -142,6 +143,31 @@ def test_guided_creation_splits_one_line_and_questions_one_arm(service, studies)
     study.storage.close()
 
 
+def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):
+    typed = {"name": "a whole form", "arm": ["a", "b"], "measure": "binary"}
+    typed |= {"floor": "0,1", "window": "24h", "late": "0", "segments": "mobile, desktop"}
+    shown = web.post("/guide", data=typed).text
+    for line in ("floor=0.1,", "window=&#39;24h&#39;,", "segments=[&#39;mobile&#39;, &#39;desktop&#39;],", "late=0.0,"):
+        assert line in shown
+    wrong = {
+        "floor": ("0.7", "The floor must be small enough"),
+        "window": ("soon", "The window must be seconds, or a text such as"),
+        "late": ("none", "What a missing answer counts as must be a number"),
+        "segments": ("mobile, mobile", "Segment 2 must be"),
+    }
+    for field, (value, message) in wrong.items():
+        answer = web.post("/create", data=typed | {field: value})
+        said = answer.text.partition('role="alert">')[2].partition("</p>")[0]
+        assert (answer.status_code, said[: len(message)]) == (422, message)
+        assert f'value="{value}"' in answer.text  # what was typed stays
+    assert "window" in web.post("/create", data=typed | {"window": ""}).text  # late alone means nothing
+    assert web.post("/create", data=typed).status_code == 303
+    made = studies.load_study("a whole form")
+    assert (made.floor, made.window, made.late, made.segments) == (0.1, 86400.0, 0.0, ("mobile", "desktop"))
+    assert web.post("/create", data=typed | {"name": "left out", "late": ""}).status_code == 303
+    assert studies.load_study("left out").late == "abandon"
+
+
 def test_a_study_is_managed_from_its_page(service, studies):
     studies.create_study("managed", arms=["a", "b"], seed=1)
 
@@ -153,19 +179,71 @@ def test_a_study_is_managed_from_its_page(service, studies):
         assert send(client, "/floor", share="0,2").status_code == 303
         assert studies.load_study("managed").floor == 0.2
         assert "small enough" in send(client, "/floor", share="0.9").text
+        assert send(client, "/floor", share="a = 0,3").status_code == 303
+        assert studies.load_study("managed").floor == {"a": 0.3}
+        assert 'value="a = 0.3"' in client.get("/study", params={"name": "managed"}).text
+        assert "The floor must be" in send(client, "/floor", share="nobody = 0.3").text
         send(client, "/archive")
         assert "managed" not in studies.study_names()
         send(client, "/archive")
         history = client.get("/study/history", params={"name": "managed"}).text
         assert '<td role="cell" data-title="What" class="text">floor</td>' in history
         assert '<td role="cell" data-title="What" class="text">unarchived</td>' in history
-        assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 6  # events and acts
+        assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 7  # events and acts
         assert send(client, "/delete", confirm="yes").status_code == 422
         assert send(client, "/rename", new="managed again").headers["location"] == "/study?name=managed+again"
         again = client.post("/delete", data={"name": "managed again", "confirm": "managed again"})
         assert again.headers["location"] == "/"
-        acts = client.get("/acts").text
+        acts = client.get("/audit_log").text
         assert acts.index(">deleted<") < acts.index(">renamed: managed again<")
-        acts = client.get("/api/acts", headers={"Authorization": f"Bearer {service.read}"}).json()["acts"]
+        acts = client.get("/api/audit_log", headers={"Authorization": f"Bearer {service.read}"}).json()["audit_log"]
         assert [acts[0][key] for key in ("what", "study", "actor")] == ["deleted", "managed again", "write"]
     assert not {"managed", "managed again"} & set(studies.study_names())
+
+
+def test_a_held_reward_is_stored_and_can_be_corrected(studies, web):
+    study = studies.create_study("held", arms=["a", "b"], policy="NPTS(upper=1)", window="24h", late=0, seed=1)
+    study.ask()
+    answer = web.post("/tell", data={"name": "held", "id": 0, "reward": 1}, follow_redirects=True)
+    assert "which counts when the window of the trial closes." in answer.text
+    assert "<small>and 1 held</small>" in answer.text
+    assert study.summary()[["told", "pending", "held"]].sum().tolist() == [0, 0, 1]
+    trial = web.get("/study/trial", params={"name": "held", "id": 0}).text
+    assert 'action="/correct"' in trial
+    assert 'action="/void"' in trial
+    assert web.post("/correct", data={"name": "held", "id": 0, "reward": 0.5}).status_code == 303
+    assert study.trials_dataframe()[["status", "reward"]].to_numpy().tolist() == [["held", 0.5]]
+
+
+def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web):
+    study = studies.create_study("drift", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), control="a", seed=1)
+    for trial in study.ask(600):
+        study.tell(trial, float(trial.id < 300) if trial.arm == "a" else 0.9)
+    assert study.summary().attrs["drift"] == ["a"]
+    found = study.estimate_difference("b", "a")
+    assert found.low < 0.4 < found.high
+    shown = web.get("/study", params={"name": "drift"}).text
+    said = f"Even so, b minus a was {short(found.value)} on average, from {short(found.low)} to {short(found.high)}"
+    assert f"{said} with 95% confidence." in shown
+
+
+def test_a_study_is_planned_from_a_page(web):
+    assert 'href="/plan"' in web.get("/new").text
+    typed = {"baseline": "20", "lift": "60", "arms": "2", "trials": "300"}
+    found = db.plan(baseline=0.2, lift=0.6, trials=300, replications=100)
+    answer = web.post("/plan", data=typed)
+    assert answer.status_code == 200
+    assert found.answer in answer.text
+    assert "".join(f"<td>{cell}</td>" for cell in found.cells()[0][1:]) in answer.text
+    wrong = {
+        "baseline": ("120", "The number of successes among 100 trials must be from 0.01 to 99.99 (got 120.0)."),
+        "lift": ("90", "The number of further successes must be from -20 to 80 (got 90.0)."),
+        "arms": ("1", "The number of arms must be from 2 to 10 (got 1)."),
+        "trials": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
+    }
+    for field, (value, message) in wrong.items():
+        refused = web.post("/plan", data=typed | {field: value})
+        assert (refused.status_code, message in refused.text) == (422, True), field
+        assert f'value="{value}"' in refused.text
+    with planning._ONE_AT_A_TIME, pytest.raises(db.ConflictError, match="another plan is being simulated"):
+        planning.simulated(planning.Typed(**typed))

@@ -39,7 +39,7 @@ def test_a_key_for_one_study_cannot_tell_whether_another_one_exists(limited):
     known = {"study": "maize"}
     with limited.http(limited.keys["field"]) as client:
         assert client.get("/api/studies").json() == {"studies": ["maize", "wheat", "maize 3"]}
-        for path in (*READS, "identity", "events", "acts"):
+        for path in (*READS, "identity", "events", "audit_log"):
             there, nowhere = (client.get(f"/api/{path}", params={"study": name}) for name in ("secret", "nowhere"))
             assert (there.status_code, there.json()["error"]) == (404, SECRET), path
             assert there.text.replace("secret", "nowhere") == nowhere.text
@@ -54,11 +54,12 @@ def test_a_key_for_one_study_cannot_tell_whether_another_one_exists(limited):
             assert there.status_code in (403, 404), path
             assert there.text.replace("secret", "nowhere") == nowhere.text
         acts = (
-            client.get("/api/acts").json()["acts"] + client.get("/api/acts", params={"study": "maize 3"}).json()["acts"]
+            client.get("/api/audit_log").json()["audit_log"]
+            + client.get("/api/audit_log", params={"study": "maize 3"}).json()["audit_log"]
         )
         assert {act["study"] for act in acts} == {"maize", "wheat"}
     with httpx.Client(base_url=limited.url, cookies={COOKIE: limited.keys["field"]}) as page:
-        assert "secret" not in page.get("/").text + page.get("/acts").text
+        assert "secret" not in page.get("/").text + page.get("/audit_log").text
         for path in ("/study", "/study/live", "/study/series", "/study/trials", "/study/trial", "/study/history"):
             there, nowhere = (page.get(path, params={"name": name, "id": 0}) for name in ("secret", "nowhere"))
             assert (there.status_code, there.text.replace("secret", "nowhere")) == (404, nowhere.text)

@@ -35,7 +35,7 @@ NASTY = [
 ]
 SCRIPT = re.compile("<script.*?</script>", re.DOTALL)
 OUR_SCRIPT = re.compile(r'<script src="/static/[\w/.]+" defer></script>')
-MORE_PAGES = ("/study/log", "/study/history", "/study/import", "/new", "/phone", "/acts")
+MORE_PAGES = ("/study/log", "/study/history", "/study/import", "/new", "/plan", "/phone", "/audit_log")
 READS = ("study", "pending", "summary", "propensities", "winner", "trials", "events", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
@@ -179,6 +179,7 @@ def test_pages_need_a_key_too(service, target, everything):
             "/archive",
             "/delete",
             "/guide",
+            "/plan",
             "/new/file",
             "/import",
             "/import/rows",

@@ -86,12 +86,12 @@ def test_a_winner_arrives_once_though_the_receiver_was_down(caplog):
     assert study.ask().arm in ("red", "blue")  # which delays no decision
     receiver = Receiver(port, refuses=2)
     try:
-        until(lambda: any(act.what == "notified" for act in study.acts()))
+        until(lambda: any(act.what == "notified" for act in study.audit_log()))
         assert len(receiver.refusals) == 2  # a redirect is not followed, and the message is sent again
         (message,) = receiver.got
         assert (message["kind"], message["study"], message["arm"]) == ("winner", "page", "blue")
         assert {refused["id"] for refused in receiver.refusals} == {message["id"]}
-        assert [(act.note, act.actor) for act in study.acts()[:1]] == [("winner: blue", "webhook")]
+        assert [(act.note, act.actor) for act in study.audit_log()[:1]] == [("winner: blue", "webhook")]
         assert next(event for event in study.events() if event.what == "winner").actor == "webhook"
         ended(watcher, thread)
         watcher, thread = watched(storage, port, silence=0.01)  # as after a restart

@@ -134,7 +134,7 @@ def test_what_is_done_to_studies_is_recorded_with_the_key(storage):
         with pytest.raises(db.ConflictError):
             study.rename("s")  # refused, so nothing is recorded
         db.delete_study("s", storage, confirm="s")
-    assert [(act.what, act.study, act.note, act.actor) for act in storage.acts(9)] == [
+    assert [(act.what, act.study, act.note, act.actor) for act in storage.audit_log(9)] == [
         ("deleted", "s", None, "other"),
         ("created", "s", None, "other"),
         ("unarchived", "t", None, ""),
@@ -142,7 +142,7 @@ def test_what_is_done_to_studies_is_recorded_with_the_key(storage):
         ("renamed", "s", "t", ""),
         ("created", "s", None, "é key"),
     ]
-    assert [act.what for act in study.acts()] == ["unarchived", "archived", "renamed", "created"]
+    assert [act.what for act in study.audit_log()] == ["unarchived", "archived", "renamed", "created"]
     assert [event.actor for event in study.events()] == ["other", "é key", "é key"]
     assert other.identity != study.identity
 
@@ -281,7 +281,7 @@ def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
     study = db.load_study("maize", url)
     replay = study.replay()
     assert (replay.trials, replay.same, len(study), study.identity) == (27, True, 29, ""), str(replay)
-    assert ({event.actor for event in study.events()}, study.acts()) == ({None}, [])
+    assert ({event.actor for event in study.events()}, study.audit_log()) == ({None}, [])
     log = study.trials_dataframe()
     assert log.loc[3, ["status", "original", "reason"]].tolist() == ["voided", 1.0, "the wrong plot"]
     assert [step["reward"] for step in json.loads(log["history"][3])] == [1.0, 9.5, 8.5, None]
@@ -296,7 +296,7 @@ def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
         "new", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.QDS(), storage=url, control="26 Feb", load_if_exists=True
     )
     assert (len(again), again.replay().same, again.ask(1, token="t11x")[0].id) == (29, True, 29)
-    assert [(act.what, act.study, act.note) for act in open_storage(url).acts(9)] == [("renamed", "maize", "new")]
+    assert [(act.what, act.study, act.note) for act in open_storage(url).audit_log(9)] == [("renamed", "maize", "new")]
     db.delete_study("new", url, confirm="new")
     db.create_study("new", arms=["26 Feb"], policy=db.QDS(), storage=url, seed=11, control="26 Feb")
     for handle in (study, again):
@@ -414,5 +414,5 @@ def test_a_storage_without_keys_of_events_is_upgraded(url):
         again.ask()
         again.archive()
     assert [event.actor for event in again.events()] == ["new", None, None, None, None]
-    assert [(act.what, act.actor) for act in again.acts()] == [("archived", "new")]
+    assert [(act.what, act.actor) for act in again.audit_log()] == [("archived", "new")]
     assert again.replay().same

@@ -50,7 +50,7 @@ for command in (
 study.app.command()(study_estimates.difference)
 study.app.command()(study_estimates.estimate)
 study.app.command()(study_audit.history)
-study.app.command()(study_audit.acts)
+study.app.command()(study_audit.audit_log)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")

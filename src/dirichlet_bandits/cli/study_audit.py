@@ -1,4 +1,4 @@
-"""``dirichlet-bandits study history`` and ``study acts``: what happened, and which key of a service did it."""
+"""``dirichlet-bandits study history`` and ``study audit-log``: what happened, and which key of a service did it."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -36,7 +36,7 @@ def history(
     _show(f"History of {name}", AuditEvent._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
 
 
-def acts(
+def audit_log(
     storage: Url,
     name: Annotated[str | None, typer.Argument(help="Name of a study; if omitted, all of them.")] = None,
     as_json: tables.AsJson = False,
@@ -46,14 +46,14 @@ def acts(
 
     \b
     Example:
-      dirichlet-bandits study acts --storage sqlite:///maize.db
+      dirichlet-bandits study audit-log --storage sqlite:///maize.db
     """
-    from dirichlet_bandits.live.audit import MOST_ACTS, AuditAct, audit_act
+    from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, audit_entry
     from dirichlet_bandits.storage import open_storage
 
     form = tables.form_of(as_json, as_csv)
-    found = [audit_act(act) for act in open_storage(storage).acts(MOST_ACTS, name)]
-    _show("Changes of studies", AuditAct._fields, found, form)
+    found = [audit_entry(entry) for entry in open_storage(storage).audit_log(MOST_ENTRIES, name)]
+    _show("Changes of studies", AuditEntry._fields, found, form)
 
 
 def _show(title: str, fields: Iterable[str], rows: Iterable[tuple[object, ...]], form: tables.Form) -> None:

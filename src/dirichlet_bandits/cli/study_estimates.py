@@ -37,7 +37,8 @@ def difference(
     if as_json:
         typer.echo(_json(vars(found)))
         return
-    typer.echo(f"{a} - {b}: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}")
+    value = "not known yet" if math.isnan(found.value) else f"{found.value:.4g}"
+    typer.echo(f"{a} - {b}: {value}, from {found.low:.4g} to {found.high:.4g}")
     typer.echo(f"  {_sure(confidence)}, even if the arms change")
     typer.echo(f"  {found.rounds:,} decisions in which both arms were possible; {found.missing:,} rewards missing")
 

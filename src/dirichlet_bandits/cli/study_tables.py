@@ -17,7 +17,7 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     """Print all studies, or the archived ones, one row per study."""
-    from dirichlet_bandits.live.listing import list_studies
+    from dirichlet_bandits.live.opening import list_studies
 
     rows = list_studies(storage, archived=archived)
     columns = [
@@ -34,7 +34,7 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
         typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' creates one")
 
 
-_COUNTS = ("told", "pending", "abandoned", "voided", "late")
+_COUNTS = ("told", "pending", "abandoned", "voided", "held", "late")
 _LIFT = ("lift", "lift_low", "lift_high")
 _READINGS = ("lift_percent", "probability_best")
 _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
@@ -48,7 +48,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
     waiting = [trial for trial in study.pending if segment in (None, trial.segment)]
     said = summary.attrs
     if form == "text":
-        tables.show(_for_people(study, summary, chances))
+        tables.show(_for_people(study, summary, None if pooled else chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
         tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
@@ -103,11 +103,12 @@ def floor_words(floor: float | dict[str, float]) -> str:
     return f"{floor:g} for every arm" if floor else "none"
 
 
-def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float]) -> tables.Table:
+def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float] | None) -> tables.Table:
     """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
+    known.loc[summary["no_interval"].notna(), ["low", "high"]] = math.nan
     numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
-    keys = [key for key in numbers if key == "mean" or known[key].fillna(0.0).any()]
+    keys = [key for key in numbers if key == "mean" or known[key].notna().any()]
     headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
     others = [key for key in _COUNTS[1:] if key in summary]
     besides = bool(summary[others].to_numpy().any())
@@ -116,7 +117,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
         tables.Column("told", "rewards"),
         *([tables.Column("besides", "no reward", prose=True)] if besides else []),
         *(tables.Column(key, headers.get(key, key)) for key in keys),
-        tables.Column("propensity", "next"),
+        *([] if chances is None else [tables.Column("propensity", "next")]),
     ]
     rows = []
     for arm, row in known.iterrows():
@@ -127,7 +128,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
                 int(row["told"]),
                 *([rest] if besides else []),
                 *(float(row[key]) for key in keys),
-                float(chances[str(arm)]),
+                *([] if chances is None else [float(chances[str(arm)])]),
             )
         )
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
@@ -154,7 +155,7 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     if summary["told"].sum():
         tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
     if said["drift"]:
-        from dirichlet_bandits.live.readings import drift_words  # imported here, because help needs no NumPy
+        from dirichlet_bandits.live.drift import drift_words  # imported here, because help needs no NumPy
 
         tables.note(f"careful: {drift_words(said['drift'])}")
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 _IMPORTANT: Final = (
     "told", "mean", "low", "high", "value", "value_low", "value_high", "probability_best", "lift_percent", "pending",
-    "late", "no_interval", "std", "lift", "lift_low", "lift_high", "abandoned", "voided", "active",
+    "held", "late", "no_interval", "std", "lift", "lift_low", "lift_high", "abandoned", "voided", "active",
 )  # fmt: skip
 
 

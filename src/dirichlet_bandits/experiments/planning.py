@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from dirichlet_bandits.validation import finite_number, number_between, whole_nu
 
 _CHUNK: Final = 10  # games between two looks at the keyboard
 _SPLIT: Final = EqualSplit()
-_HEADERS: Final = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
 
 class PlanRow(NamedTuple):
@@ -64,6 +63,7 @@ class StudyPlan:
     margin: float
     replications: int
     interrupted: bool = False
+    headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
     def summary(self) -> pd.DataFrame:
         """Return one row per policy and floor; see :class:`PlanRow`."""
@@ -89,8 +89,8 @@ class StudyPlan:
         return f"{start}; {_called(best)} {takes} and {loses}{rest}."
 
     def __str__(self) -> str:
-        cells = [_HEADERS, *self._cells()]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(_HEADERS))]
+        cells = [self.headers, *self.cells()]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(self.headers))]
         lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in cells]
         words = f"{self.replications} simulated studies of {self.trials:,} trials, error probability {self.delta:g}"
         below = (f"{words}, margin {self.margin:g}.", self.answer)
@@ -99,9 +99,9 @@ class StudyPlan:
     def _repr_html_(self) -> str:
         """Return the rows as a table, and the conclusion."""
         caption = f"{self.replications} simulated studies of {self.trials:,} trials"
-        return html_tables.table(caption, _HEADERS, self._cells(), below=self.answer)
+        return html_tables.table(caption, self.headers, self.cells(), below=self.answer)
 
-    def _cells(self) -> list[tuple[str, ...]]:
+    def cells(self) -> list[tuple[str, ...]]:
         """Return the rows as people read them."""
         return [_cells(row, self.trials) for row in self.rows]
 
@@ -200,8 +200,10 @@ def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, a
         if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
             raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
         return bandit
-    if baseline is None or lift is None:
-        raise ArgumentError("baseline", "given with lift, or else a bandit", baseline)
+    if baseline is None:
+        raise ArgumentError("baseline", "given, or else past rewards", baseline)
+    if lift is None:
+        raise ArgumentError("lift", "given with baseline", lift)
     p = number_between("baseline", baseline, 0, 1)
     q = p + finite_number("lift", lift)
     if not 0.0 <= q <= 1.0:

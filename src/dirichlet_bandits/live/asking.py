@@ -3,10 +3,10 @@
 import json
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
-from dirichlet_bandits.live.asked import Asked, written_ask
 from dirichlet_bandits.live.decider import VERSION
-from dirichlet_bandits.live.following import StudyState, new_event
+from dirichlet_bandits.live.event_notes import Asked, written_ask
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.study_state import StudyState, new_event
 from dirichlet_bandits.storage.events import ASK, DONE, Event
 
 

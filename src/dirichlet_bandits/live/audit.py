@@ -4,7 +4,19 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dirichlet_bandits.storage.events import CORRECT, DONE, FLOOR, KINDS, LATE, NOTE, PAST, TELL, VOID, Act, Event
+from dirichlet_bandits.storage.events import (
+    CORRECT,
+    DONE,
+    FLOOR,
+    KINDS,
+    LATE,
+    NOTE,
+    PAST,
+    TELL,
+    VOID,
+    AuditRecord,
+    Event,
+)
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -12,7 +24,7 @@ if TYPE_CHECKING:
 MOST_EVENTS: Final = 10_000
 """Events that are returned at once."""
 
-MOST_ACTS: Final = 1000
+MOST_ENTRIES: Final = 1000
 """The same for what was done to studies as a whole."""
 
 
@@ -33,7 +45,7 @@ class AuditEvent(NamedTuple):
     actor: str | None
 
 
-class AuditAct(NamedTuple):
+class AuditEntry(NamedTuple):
     """Something that was done to a study as a whole: it was created, renamed, archived, unarchived or deleted.
 
     A webhook is recorded, too, as ``notified``. ``study`` is the study's name before, and ``note`` its new name if it
@@ -70,6 +82,6 @@ def audit_event(event: Event, journal: "Journal") -> AuditEvent:
     )
 
 
-def audit_act(act: Act) -> AuditAct:
-    """Return an act as people read it."""
-    return AuditAct(act.what, act.study, act.note, datetime.fromtimestamp(act.at, UTC), act.actor)
+def audit_entry(entry: AuditRecord) -> AuditEntry:
+    """Return an entry as people read it."""
+    return AuditEntry(entry.what, entry.study, entry.note, datetime.fromtimestamp(entry.at, UTC), entry.actor)

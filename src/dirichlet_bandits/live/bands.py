@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dirichlet_bandits.live.frames import interval_levels, mean_interval
 from dirichlet_bandits.live.reading import LEVEL
+from dirichlet_bandits.live.summary import interval_levels, mean_interval
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from dirichlet_bandits.live.intervals import FEWEST
 
-_NO_REWARD: Final = "no reward yet"
+NO_REWARD: Final = "no reward yet"
 
 
 class Judged(NamedTuple):
@@ -25,14 +25,14 @@ class Best(NamedTuple):
     reason: str
 
 
-def best_arm(judged: Sequence[Judged], larger_is_better: bool, objective: str) -> Best:
+def best_arm(judged: Sequence[Judged], larger_is_better: bool, objective: str, if_none: str = NO_REWARD) -> Best:
     """Return the active arm with the best mean (or value, if the policy has another objective), once it can be named.
 
     An arm is named if another arm has rewards to compare with, if no other arm is as good, and if it has at least
     ``FEWEST`` rewards of its own, because a lucky first try proves nothing.
     """
     if not judged:
-        return Best(None, _NO_REWARD)
+        return Best(None, if_none)
     if len(judged) == 1:
         return Best(None, f"{judged[0].arm!r} alone has rewards: there is nothing to compare it with")
     values = [one.value for one in judged]

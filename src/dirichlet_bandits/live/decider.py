@@ -18,7 +18,7 @@ from dirichlet_bandits.engine.verbs import has_own, specialised
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.warm import BY_DUELS, Warm, weighted_tally
+from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
-from dirichlet_bandits.live.estimates import Estimate
+from dirichlet_bandits.live.off_policy import Estimate
 from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar
 from dirichlet_bandits.policies import Policy
 

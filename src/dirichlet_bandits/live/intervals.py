@@ -3,7 +3,7 @@
 They use the rewards of one arm in the order in which they were reported. If these are independent draws of one
 distribution, a confidence sequence covers the mean by definition, whatever decided *how many* of them there are. A
 delay that depends on the reward itself (good news comes first) would break this. The arms of a study divide the
-probability of error (:func:`shares`), so all of their intervals hold together. For differences, see ``pairs.py``.
+probability of error (:func:`shares`), so all of their intervals hold together. For differences, see ``differences.py``.
 """
 
 import math
@@ -205,12 +205,3 @@ def shares(since: Sequence[int]) -> Floats:
     later = np.array(since) > 0
     m = np.cumsum(later)
     return np.where(later, _LATER_ARMS / np.maximum(m * (m + 1), 1), (1.0 - _LATER_ARMS) / max((~later).sum(), 1))
-
-
-def difference(of: Interval, over: Interval) -> Interval:
-    """Return an interval for the difference of two means from an interval for each; it holds when both do.
-
-    >>> difference(Interval(2.0, 3.0), Interval(0.5, 1.0))
-    Interval(low=1.0, high=2.5)
-    """
-    return Interval(of.low - over.high, of.high - over.low)

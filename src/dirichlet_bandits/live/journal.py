@@ -10,12 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.annotations import merged
-from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask
-from dirichlet_bandits.live.counted import Counted, Told
-from dirichlet_bandits.live.established import Established, read_winner
+from dirichlet_bandits.live.counted_rewards import Counted, Told
+from dirichlet_bandits.live.event_notes import NOTHING, Asked, Established, read_ask, read_winner
 from dirichlet_bandits.live.floors import all_floors, read_floor
 from dirichlet_bandits.live.lateness import Lateness
-from dirichlet_bandits.live.parts import Parts
+from dirichlet_bandits.live.segments import Parts
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ABANDON,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.live.asked import NOTHING, read_ask
+from dirichlet_bandits.live.event_notes import NOTHING, read_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event

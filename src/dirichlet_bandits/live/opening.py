@@ -3,16 +3,18 @@
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.bounds import check_within, declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import checked_lateness, shown
+from dirichlet_bandits.live.reading import LEVEL
 from dirichlet_bandits.live.study import Study
-from dirichlet_bandits.live.warm import checked_borrow, checked_warm
+from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
@@ -229,3 +231,36 @@ def _number(seed: Seed) -> str:
         return str(root_sequence(seed).entropy)
     words = root_sequence(seed).generate_state(4)
     return str(sum(int(word) << (32 * k) for k, word in enumerate(words)))
+
+
+class Listed(NamedTuple):
+    """One study: its policy as text, its numbers of arms, trials and pending trials, and its best arm, if any."""
+
+    study: str
+    policy: str
+    arms: int
+    trials: int
+    pending: int
+    best: str | None
+
+
+def list_studies(storage: str | Storage, *, archived: bool = False) -> list[Listed]:
+    """Return the studies that are not archived, or those that are; each is read once, without building tables.
+
+    >>> import dirichlet_bandits as db
+    >>> study = db.create_study("maize", arms=["early", "late"], seed=1)
+    >>> list_studies(study.storage)
+    [Listed(study='maize', policy="RDS(rho='sqrt-log', level=None)", arms=2, trials=0, pending=0, best=None)]
+    """
+    place = open_storage(storage)
+    found = []
+    for name in place.names(archived):
+        try:
+            study = load_study(name, place)
+            journal = study._read()
+        except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
+            continue
+        best = summary.best(journal, study.policy, LEVEL, study._direction, study._limits).arm
+        counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
+        found.append(Listed(name, repr(study.policy), *counts, best))
+    return found

@@ -6,17 +6,17 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.live import frames
+from dirichlet_bandits.live import export, summary
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.audit import MOST_ACTS, MOST_EVENTS, AuditAct, AuditEvent, audit_act, audit_event
+from dirichlet_bandits.live.audit import MOST_ENTRIES, MOST_EVENTS, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
-from dirichlet_bandits.live.estimates import Estimate
 from dirichlet_bandits.live.estimating import Choice, Estimating
-from dirichlet_bandits.live.following import Following
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.off_policy import Estimate
+from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
-from dirichlet_bandits.live.unbiased import DifferenceEstimate, estimate_difference, estimate_mean
+from dirichlet_bandits.live.study_state import Following
 from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
 from dirichlet_bandits.validation import whole_number
 
@@ -51,9 +51,7 @@ class ReadableStudy(Following, Estimating):
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
 
     def _repr_html_(self) -> str:
-        from dirichlet_bandits.live.html import study_html
-
-        return study_html(self)
+        return summary.study_html(self)
 
     def __len__(self) -> int:
         """Return the number of trials so far, including past trials that were added."""
@@ -101,7 +99,7 @@ class ReadableStudy(Following, Estimating):
         ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
         with self._lock:
-            return frames.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
+            return summary.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
         """Return the exact probability that each arm is in the next round (of the segment); see ``docs/live.md``."""
@@ -128,27 +126,28 @@ class ReadableStudy(Following, Estimating):
 
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
-        (``live/readings.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]`` what it
-        would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the arms
-        whose rewards do not look like one distribution any more; arms that do not change are ever named with a
+        (``live/probability_best.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]``
+        what it would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the
+        arms whose rewards do not look like one distribution any more; arms that do not change are ever named with a
         probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
 
-        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed. ``pending`` also
-        counts trials with rewards that are held until their windows close.
+        In a study with a window, ``late`` counts the trials whose rewards were missing when it closed, and ``held``
+        those whose rewards count once it closes.
 
         With a ``segment``, the summary describes its trials alone. Without a ``segment``, in a study that has segments,
         the mean of an arm averages its means in the segments, weighted by their shares of all trials, and the interval
         is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/pairs.py``). With probability ``level``, no lift ever leaves its interval.
+        sequence of the difference (``live/differences.py``). With probability ``level``, no lift ever leaves its
+        interval.
         """
         if segment is not None:
             checked_segment(segment, self.segments)
         with self._lock:
             journal = self._read().of(segment)
             limits = checked_bounds(bounds, self._limits, journal.told.rewards)
-            return frames.summary(journal, self.policy, level, self._direction, self.control, limits)
+            return summary.summary(journal, self.policy, level, self._direction, self.control, limits)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.
@@ -201,13 +200,13 @@ class ReadableStudy(Following, Estimating):
         propensity if none was given.
         """
         with self._lock:
-            return frames.trials(self._read())
+            return export.trials(self._read())
 
     def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[AuditEvent]:
         """Return what happened in the study, or to one trial, newest first, and which key of a service did it.
 
         These are the newest ``limit`` events; for earlier ones, pass the number of the last one as ``below``.
-        ``study.acts()`` has what was done to the study as a whole.
+        ``study.audit_log()`` has what was done to the study as a whole.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
@@ -222,20 +221,20 @@ class ReadableStudy(Following, Estimating):
             journal = self._read()  # afterwards, so that it has all of these events
         return [audit_event(event, journal) for event in found]
 
-    def acts(self) -> list[AuditAct]:
+    def audit_log(self) -> list[AuditEntry]:
         """Return what was done to the study as a whole, newest first: it was created, renamed, archived.
 
         >>> import dirichlet_bandits as db
         >>> study = db.create_study("page", arms=["red", "blue"], seed=1)
         >>> study.rename("home page")
-        >>> [(act.what, act.study, act.note) for act in study.acts()]
+        >>> [(entry.what, entry.study, entry.note) for entry in study.audit_log()]
         [('renamed', 'page', 'home page'), ('created', 'page', None)]
         """
-        return [audit_act(act) for act in self.storage.acts(MOST_ACTS, self.name)]
+        return [audit_entry(entry) for entry in self.storage.audit_log(MOST_ENTRIES, self.name)]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
-        frames.write(self._events(), path)
+        export.write(self._events(), path)
 
     def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
         limits = checked_bounds(bounds, self._limits, self._read().told.rewards)

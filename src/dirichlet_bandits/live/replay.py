@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.live.asked import Asked, read_ask
 from dirichlet_bandits.live.decider import VERSION, Decider
+from dirichlet_bandits.live.event_notes import Asked, read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact

@@ -32,9 +32,9 @@ from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for, mirrored
-from dirichlet_bandits.live.estimates import wanted_by_policy, weights_of
 from dirichlet_bandits.live.intervals import Interval
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
+from dirichlet_bandits.live.off_policy import wanted_by_policy, weights_of
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event

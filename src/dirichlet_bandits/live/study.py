@@ -2,59 +2,56 @@
 
 :class:`Study` has the methods that change a study. Its other parts, and the files of this folder that hold them:
 
-    Opening and reading
-        opening.py          creates, loads, lists and deletes studies by name
-        reading.py          ``ReadableStudy``, the base class: the methods that change nothing; ``Trial``
-        filing.py           ``FiledStudy``, on top of it: names, archive, calls with tokens
-        estimating.py       ``estimate``, as a study and the client of a service both have it
-        listing.py          all studies of a storage at a glance
-        compile_live.py     compiles what the first decisions need ahead of time
+    Opening, reading and managing
+        opening.py                  creates, loads, lists and deletes studies by name
+        reading.py                  ``ReadableStudy``, the base class: the methods that change nothing; ``Trial``
+        managing.py                 ``ManagedStudy``, on top of it: names, archive, arms, floors
+        estimating.py               ``estimate``, as a study and the client of a service both have it
+        compile_live.py             compiles what the first decisions need ahead of time
 
     From events to decisions
-        following.py        ``Following``, the base of ``ReadableStudy``: reads new events, writes in transactions
-        naming.py           ``Named``, the base of ``Following``: the name, even after an interrupted rename
-        asking.py           the asks: the next arm of a round, of a segment, of a unit
-        warm.py             past rewards with a weight, which affect decisions and nothing else
-        asked.py            what the note of an ask holds
-        parts.py            the journals of segments
-        journal.py          ``Journal``, what the events say: arms, trials, rewards
-        counted.py          the rewards that count
-        decider.py          ``Decider``, which arms come next and with which probabilities
-        direction.py        whether rewards should be large or costs small
-        lateness.py         windows, and what a missing reward means after them
-        changing.py         ``Change``, a call with a token: made once, however often it is sent
-        arms.py             ``StudyOfArms``, the base of ``Study``: arms that come and go, and floors
-        floors.py           the minimal probability of each arm
-        together.py         threads that share one commit
-        interrupts.py       work that Ctrl-C cannot interrupt
+        study_state.py              ``Following``, the base of ``ReadableStudy``: reads events, writes in transactions
+        asking.py                   the asks: the next arm of a round, of a segment, of a unit
+        event_notes.py              what the events of asks and winners store as JSON
+        journal.py                  ``Journal``, what the events say: arms, trials, rewards
+        segments.py                 the journals of segments
+        counted_rewards.py          the rewards that count
+        decider.py                  ``Decider``, which arms come next and with which probabilities
+        warm_start.py               past rewards with a weight, which affect decisions and nothing else
+        direction.py                whether rewards should be large or costs small
+        floors.py                   the minimal probability of each arm
+        lateness.py                 windows, and what a missing reward means after them
+        idempotency.py              ``Change``, a call with a token: made once, however often it is sent
+        group_commit.py             threads that share one commit
+        interrupts.py               work that Ctrl-C cannot interrupt
 
     Checks of arguments
-        description.py      policies and names, as a storage keeps them
-        annotations.py      notes and attributes of trials
-        past.py             trials of the past, decided elsewhere
+        description.py              policies and names, as a storage keeps them
+        annotations.py              notes and attributes of trials
+        past_trials.py              trials of the past, decided elsewhere
+        bounds.py                   bounds of the rewards, declared or known
 
-    Summaries, estimates, replay
-        frames.py           summaries, trials and exports as tables
-        html.py             the summary in a notebook
-        audit.py            what happened, event by event, and which key did it
-        pooled.py           arms over all segments
-        best.py             the best arm so far
-        readings.py         lift in percent, probability of being best, earnings
-        drift.py            arms whose rewards no longer look like one distribution
-        bounds.py           bounds of the rewards, declared or known
-        intervals.py        intervals for means that hold at all times at once
-        pairs.py            the same for the difference of two means
-        bands.py            intervals for means after some numbers of trials, for charts
-        winner.py           the winner, with a bound on the probability of error
-        established.py      winners as the study keeps them
-        outlook.py          how many more trials it takes to name one
-        risk.py             the same for CVaR
-        estimates.py        what another choice of arms would have earned
-        unbiased.py         intervals for that, and for the difference of two arms, that survive drift
-        logged_rounds.py    the rounds of the log, from which it is estimated
-        bounded_log.py      the log as a policy with other reward bounds would have recorded it
-        replay.py           repeats every decision and compares
-        mending.py          what can still be read if events are missing
+    Summaries and winners
+        summary.py                  one row per arm, as a table and in a notebook
+        best.py                     the best arm so far
+        probability_best.py         the posterior probability of being best
+        segment_means.py            means over all segments
+        intervals.py                intervals for means that hold at all times at once
+        differences.py              the same for the difference of two means
+        risk.py                     the same for CVaR
+        bands.py                    intervals for means after some numbers of trials, for charts
+        winner.py                   the winner, with a bound on the probability of error
+        forecast.py                 how many more trials it takes to name one
+        drift.py                    arms whose rewards no longer look like one distribution
+
+    The log
+        export.py                   trials as a table, and as files
+        audit.py                    what happened, event by event, and which key did it
+        logged_rounds.py            the rounds of the log, with all propensities
+        off_policy.py               what another choice of arms would have earned
+        off_policy_intervals.py     intervals for that, and for the difference of two arms, that survive drift
+        replay.py                   repeats every decision and compares
+        recovery.py                 what can still be read if events are missing
 """
 
 import json
@@ -65,7 +62,6 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
-from dirichlet_bandits.live.arms import StudyOfArms
 from dirichlet_bandits.live.asking import (
     asked_again,
     check_asked_alike,
@@ -75,14 +71,15 @@ from dirichlet_bandits.live.asking import (
     waiting_for,
 )
 from dirichlet_bandits.live.bounds import check_within
-from dirichlet_bandits.live.changing import Step, step
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.established import Established, written_winner
-from dirichlet_bandits.live.following import new_event
+from dirichlet_bandits.live.event_notes import Established, written_winner
+from dirichlet_bandits.live.idempotency import Step, step
 from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
 from dirichlet_bandits.live.lateness import shown
-from dirichlet_bandits.live.past import Past, chances_of, read_past
+from dirichlet_bandits.live.managing import ManagedStudy
+from dirichlet_bandits.live.past_trials import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
+from dirichlet_bandits.live.study_state import new_event
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
 from dirichlet_bandits.storage.events import (
     ABANDON,
@@ -103,7 +100,7 @@ MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
 
 
-class Study(StudyOfArms):
+class Study(ManagedStudy):
     """A sequence of decisions whose rewards come later; create it with :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first reads what others have
@@ -403,7 +400,7 @@ class Study(StudyOfArms):
                 found = self._winner(change.journal, question)
         return found
 
-    winner.__doc__ = StudyOfArms.winner.__doc__
+    winner.__doc__ = ManagedStudy.winner.__doc__
 
     # Shared by the methods above
 

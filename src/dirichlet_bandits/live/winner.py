@@ -2,7 +2,7 @@
 
 The leader b, the active arm with the best mean, is named when for every other active arm a
 
-    Z_a(margin) >= log(1/delta_ab) + r(n_a) + r(n_b)                                  (``live/pairs.py``),
+    Z_a(margin) >= log(1/delta_ab) + r(n_a) + r(n_b)                                  (``live/differences.py``),
 
 where Z_a is the evidence against mu_a >= mu_b + margin. With probability 1 - delta, whatever is called a winner at any
 time is better than every other active arm less the margin: mu_b > mu_a - margin. If arms are equal and the margin is 0,
@@ -36,11 +36,20 @@ import numpy as np
 from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.live.differences import (
+    ASYMPTOTIC,
+    PROVED,
+    Sample,
+    costs,
+    lead,
+    rewards_by_arm,
+    sample,
+    statistic,
+)
 from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.established import Established
+from dirichlet_bandits.live.event_notes import Established
+from dirichlet_bandits.live.forecast import Forecast, Rule, forecast
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.outlook import Outlook, Rule, outlook
-from dirichlet_bandits.live.pairs import ASYMPTOTIC, PROVED, Sample, costs, lead, rewards_by_arm, sample, statistic
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, number_between
@@ -50,7 +59,7 @@ DELTA: Final = 0.05
 
 _FROM_START: Final = 0.9  # share of delta for the initial arms
 _RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
-_COARSE: Final = 64  # steps of the grid with which the outlook is computed
+_COARSE: Final = 64  # steps of the grid with which the forecast is computed
 
 
 @dataclass(frozen=True)
@@ -107,13 +116,13 @@ class Winner:
         lines += [] if self.note is None else [f"note: {self.note}"]
         lines += [_line(rival, str(self.leader)) for rival in self.rivals]
         if self.arm is None and self.leader is not None:
-            lines.append(self.outlook)
+            lines.append(self.forecast)
         sure = "proved" if self.proved else "asymptotic, not proved"
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
         return "\n".join(lines)
 
     @property
-    def outlook(self) -> str:
+    def forecast(self) -> str:
         """The number of further trials needed, in words."""
         about = "no winner is in sight at the present rate"
         if self.more is not None:
@@ -207,7 +216,7 @@ def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, marg
     }
     common |= {"trials": len(journal.arm_of), "established_at": None}
     if leader is None:
-        return Winner(None, None, rivals=(), reason=reason, **common, **Outlook(None, None, None)._asdict())
+        return Winner(None, None, rivals=(), reason=reason, **common, **Forecast(None, None, None)._asdict())
     best = active[leader]
     odds = _log_odds(journal, samples, best, delta, margin)
     others = [arm for arm in active if arm != best]
@@ -215,10 +224,10 @@ def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, marg
     name, left = journal.names[best], [rival.arm for rival in rivals if not rival.beaten]
     if not left:
         words = "its lead over every other arm is established"
-        return Winner(name, name, rivals=rivals, reason=words, **common, **Outlook(0, None, None)._asdict())
+        return Winner(name, name, rivals=rivals, reason=words, **common, **Forecast(0, None, None)._asdict())
     rough = [sample(seen[arm], bounds, _COARSE) for arm in active]
     rules = [Rule(leader, active.index(arm), float(odds[arm])) for arm in others]
-    ahead = outlook(rough, rules, margin, _recent_shares(journal, active))
+    ahead = forecast(rough, rules, margin, _recent_shares(journal, active))
     words = f"{name} leads, but not yet by enough over {', '.join(left)}"
     return Winner(None, name, rivals=rivals, reason=words, **common, **ahead._asdict())
 

@@ -1,4 +1,4 @@
-"""Rewards of arms, where past rewards have a smaller weight than the others: see ``live/warm.py``."""
+"""Rewards of arms, where past rewards have a smaller weight than the others: see ``live/warm_start.py``."""
 
 from collections.abc import Sequence
 

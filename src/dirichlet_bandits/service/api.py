@@ -330,10 +330,10 @@ def events(
     return bodies.Events(events=[bodies.EventInfo(**event._asdict()) for event in found])
 
 
-@reading.get("/acts")
-def acts(studies: Studies, name: OneName = None) -> bodies.Acts:
+@reading.get("/audit_log")
+def audit_log(studies: Studies, name: OneName = None) -> bodies.AuditLog:
     """Return which key created, renamed, archived or deleted a study, or any study; newest first."""
-    return bodies.Acts(acts=[bodies.ActInfo(**act._asdict()) for act in studies.acts(name)])
+    return bodies.AuditLog(audit_log=[bodies.AuditEntryInfo(**entry._asdict()) for entry in studies.audit_log(name)])
 
 
 @reading.get(

@@ -310,7 +310,7 @@ class Events(BaseModel):
     events: list[EventInfo]
 
 
-class ActInfo(BaseModel):
+class AuditEntryInfo(BaseModel):
     """Something that was done to a study as a whole; ``study`` is its name before, and ``note`` a new name."""
 
     what: str
@@ -320,10 +320,10 @@ class ActInfo(BaseModel):
     actor: str
 
 
-class Acts(BaseModel):
+class AuditLog(BaseModel):
     """What was done to studies, newest first."""
 
-    acts: list[ActInfo]
+    audit_log: list[AuditEntryInfo]
 
 
 class ArmSummary(BaseModel):
@@ -338,6 +338,7 @@ class ArmSummary(BaseModel):
     pending: int
     abandoned: int
     voided: int
+    held: int | None = None
     late: int | None = None
     mean: float | None
     std: float | None

@@ -16,18 +16,18 @@ from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.audit import AuditAct, AuditEvent
+from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
 from dirichlet_bandits.live.bounds import Bounds, declared_bounds, two_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, parse_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import checked_lateness
-from dirichlet_bandits.live.naming import Named
 from dirichlet_bandits.live.opening import check_confirmed
-from dirichlet_bandits.live.past import read_past
+from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.study import trial_id
-from dirichlet_bandits.live.warm import checked_borrow, checked_warm
+from dirichlet_bandits.live.study_state import Named
+from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
@@ -348,7 +348,8 @@ class RemoteStudy(Named, Estimating):
         said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
         words = frame.columns.intersection(["no_interval"])
-        whole = ["active", "told", "pending", "abandoned", "voided", *(["late"] if self._window is not None else [])]
+        in_windows = [] if self._window is None else ["held", "late"]
+        whole = ["active", "told", "pending", "abandoned", "voided", *in_windows]
         frame[words] = frame[words].astype("str")
         numbers = frame.columns.difference([*words, *whole])
         frame[numbers] = frame[numbers].astype(float)
@@ -357,7 +358,7 @@ class RemoteStudy(Named, Estimating):
                 frame[column] = frame[column].fillna(limit)
         absent = ["value"] if said["objective"] == "mean" else []
         absent += ["lift", "lift_low", "lift_high"] if said.get("control") is None else []
-        absent += ["late"] if self._window is None else []
+        absent += ["held", "late"] if self._window is None else []
         if said.get("value_interval") is None:
             said.pop("value_interval", None)
             absent += ["value_low", "value_high"]
@@ -400,9 +401,10 @@ class RemoteStudy(Named, Estimating):
         found = self._get("events", **{key: value for key, value in query.items() if value is not None})["events"]
         return [AuditEvent(**{**event, "at": datetime.fromisoformat(event["at"])}) for event in found]
 
-    def acts(self) -> list[AuditAct]:
-        """Return what was done to the study as a whole, newest first. See :meth:`Study.acts`."""
-        return [AuditAct(**{**act, "at": datetime.fromisoformat(act["at"])}) for act in self._get("acts")["acts"]]
+    def audit_log(self) -> list[AuditEntry]:
+        """Return what was done to the study as a whole, newest first. See :meth:`Study.audit_log`."""
+        found = self._get("audit_log")["audit_log"]
+        return [AuditEntry(**{**entry, "at": datetime.fromisoformat(entry["at"])}) for entry in found]
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""

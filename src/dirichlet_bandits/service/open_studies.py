@@ -12,8 +12,8 @@ from dirichlet_bandits.errors import (
     ReplacedError,
 )
 from dirichlet_bandits.live import Study, load_study
-from dirichlet_bandits.live.audit import MOST_ACTS, AuditAct, audit_act
-from dirichlet_bandits.live.following import has_done, is_stored_as
+from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, audit_entry
+from dirichlet_bandits.live.study_state import has_done, is_stored_as
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
@@ -100,11 +100,14 @@ class OpenStudies:
         except DirichletBanditsError:  # no such study, or not the expected one
             return False
 
-    def acts(self, name: str | None = None) -> list[AuditAct]:
+    def audit_log(self, name: str | None = None) -> list[AuditEntry]:
         """Return what was done to studies, or to one of them, newest first, as far as the key may read their names."""
-        found = [audit_act(act) for act in self.storage.acts(MOST_ACTS)] if name is None else self.study(name).acts()
-        named = [(act, [act.study, *([str(act.note)] if act.what == RENAMED else [])]) for act in found]
-        return [act for act, names in named if all(map(self._key.role, names))]
+        if name is None:
+            found = [audit_entry(entry) for entry in self.storage.audit_log(MOST_ENTRIES)]
+        else:
+            found = self.study(name).audit_log()
+        named = [(entry, [entry.study, *([str(entry.note)] if entry.what == RENAMED else [])]) for entry in found]
+        return [entry for entry, names in named if all(map(self._key.role, names))]
 
     def forget(self, name: str) -> None:
         """Drop a study from the cache."""

@@ -14,8 +14,8 @@ from typing import Any, Final
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Replay, Study
-from dirichlet_bandits.live.audit import MOST_ACTS
-from dirichlet_bandits.live.readings import drift_words
+from dirichlet_bandits.live.audit import MOST_ENTRIES
+from dirichlet_bandits.live.drift import drift_words
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.webhook import Line, Notice, Webhook
 from dirichlet_bandits.storage import Storage
@@ -123,15 +123,15 @@ class Watcher:
         self._seen[study.name] = study.identity, study._read().last
 
     def _created(self, study: Study) -> float | None:
-        acts = self._studies.storage.acts(MOST_ACTS, study.name)
-        return next((act.at for act in acts if act.what == CREATED), None)
+        entries = self._studies.storage.audit_log(MOST_ENTRIES, study.name)
+        return next((entry.at for entry in entries if entry.what == CREATED), None)
 
     def _known(self, study: Study) -> set[str]:
         """Return what was sent about a study, or is waiting to be sent."""
         which = study.identity or study.name
         if which not in self._sent:
-            acts = self._studies.storage.acts(MOST_ACTS, study.name)
-            self._sent[which] = {str(act.note) for act in acts if act.what == NOTIFIED}
+            entries = self._studies.storage.audit_log(MOST_ENTRIES, study.name)
+            self._sent[which] = {str(entry.note) for entry in entries if entry.what == NOTIFIED}
         mine = (notice for notice, _, _ in list(self._waiting.values()) if (notice.identity or notice.study) == which)
         return self._sent[which] | {notice.about for notice in mine}
 
@@ -151,7 +151,7 @@ class Watcher:
         self._sent.setdefault(notice.identity or notice.study, set()).add(notice.about)
         try:
             with acting_as(ACTOR):
-                self._studies.storage.add_act(notice.study, NOTIFIED, notice.about)
+                self._studies.storage.add_audit_entry(notice.study, NOTIFIED, notice.about)
         except DirichletBanditsError as error:  # sent again after a restart
             _LOGGER.warning("a message of the webhook is not recorded: %s", error)
 

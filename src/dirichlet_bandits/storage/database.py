@@ -30,7 +30,7 @@ from dirichlet_bandits.errors import (
     StorageError,
     one_of,
 )
-from dirichlet_bandits.storage import acts, schema
+from dirichlet_bandits.storage import audit_log, schema
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ARCHIVED,
@@ -38,7 +38,7 @@ from dirichlet_bandits.storage.events import (
     DELETED,
     RENAMED,
     UNARCHIVED,
-    Act,
+    AuditRecord,
     Event,
     Settings,
 )
@@ -143,7 +143,7 @@ class DatabaseStorage:
                 if study is None:
                     return False
                 self._append(connection.connection.cursor(), study, events)
-                connection.execute(acts.recorded(CREATED, name, acts.identity_of(settings)))
+                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings)))
                 connection.commit()
                 return True
 
@@ -198,12 +198,12 @@ class DatabaseStorage:
             wanted = wanted.where(table.c.trial == trial)
         return [Event(*row) for row in self._fetch(wanted.order_by(table.c.number.desc()).limit(limit))]
 
-    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+    def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, or to one of them, newest first."""
-        identity = "" if name is None else acts.identity_of(self.settings(name))
-        return [Act(*row) for row in self._fetch(acts.listed(limit, name, identity))]
+        identity = "" if name is None else audit_log.identity_of(self.settings(name))
+        return [AuditRecord(*row) for row in self._fetch(audit_log.listed(limit, name, identity))]
 
-    def add_act(self, name: str, what: str, note: str) -> None:
+    def add_audit_entry(self, name: str, what: str, note: str) -> None:
         """Record something else that was done about a study."""
         with self.transaction(name) as transaction:
             transaction._record(what, note)
@@ -377,8 +377,8 @@ class _Transaction:
         return str(row[0])
 
     def _record(self, what: str, note: str | None = None) -> None:
-        identity = acts.identity_of(self._written_settings())
-        self._execute(acts.recorded(what, self._name, identity, note))
+        identity = audit_log.identity_of(self._written_settings())
+        self._execute(audit_log.recorded(what, self._name, identity, note))
 
     def append(self, events: Iterable[Event]) -> None:
         self._storage._append(self._cursor, self._study, events)

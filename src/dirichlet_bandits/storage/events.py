@@ -33,7 +33,6 @@ ARCHIVED: Final = "archived"
 UNARCHIVED: Final = "unarchived"
 DELETED: Final = "deleted"
 NOTIFIED: Final = "notified"
-ACTS: Final = (CREATED, RENAMED, ARCHIVED, UNARCHIVED, DELETED, NOTIFIED)
 
 Settings = dict[str, Any]
 
@@ -87,11 +86,11 @@ class Event(NamedTuple):
     actor: str | None = None
 
 
-class Act(NamedTuple):
-    """Something that was done to a study as a whole: ``what`` is one of ``ACTS``, ``note`` the new name after a rename,
-    or what a webhook was told.
+class AuditRecord(NamedTuple):
+    """Something that was done to a study as a whole: ``what`` is ``CREATED``, ``RENAMED``, ... or ``NOTIFIED``.
 
-    ``study`` is its name before, ``identity`` that of its settings, and ``actor`` is the same as for events.
+    ``note`` is the new name after a rename, or what a webhook was told; ``study`` is the study's name before,
+    ``identity`` that of its settings, and ``actor`` is the same as for events.
     """
 
     at: float
@@ -148,13 +147,13 @@ class Storage(Protocol):
     def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
         """Return the newest events without ``data``, newest first: those with numbers below ``below``, of one trial."""
 
-    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+    def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, newest first, also to those that were deleted.
 
         With a name, this is what was done to the study that has it now, also under its earlier names.
         """
 
-    def add_act(self, name: str, what: str, note: str) -> None:
+    def add_audit_entry(self, name: str, what: str, note: str) -> None:
         """Record something else that was done about a study, such as a message."""
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:

@@ -16,7 +16,7 @@ from dirichlet_bandits.storage.events import (
     DELETED,
     RENAMED,
     UNARCHIVED,
-    Act,
+    AuditRecord,
     Event,
     Settings,
 )
@@ -33,7 +33,7 @@ class MemoryStorage:
         self._settings: dict[str, Settings] = {}
         self._events: dict[str, list[Event]] = {}
         self._archived: set[str] = set()
-        self._acts: list[Act] = []
+        self._audit_log: list[AuditRecord] = []
         fresh_locks_in_children(self)
 
     def _renew_lock(self) -> None:
@@ -65,15 +65,17 @@ class MemoryStorage:
         earlier = reversed(self._found(name)[:below])
         return list(islice((event for event in earlier if trial is None or event.trial == trial), limit))
 
-    def acts(self, limit: int, name: str | None = None) -> list[Act]:
+    def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, or to one of them, newest first."""
         identity = self._settings.get(name, {}).get("identity", "") if name is not None else ""
         found = [
-            act for act in self._acts if name is None or (act.identity == identity if identity else act.study == name)
+            entry
+            for entry in self._audit_log
+            if name is None or (entry.identity == identity if identity else entry.study == name)
         ]
         return found[::-1][:limit]
 
-    def add_act(self, name: str, what: str, note: str) -> None:
+    def add_audit_entry(self, name: str, what: str, note: str) -> None:
         """Record something else that was done about a study."""
         with self._lock:
             self._found(name)
@@ -81,7 +83,7 @@ class MemoryStorage:
 
     def _record(self, what: str, name: str, note: str | None = None) -> None:
         identity = str(self._settings[name].get("identity", ""))
-        self._acts.append(Act(time.time(), what, name, identity, note, actor()))
+        self._audit_log.append(AuditRecord(time.time(), what, name, identity, note, actor()))
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:

@@ -42,8 +42,8 @@ events = sa.Table(
     sqlite_with_rowid=False,  # rows are in the order of the key, so the events of a study are contiguous in the file
 )
 
-acts = sa.Table(
-    "bandit_acts",
+audit_log = sa.Table(
+    "bandit_acts",  # its name in stores that exist
     _TABLES,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("at", sa.Double, nullable=False),
@@ -59,7 +59,7 @@ _UPGRADES: Final[dict[int, tuple[str | sa.Executable, ...]]] = {
     1: ("ALTER TABLE bandit_events ADD COLUMN token TEXT",),
     2: ("ALTER TABLE bandit_events ADD COLUMN decider SMALLINT",),
     3: ("ALTER TABLE bandit_studies ADD COLUMN archived_at DOUBLE PRECISION",),
-    4: ("ALTER TABLE bandit_events ADD COLUMN actor TEXT", CreateTable(acts)),
+    4: ("ALTER TABLE bandit_events ADD COLUMN actor TEXT", CreateTable(audit_log)),
 }
 _LOCK: Final = 7_261_094  # any number, the same for all clients: PostgreSQL creates tables in one session at a time
 

@@ -74,13 +74,7 @@ def certificate_cost(n: int) -> float:
 
 @shared
 def seek_certificate(
-    policy: Any,
-    state: History,
-    challengers: Challengers,
-    arm: int,
-    leader: int,
-    now: int,
-    rng: np.random.Generator,
+    policy: Any, state: History, challengers: Challengers, arm: int, leader: int, now: int, rng: np.random.Generator
 ) -> None:
     """Give an arm a certificate from round ``now`` on, if its clock would ring rarely enough."""
     state, challengers, rng = borrowed(state), borrowed(challengers), borrowed(rng)
@@ -121,13 +115,7 @@ def end_certificate(challengers: Challengers, arm: int, n: int, now: int) -> Non
 
 @jit_inline
 def wins(
-    policy: Any,
-    state: History,
-    challengers: Challengers,
-    arm: int,
-    leader: int,
-    now: int,
-    rng: np.random.Generator,
+    policy: Any, state: History, challengers: Challengers, arm: int, leader: int, now: int, rng: np.random.Generator
 ) -> bool:
     """Whether an arm that is due in round ``now`` wins."""
     clocks, note = challengers.clocks, challengers.notes[arm]

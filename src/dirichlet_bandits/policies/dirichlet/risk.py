@@ -20,19 +20,13 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, insert, new_history, rewards
+from dirichlet_bandits.engine.history import History, insert, no_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
 from dirichlet_bandits.numerics.cvar import ordered_cvar
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_crossing
 from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus_of
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability, win_probability
 from dirichlet_bandits.types import Floats
-
-
-@implements(init, RiskRDSParams)
-def no_rewards(policy: RiskRDSParams, n_arms: int) -> History:
-    """Return a state without rewards."""
-    return new_history(n_arms)
 
 
 @implements(update, RiskRDSParams)
@@ -95,4 +89,5 @@ def cvar_crossing_win_anew(policy: RiskRDSParams, state: History, challenger: in
     return cvar_crossing_win(policy, state, challenger, leader)
 
 
+implements(init, RiskRDSParams)(no_rewards)
 implements(select, RiskRDSParams)(duel_round)

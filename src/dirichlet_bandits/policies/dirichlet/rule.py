@@ -98,15 +98,12 @@ class BDS(Policy):
 
     @property
     def params(self) -> BDSParams:
-        if self.upper is not None:
-            return BDSParams(float(self.upper), 0.0, 0.0)
-        assert self.rho is not None
-        assert self.gamma is not None
-        return BDSParams(math.inf, float(self.rho), float(self.gamma))
+        upper = math.inf if self.upper is None else self.upper
+        return BDSParams(float(upper), float(self.rho or 0.0), float(self.gamma or 0.0))
 
     @property
     def reward_bounds(self) -> tuple[float, float]:
-        return -math.inf, math.inf if self.upper is None else float(self.upper)
+        return -math.inf, self.params.upper
 
 
 @dataclass(frozen=True)
@@ -256,15 +253,6 @@ def tail_mean(tail: Floats) -> float:
     return (total + rest) / tail.size
 
 
-@jit
-def reaches(x: Floats, m: float, rest: float, rng: np.random.Generator) -> bool:
-    """Whether ``sum_i E_i (x_i - m) + rest >= 0`` for newly drawn exponentials."""
-    total = rest
-    for value in x:
-        total += (value - m) * rng.standard_exponential()
-    return total >= 0.0
-
-
 @verb
 def reweighted(policy: Any, x: Floats) -> Any:
     """Return what a duel reweights besides the bonus: values and Dirichlet weights (empty if all are 1)."""
@@ -293,14 +281,14 @@ def resampling_duel(policy: Any, state: History, challenger: int, leader: int, r
     if state.means[challenger] >= m:
         return True
     values, weights = reweighted(policy, rewards(state, challenger))
-    rest, n = (bonus_of(policy, state, challenger, m) - m) * rng.standard_exponential(), values.size
+    total, n = (bonus_of(policy, state, challenger, m) - m) * rng.standard_exponential(), values.size
     if weights.size > 0:  # the tail of QDS, the only weight that is not 1, comes last
         n -= 1
-        rest += (values[n] - m) * rng.standard_gamma(weights[n])
-    return reaches(values[:n], m, rest, rng)
+        total += (values[n] - m) * rng.standard_gamma(weights[n])
+    for value in values[:n]:
+        total += (value - m) * rng.standard_exponential()
+    return total >= 0.0
 
 
 keeps_rewards(BDSParams, RDSParams, QDSParams)
-
-
 implements(select, BDSParams, RDSParams, QDSParams)(duel_round)

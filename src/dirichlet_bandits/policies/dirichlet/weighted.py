@@ -1,20 +1,23 @@
-"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
+"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm_start.py``.
 
 This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.numerics.crossing import crossing_probability
-from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS, rank_of_tail
+from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS, bds_bonus, rank_of_tail
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.rounds import average_over_leaders
 from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
 from dirichlet_bandits.types import Floats
+
+_plain = attrgetter("py_func")  # of a function that would take longer to compile than to run
 
 
 class WeightedDuels(WeightedRewards):
@@ -47,16 +50,13 @@ class WeightedDuels(WeightedRewards):
             self.means[arm] = min(max(mean, min(x)), max(x))  # so that arms with equal rewards tie
 
     def _bonus(self, arm: int, m: float) -> float:
-        x, n = np.array(self._x[arm]), float(self.pulls[arm])
-        shortfall = float(np.array(self._w[arm]) @ np.maximum(m - x, 0.0)) / n
+        (x, w), n = self.sample(arm), float(self.pulls[arm])
+        shortfall = float(w @ np.maximum(m - x, 0.0)) / n
         policy = self._policy
-        if isinstance(policy, RDS):
-            return m + float(slow_growth.py_func(GROWTHS[policy.rho], 1.0 + n)) * shortfall  # type: ignore[attr-defined]
-        if isinstance(policy, QDS):
-            return m + policy.rho * shortfall
-        if policy.upper is not None:
-            return float(policy.upper)
-        return max(float(x.max()) + float(policy.gamma or 0.0), m + float(policy.rho or 0.0) * shortfall)
+        if isinstance(policy, BDS):
+            return float(_plain(bds_bonus)(policy.params, n, float(x.max()), shortfall, m))
+        leverage = policy.rho if isinstance(policy, QDS) else _plain(slow_growth)(GROWTHS[policy.rho], 1.0 + n)
+        return float(m + leverage * shortfall)
 
     def _reweighted(self, arm: int, m: float) -> tuple[Floats, Floats]:
         """Return what a duel reweights: values and Dirichlet parameters, the bonus at the end."""
@@ -64,7 +64,7 @@ class WeightedDuels(WeightedRewards):
         if isinstance(self._policy, QDS):
             order = np.argsort(x, kind="stable")
             x, w = x[order], w[order]
-            rank = float(rank_of_tail.py_func(float(self.pulls[arm]), self._policy.alpha))  # type: ignore[attr-defined]
+            rank = _plain(rank_of_tail)(float(self.pulls[arm]), self._policy.alpha)
             below = np.diff(np.minimum(np.cumsum(w), rank - 1.0), prepend=0.0)
             x, w = np.append(x, (w - below) @ x / (w - below).sum()), np.append(below, (w - below).sum())
             x, w = x[w > 0.0], w[w > 0.0]

@@ -1,4 +1,4 @@
-"""NPTS in which the first rewards of each arm have a smaller weight than the others: see ``live/warm.py``.
+"""NPTS in which the first rewards of each arm have a smaller weight than the others: see ``live/warm_start.py``.
 
 This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
 """

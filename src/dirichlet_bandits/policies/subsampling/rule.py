@@ -18,13 +18,7 @@ from dirichlet_bandits.policies.subsampling.blocks import (
     blocks_reached,
     remember_running_sum,
 )
-from dirichlet_bandits.policies.subsampling.forced import (
-    FORCED,
-    NOT_FORCED,
-    ForcedName,
-    round_number,
-    wins_untried,
-)
+from dirichlet_bandits.policies.subsampling.forced import FORCED, NOT_FORCED, ForcedName, round_number, wins_untried
 from dirichlet_bandits.policies.subsampling.limited import MEMORIES, LimitedParams
 from dirichlet_bandits.policies.subsampling.subsets import tournament, wins_against
 from dirichlet_bandits.seeding import further_words

@@ -8,6 +8,7 @@ from dirichlet_bandits.service.dashboard import (
     home,
     importing,
     managing,
+    planning,
     reference,
     series,
     study,
@@ -16,5 +17,5 @@ from dirichlet_bandits.service.dashboard import (
 
 NotLoggedIn = access.NotLoggedIn
 to_login = access.to_login
-_MODULES = (access, entering, home, creating, study, series, trials, forms, importing, managing, reference)
+_MODULES = (access, entering, home, planning, creating, study, series, trials, forms, importing, managing, reference)
 routers = [module.routes for module in _MODULES]

@@ -28,7 +28,7 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None,
         return f"{attrs['best_arm']} has the best {attrs['objective']} so far."
     if found.arm is None:
         so_far = "" if found.more is None else "there is no winner yet: "
-        return f"{attrs['best_arm']} leads, but {so_far}{found.outlook}."
+        return f"{attrs['best_arm']} leads, but {so_far}{found.forecast}."
     limit = "" if found.proved else ", in the limit of many trials"
     note = "" if found.note is None else f" Note: {found.note}."
     return f"The winner is {found.arm}: the probability of error is at most {100 * found.delta:g}%{limit}.{note}"

@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -19,7 +19,7 @@ from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.guided import Named
 from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.typed import floor, real_number
 from dirichlet_bandits.service.dashboard.wording import for_people, sentence
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.service.routes import StudyRoute
@@ -46,6 +46,10 @@ class Typed(BaseModel):
     unit: str = ""
     control: str = ""
     policy: str = ""
+    floor: str = ""
+    window: str = ""
+    late: str = ""
+    segments: str = ""
     past: str = ""
     weight: str = "1"
     more: bool = False
@@ -65,8 +69,17 @@ class Typed(BaseModel):
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
+            "floor": floor(self.floor) if self.floor.strip() else None,
+            "window": self.window.strip() or None,
+            "late": self._late(),
+            "segments": [part.strip() for part in self.segments.split(",") if part.strip()] or None,
             **warm,
         }
+
+    def _late(self) -> float | Literal["abandon"] | None:
+        if self.late.strip():
+            return real_number("late", self.late)
+        return "abandon" if self.window.strip() else None
 
     def history(self) -> dict[str, list[float]]:
         """Return past rewards by arm; empty if no file was read."""

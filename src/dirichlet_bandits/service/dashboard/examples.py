@@ -39,7 +39,7 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
     "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
     "GET /api/events": 'call "$URL/api/events?study=maize&trial=0"',
-    "GET /api/acts": 'call "$URL/api/acts?study=maize"',
+    "GET /api/audit_log": 'call "$URL/api/audit_log?study=maize"',
     "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
     "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"weights": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
     "POST /api/estimate_difference": """call "$URL/api/estimate_difference?study=maize" \\
@@ -75,7 +75,7 @@ PYTHON: Final = {
     "GET /api/propensities": "study.propensities()",
     "GET /api/trials": "study.trials_dataframe()",
     "GET /api/events": "study.events(trial=0)",
-    "GET /api/acts": "study.acts()",
+    "GET /api/audit_log": "study.audit_log()",
     "GET /api/export": 'study.export("log.csv")',
     "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
     "POST /api/estimate_difference": 'study.estimate_difference("13 Mar", "26 Feb", bounds=(0, 10_000))',

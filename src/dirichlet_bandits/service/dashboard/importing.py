@@ -23,7 +23,7 @@ from dirichlet_bandits.csv_tables import (
 )
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError, RewardError
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.live.past import Past, read_past
+from dirichlet_bandits.live.past_trials import Past, read_past
 from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.rendering import page

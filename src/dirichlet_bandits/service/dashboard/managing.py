@@ -9,7 +9,7 @@ from dirichlet_bandits.live import delete_study
 from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import acted, back_to
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.typed import floor
 from dirichlet_bandits.service.routes import StudyRoute
 
 _ROWS: Final = 100
@@ -17,12 +17,12 @@ routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
 
 
 @routes.post("/floor")
-def floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
-    """Set the minimal probability of every arm."""
+def set_floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
+    """Set the least probability of every arm, or of some."""
     study = studies.study(name)
 
     def act() -> Response:
-        study.set_floor(real_number("floor", share))
+        study.set_floor(floor(share))
         return back_to(name)
 
     return acted(request, study, act)
@@ -76,10 +76,12 @@ def history_page(
     rows = study.events(below=below, limit=_ROWS)
     older = rows[-1].number if rows and rows[-1].number else None
     newer = None if below is None or below > study.events(limit=1)[0].number else below + _ROWS
-    return page(request, "history.html", study=study, rows=rows, acts=studies.acts(name), older=older, newer=newer)
+    return page(
+        request, "history.html", study=study, rows=rows, entries=studies.audit_log(name), older=older, newer=newer
+    )
 
 
-@routes.get("/acts")
-def acts_page(request: Request, studies: Reading) -> Response:
+@routes.get("/audit_log")
+def audit_log_page(request: Request, studies: Reading) -> Response:
     """Show which key created, renamed, archived or deleted a study."""
-    return page(request, "acts.html", acts=studies.acts())
+    return page(request, "audit_log.html", entries=studies.audit_log())

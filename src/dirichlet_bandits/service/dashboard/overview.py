@@ -10,11 +10,13 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.live.drift import drift_words
+from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.live.readings import drift_words
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
+from dirichlet_bandits.service.dashboard.typed import floor_typed
 
 LISTED: Final = 50
 FIRST: Final = 5
@@ -55,6 +57,7 @@ def overview(study: Study) -> dict[str, Any]:
     return {
         "study": study,
         "seed": short_seed(study.seed),
+        "floor_typed": floor_typed(study.floor),
         "rows": rows,
         "attrs": summary.attrs,
         "level": level,
@@ -64,6 +67,7 @@ def overview(study: Study) -> dict[str, Any]:
         "best": best,
         "code": guided.code(guided.settings_of(study)),
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
+        "despite_drift": _despite_drift(study, rows) if summary.attrs["drift"] else [],
         "verdict": verdict(rows, summary.attrs, found_winner, bool(study.history)),
         "verdicts": [(segment, _verdict_in(study, segment)) for segment in study.segments if judged],
         "decimals": decimals,
@@ -81,6 +85,14 @@ def overview(study: Study) -> dict[str, Any]:
         "most_drawn": charts.MOST_INTERVALS,
         "histograms": charts.histograms(drawn, log, level, costs),
     }
+
+
+def _despite_drift(study: Study, rows: Sequence[Mapping[str, Any]]) -> list[DifferenceEstimate]:
+    """Return by how much other arms exceed the control, or the first row, with intervals that hold if arms change."""
+    active = [str(row["arm"]) for row in rows if row["active"]]
+    base = study.control or active[0]
+    found = [study.estimate_difference(arm, base) for arm in active[:FIRST] if arm != base]
+    return [one for one in found if not math.isnan(one.value)]
 
 
 def _verdict_in(study: Study, segment: str) -> str:

@@ -33,3 +33,24 @@ def real_number(field: str, text: str) -> float:
         return float(typed.replace(",", ".") if typed.count(",") == 1 and "." not in typed else typed)
     except ValueError:
         raise ArgumentError(field, "a number", text) from None
+
+
+def floor(text: str) -> float | dict[str, float]:
+    """Return a floor of every arm, or floors of some.
+
+    >>> floor("0,1"), floor("red = 0.2; blue=0.1")
+    (0.1, {'red': 0.2, 'blue': 0.1})
+    """
+    if "=" not in text:
+        return real_number("floor", text)
+    pairs = (part.rpartition("=") for part in text.split(";") if part.strip())
+    return {arm.strip(): real_number("floor", share) for arm, _, share in pairs}
+
+
+def floor_typed(floor: float | dict[str, float]) -> str:
+    """Return a floor as one would type it.
+
+    >>> floor_typed({"red": 0.2, "blue": 0.1}), floor_typed(0.1)
+    ('red = 0.2; blue = 0.1', '0.1')
+    """
+    return "; ".join(f"{arm} = {share:g}" for arm, share in floor.items()) if isinstance(floor, dict) else f"{floor:g}"

@@ -12,22 +12,21 @@ E[c_j | the past] = sum_a pi_j(a) mu_a, so IPS is unbiased for the mean over the
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
-from dirichlet_bandits.live.asked import read_ask
-from dirichlet_bandits.live.bounded_log import events_within_bounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.event_notes import read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import ASK, PAST, Event
+from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -40,8 +39,8 @@ class Estimate:
     choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was assigned and
     none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
     If bounds of the rewards are known, the mean of the choice lies between ``low`` and ``high`` with the
-    ``confidence``, at all times at once and even if the arms change (``live/unbiased.py``); otherwise both are NaN.
-    This interval leaves out rounds in which an arm with a fixed weight could not come.
+    ``confidence``, at all times at once and even if the arms change (``live/off_policy_intervals.py``); otherwise both
+    are NaN. This interval leaves out rounds in which an arm with a fixed weight could not come.
 
     ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
 
@@ -165,3 +164,32 @@ def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
 
 def _ratio(a: float, b: float) -> float:
     return float(a / b) if b > 0.0 else math.nan
+
+
+def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
+    """Yield the events without rewards outside of the bounds, mistakes that are voided or corrected later.
+
+    A policy with these bounds would have refused such a reward. So its trial waits until the reward is corrected, and a
+    correction to a value outside of the bounds voids the reward.
+    """
+    waiting: set[int | None] = set()  # trials whose reward was refused
+    voided: set[int | None] = set()  # trials without a reward that counts, after they had one
+    for event in events:
+        kind, trial = event.kind, event.trial
+        good = event.value is None or lower <= event.value <= upper
+        if kind == TELL and not good:
+            waiting.add(trial)
+            kind = NOTE
+        elif kind == LATE and trial in waiting:
+            kind = NOTE
+        elif kind == CORRECT and trial in waiting:
+            kind = TELL if good else NOTE
+            waiting -= {trial} if good else set()
+        elif kind == CORRECT and good:
+            voided.discard(trial)
+        elif kind == CORRECT or (kind == VOID and trial not in waiting):
+            kind = NOTE if trial in voided else VOID
+            voided.add(trial)
+        elif kind == VOID:
+            kind = NOTE
+        yield event if kind == event.kind else event._replace(kind=kind, note="{}" if kind == NOTE else None)

@@ -5,9 +5,9 @@ about the segments that tried it as about the arm (Simpson's paradox). With w_s 
 
     mean of arm a = sum_s w_s mean_s(a),     interval from sum_s w_s low_s(a) to sum_s w_s high_s(a).
 
-The intervals of all segments hold together at the given level, because S segments divide the probability of error by S.
-So the interval holds for the mean with these weights, at all times. An arm without a reward in some segment has no
-mean.
+Differences from the control are averaged in the same way. The intervals of all segments hold together at the given
+level, because S segments divide the probability of error by S. So the interval holds for the average with these
+weights, at all times. An arm without a reward in some segment has no mean.
 
 Reference: Miettinen (1972), Standardization of risk ratios, American Journal of Epidemiology 96.
 """
@@ -44,7 +44,7 @@ def pooled_means(journal: Journal) -> list[float]:
 
 
 def pooled_intervals(journal: Journal, intervals: Intervals, level: float) -> list[Interval]:
-    """Return the interval of each arm's mean over all segments, from those of its segments."""
+    """Return the interval of each arm's mean, or lift, over all segments from those in each segment."""
     weights = shares_of_segments(journal)
     each = 1.0 - (1.0 - level) / len(weights)
     low, high = np.zeros(len(journal.names)), np.zeros(len(journal.names))

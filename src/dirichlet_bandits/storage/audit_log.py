@@ -7,24 +7,24 @@ from typing import Any
 import sqlalchemy as sa
 
 from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.events import Act, Settings
-from dirichlet_bandits.storage.schema import acts
+from dirichlet_bandits.storage.events import AuditRecord, Settings
+from dirichlet_bandits.storage.schema import audit_log
 
-_FIELDS = [acts.c[field] for field in Act._fields]
+_FIELDS = [audit_log.c[field] for field in AuditRecord._fields]
 
 
 def recorded(what: str, study: str, identity: str, note: str | None = None) -> sa.Insert:
-    """Return the statement that records an act of the present actor."""
-    act = Act(time.time(), what, study, identity, note, actor())
-    return acts.insert().values(**act._asdict())
+    """Return the statement that records an entry of the present actor."""
+    entry = AuditRecord(time.time(), what, study, identity, note, actor())
+    return audit_log.insert().values(**entry._asdict())
 
 
 def listed(limit: int, name: str | None, identity: str) -> sa.Select[Any]:
-    """Return the statement that selects acts, of one study if it has a name; older studies have no identity."""
-    found = sa.select(*_FIELDS).order_by(acts.c.id.desc()).limit(limit)
+    """Return the statement that selects entries, of one study if it has a name; older studies have no identity."""
+    found = sa.select(*_FIELDS).order_by(audit_log.c.id.desc()).limit(limit)
     if name is None:
         return found
-    return found.where(acts.c.identity == identity if identity else acts.c.study == name)
+    return found.where(audit_log.c.identity == identity if identity else audit_log.c.study == name)
 
 
 def identity_of(settings: Settings | str | None) -> str:

@@ -1,54 +1,48 @@
-"""Tables of a study: its summary, its trials, and exports."""
+"""The summary of a study: one row per arm, the best arm, and what was earned."""
 
-import importlib.util
-import json
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
-from dirichlet_bandits.files import plain_text, whole_file
-from dirichlet_bandits.live.annotations import written
-from dirichlet_bandits.live.best import Best, Judged, best_arm
+from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.direction import Direction
+from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
+from dirichlet_bandits.live.direction import Direction, mirrored
+from dirichlet_bandits.live.drift import drifting
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
-    difference,
     empirical_bernstein,
     few_determine,
     shares,
     why_none,
 )
-from dirichlet_bandits.live.journal import Journal, Revision
-from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.mending import mend
-from dirichlet_bandits.live.pairs import lead, rewards_by_arm, sample
-from dirichlet_bandits.live.pooled import NO_INTERVAL, pooled_intervals, pooled_means
-from dirichlet_bandits.live.readings import add_readings
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.probability_best import probability_best
 from dirichlet_bandits.live.risk import cvar_sequences
+from dirichlet_bandits.live.segment_means import NO_INTERVAL, pooled_intervals, pooled_means
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dirichlet_bandits.live.reading import ReadableStudy
+
 BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds"
 UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
 
 
+_HTML_COLUMNS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
+
 ONE_BY_ONE = "none over all segments: look at them one by one"
-_TEXTS = ("arm", "reason", "note", "segment", "unit")
 
 
 def summary(
@@ -70,7 +64,9 @@ def summary(
     bounded = are_finite(bounds)
     handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     handed_out -= _by_arm(journal, journal.repeats)
-    voided, late = (_by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late))
+    voided, late, held = (
+        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
+    )
     of_arm = rewards_by_arm(journal)
     levels = interval_levels(journal, level)
     means = [x.mean() if x.size else math.nan for x in of_arm]
@@ -81,16 +77,16 @@ def summary(
         intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     rows = []
     for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
-        told, pending = journal.n_told[arm], journal.n_pending[arm]
+        told, waiting = journal.n_told[arm], journal.n_pending[arm]
         rows.append(
             {
                 "arm": name,
                 "active": journal.active[arm],
                 "told": told,
-                "pending": pending,
-                "abandoned": int(handed_out[arm]) - told - pending - int(voided[arm]),
+                "pending": waiting - int(held[arm]),
+                "abandoned": int(handed_out[arm]) - told - waiting - int(voided[arm]),
                 "voided": int(voided[arm]),
-                **({} if journal.lateness is None else {"late": int(late[arm])}),
+                **({} if journal.lateness is None else {"held": int(held[arm]), "late": int(late[arm])}),
                 "mean": means[arm],
                 "std": x.std(ddof=1) if x.size > 1 else math.nan,
                 "low": interval.low,
@@ -104,9 +100,8 @@ def summary(
     frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
     if control is not None:
         base = journal.names.index(control)
-        # Pooled means have no statistic of their own.
-        lifts = [difference(interval, intervals[base]) for interval in intervals]
-        lifts = lifts if pooled else _lifts(of_arm, base, journal.since, bounds, level)
+        lifts_of = partial(_lifts, base=base, bounds=bounds)
+        lifts = pooled_intervals(journal, lifts_of, level) if pooled else lifts_of(journal, level)
         frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
         frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
         frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
@@ -132,9 +127,9 @@ def summary(
     judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
     judged = [one for one in judged if one.told and not math.isnan(one.value)]
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
-        judged, direction.larger_is_better, policy.objective.name
+        judged, direction.larger_is_better, policy.objective.name, _why_no_value(policy, pooled)
     )
-    add_readings(frame, journal, policy, direction.name, control, bounds)
+    _add_comparisons(frame, journal, policy, direction.name, control, bounds)
     return frame
 
 
@@ -159,8 +154,9 @@ def _best_pooled(
     journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
 ) -> Best:
     """Return the best arm over all segments, for policies that judge arms by their means."""
+    why = _why_no_value(policy, pooled=True)
     if not isinstance(policy.objective, Mean):
-        return best_arm([], direction.larger_is_better, policy.objective.name)
+        return Best(None, why)
     lower, upper = bounds
     intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
     means = pooled_means(journal)
@@ -169,7 +165,14 @@ def _best_pooled(
         for arm in journal.known_arms()
         if not math.isnan(means[arm])
     ]
-    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+    return best_arm(judged, direction.larger_is_better, policy.objective.name, why)
+
+
+def _why_no_value(policy: Policy, pooled: bool) -> str:
+    """Say why no arm can be judged."""
+    if not pooled:
+        return NO_REWARD
+    return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
 
 
 def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
@@ -189,12 +192,12 @@ def interval_levels(journal: Journal, level: float) -> Floats:
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
-def _lifts(of_arm: Sequence[Floats], base: int, since: Sequence[int], bounds: Bounds, level: float) -> list[Interval]:
+def _lifts(journal: Journal, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    samples = [sample(x, bounds) for x in of_arm]
-    others = [arm for arm in range(len(of_arm)) if arm != base]
-    lifts = [Interval(0.0, 0.0)] * len(of_arm)
-    for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
+    samples = [sample(x, bounds) for x in rewards_by_arm(journal)]
+    others = [arm for arm in range(len(samples)) if arm != base]
+    lifts = [Interval(0.0, 0.0)] * len(samples)
+    for arm, share in zip(others, shares([journal.since[arm] for arm in others]).tolist(), strict=True):
         lifts[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
     return lifts
 
@@ -218,72 +221,65 @@ def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interv
     return Interval(max(found.low, lower), min(found.high, upper))
 
 
-def trials(journal: Journal) -> "pd.DataFrame":
-    """Return one row per trial."""
-    import pandas as pd
-
-    ids = range(len(journal.arm_of))
-    history = [journal.history_of.get(trial, []) for trial in ids]
-
-    def said(trial: int, what: str) -> Any:
-        return journal.annotation_of.get(trial, {}).get(what)
-
-    return pd.DataFrame(
-        {
-            "arm": [journal.names[arm] for arm in journal.arm_of],
-            "propensity": np.array(journal.propensity_of, np.float64),
-            "round": np.array(journal.round_of, np.int64),
-            "status": [journal.status(trial) for trial in ids],
-            "reward": np.array([journal.answer(trial) for trial in ids], np.float64),
-            "asked_at": pd.to_datetime(np.array(journal.asked_at, np.float64), unit="s", utc=True),
-            "ended_at": pd.to_datetime(
-                np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
-            ),
-            "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
-            "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
-            "history": pd.Series([_written_history(past) for past in history], dtype="str"),
-            "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
-            "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
-            "late": [trial in journal.late for trial in ids],
-            "segment": pd.Series([journal.segment_of.get(trial) for trial in ids], dtype="str"),
-            "unit": pd.Series([journal.unit_of.get(trial) for trial in ids], dtype="str"),
-        },
-        index=pd.RangeIndex(len(ids), name="trial"),
-    )
+def _add_comparisons(
+    frame: "pd.DataFrame", journal: Journal, policy: Policy, direction: str, control: str | None, bounds: Bounds
+) -> None:
+    """Add lifts in percent, probabilities of being best, earnings and drift to a summary."""
+    means, told = frame["mean"], frame["told"]
+    base = control if control is not None else _leader(frame, direction)
+    reference = math.nan if base is None else float(means[base])
+    frame["lift_percent"] = 100.0 * (means / reference - 1.0) if reference > 0.0 else math.nan
+    frame["probability_best"] = _probabilities(journal, policy, direction, bounds)
+    frame.attrs["compared_with"] = base
+    parts = journal.parts.journals.values() or [journal]
+    frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
+    frame.attrs["equal_split"] = float(sum(map(_equal_split, parts)))
+    names = {part.names[arm] for part in parts for arm in drifting(rewards_by_arm(part), part.since, bounds)}
+    frame.attrs["drift"] = [name for name in journal.names if name in names]
 
 
-def _written_history(past: Sequence[Revision]) -> str | None:
-    """Return all rewards of a trial, with reasons, as one text; None if the first reward was never changed.
-
-    >>> _written_history([Revision(31.0, None), Revision(3.1, "a digit too many"), Revision(None, "the wrong plot")])
-    '[{"reward": 31.0}, {"reward": 3.1, "reason": "a digit too many"}, {"reward": null, "reason": "the wrong plot"}]'
-    """
-    steps = [{"reward": reward, **({} if reason is None else {"reason": reason})} for reward, reason in past]
-    return json.dumps(steps, ensure_ascii=False) if steps else None
+def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
+    """Return the active arm with the best mean."""
+    means = frame["mean"][frame["active"]].dropna()
+    if means.empty:
+        return None
+    return str(means.idxmax() if direction == "maximize" else means.idxmin())
 
 
-def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
-    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
-    import pandas as pd
+def _equal_split(journal: Journal) -> float:
+    """Return the total if all arms had shared the same number of rewards equally, by their present means."""
+    means = [float(x.mean()) for x in rewards_by_arm(journal) if x.size]
+    return len(journal.told.rewards) * float(np.mean(means)) if means else 0.0
 
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in (".parquet", ".csv"):
-        raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
-    if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
-    if not target.parent.is_dir():
-        raise ArgumentError("path", "in a folder that exists", str(path))
-    mended = mend(events)
-    rounds = read_rounds(mended.events)
-    frame = trials(rounds.journal)
-    frame.index = pd.Index(mended.ids, name=frame.index.name)
-    row_of_trial = rounds.row_of_trial
-    for arm, name in enumerate(rounds.journal.names):
-        frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
-    with whole_file(target) as draft:
-        if kind == ".parquet":
-            frame.to_parquet(draft)
-        else:
-            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in _TEXTS}
-            frame.assign(**texts).to_csv(draft)
+
+def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bounds) -> Floats:
+    """Return the probability of being best for each active arm; NaN where it is not defined."""
+    found = np.full(len(journal.names), math.nan)
+    if journal.parts.journals or not isinstance(policy.objective, Mean):
+        return found
+    turned = mirrored(direction, *bounds) if are_finite(bounds) else Direction(direction)
+    active = journal.active_arms()
+    rewards = rewards_by_arm(journal)
+    found[active] = probability_best([turned.turn(rewards[arm]) for arm in active], bounds)
+    return found
+
+
+def study_html(study: "ReadableStudy") -> str:
+    """Return the HTML table of a notebook, one row per arm and the best in bold: trials, mean and interval."""
+    summary, best = study.summary(), study.best_arm
+    keys = [key for key in ("value", *_HTML_COLUMNS) if key in summary]
+    level = f"{100 * summary.attrs['level']:g} %"
+    headers = {"value": summary.attrs["objective"], "low": f"{level} from", "high": "to"}
+    headers |= {"lift_low": "from", "lift_high": "to"}
+    rows = [
+        (
+            f"{arm}" if row["active"] else f"{arm} (retired)",
+            *(int(row[key]) if key in ("told", "pending") else float(row[key]) for key in keys),
+        )
+        for arm, row in summary.iterrows()
+    ]
+    marked = None if best is None else list(summary.index).index(best)
+    unit = "" if study.reward_unit is None else f", rewards in {study.reward_unit}"
+    caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials{unit}"
+    shown = ["arm", *(headers.get(key, key) for key in keys)]
+    return html_tables.table(caption, shown, rows, marked=marked, below=f"interval: {summary.attrs['interval']}")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.asked import NOTHING, Asked, read_ask, written_ask
+from dirichlet_bandits.live.event_notes import NOTHING, Asked, read_ask, written_ask
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ABANDON,
@@ -23,7 +23,7 @@ from dirichlet_bandits.storage.events import (
 )
 
 
-class Mended(NamedTuple):
+class Recovered(NamedTuple):
     """Consecutive events, and the ids that the study gave to their trials 0, 1, 2, ..."""
 
     events: Sequence[Event]
@@ -31,7 +31,7 @@ class Mended(NamedTuple):
 
 
 @intact("the study")
-def mend(events: Sequence[Event]) -> Mended:
+def recover(events: Sequence[Event]) -> Recovered:
     """Renumber events and trials, leaving out what was reported about missing trials.
 
     If the event of a reward is missing, a trial that was voided counts as abandoned, and one that was corrected as
@@ -39,7 +39,7 @@ def mend(events: Sequence[Event]) -> Mended:
     NaN.
     """
     if not events or events[-1].number + 1 == len(events):
-        return Mended(events, range(sum(event.kind in (ASK, PAST) for event in events)))
+        return Recovered(events, range(sum(event.kind in (ASK, PAST) for event in events)))
     whole: list[Event] = []
     trials: dict[int | None, int] = {}
     told: set[int | None] = set()
@@ -82,4 +82,4 @@ def mend(events: Sequence[Event]) -> Mended:
         if event.kind in (ASK, PAST):
             trials[event.trial] = len(trials)
         add(event._replace(trial=trials.get(event.trial)))
-    return Mended(whole, [id for id in trials if id is not None])
+    return Recovered(whole, [id for id in trials if id is not None])

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.pairs import Sample, costs, statistic
+from dirichlet_bandits.live.differences import Sample, costs, statistic
 from dirichlet_bandits.types import Floats
 
 _MOST: Final = 1e9
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     log_odds: float
 
 
-class Outlook(NamedTuple):
+class Forecast(NamedTuple):
     """Trials until a winner is named, None if that is not in sight; a floor per arm, and the trials with it."""
 
     more: int | None
@@ -37,7 +37,7 @@ class Outlook(NamedTuple):
     with_floor: int | None
 
 
-def outlook(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, chances: Floats) -> Outlook:
+def forecast(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, chances: Floats) -> Forecast:
     """Return the number of trials that a winner takes if arms come with these chances, and a floor that halves it."""
 
     def trials(floor: float) -> float:
@@ -52,7 +52,7 @@ def outlook(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, cha
     after = math.inf if floor is None else trials(floor)
     if not math.isfinite(after):
         floor = None
-    return Outlook(_whole(now), floor, _whole(after))
+    return Forecast(_whole(now), floor, _whole(after))
 
 
 def _trials(samples: Sequence[Sample], rule: Rule, margin: float, chances: Floats) -> float:

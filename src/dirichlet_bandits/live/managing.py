@@ -1,16 +1,41 @@
-"""The arms of a study, which can be added and retired, and the floor: the minimal probability of each arm."""
+"""The methods of a study that manage it: rename and archive it, add and retire arms, set floors."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.changing import step
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.filing import FiledStudy
 from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor, written_floor
+from dirichlet_bandits.live.idempotency import Change, step
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.storage.events import ARM, FLOOR, RETIRE
+from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.storage.events import ARM, DONE, FLOOR, RETIRE, Transaction
 
 
-class StudyOfArms(FiledStudy):
-    """The part of a :class:`Study` that changes its arms."""
+class ManagedStudy(ReadableStudy):
+    """The part of a :class:`Study` that renames and archives it and changes its arms, with helpers for all changes."""
+
+    def rename(self, name: str, *, token: str | None = None) -> None:
+        """Rename the study. Other processes no longer find it by its old name."""
+        checked_name("name", name)
+        with self._lock:
+            with self._taking(token, f"rename {name}") as transaction:
+                changes = transaction is not None and name != self._name
+                if transaction is not None and changes:
+                    if not transaction.rename(name):
+                        raise ConflictError(f"there is a study {name!r}")
+                    self._new_name = name
+            if changes:
+                self._renamed(name)
+
+    def archive(self, *, token: str | None = None) -> None:
+        """Leave the study out of :func:`study_names`; it can still be used. Repeating the call changes nothing."""
+        self._archive(time.time(), token)
+
+    def unarchive(self, *, token: str | None = None) -> None:
+        """Put the study back into :func:`study_names`."""
+        self._archive(None, token)
 
     def add_arm(self, name: str, *, token: str | None = None) -> None:
         """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
@@ -69,6 +94,37 @@ class StudyOfArms(FiledStudy):
             if change.is_new(changed) and kept != journal.floor:
                 check_sum(kept, journal.active_names())
                 change.add(changed)
+
+    def _archive(self, at: float | None, token: str | None) -> None:
+        with self._taking(token, "unarchive" if at is None else "archive") as transaction:
+            if transaction is not None:
+                transaction.archive(at)
+
+    @contextmanager
+    def _changing(self, token: str | None) -> Iterator[Change]:
+        """Open a call with its token, whose events are stored at the end, all or none."""
+        if token is not None:
+            checked_name("token", token)
+        with self._writing() as (state, draft, events):
+            change = Change(state, draft, events, token)
+            yield change
+            change.end()
+
+    @contextmanager
+    def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
+        """Open a change of the study itself, not of its trials; None if the call was made before."""
+        if token is None:  # no event is read: a damaged study can be renamed and archived, too
+            with self._lock:
+                self._settle()
+                with self.storage.transaction(self.name) as transaction:
+                    self._check_settings(transaction.settings())
+                    yield transaction
+        else:
+            checked_name("token", token)
+            with self._writing_alone() as (state, draft, transaction):
+                change = Change(state, draft, transaction, token)
+                yield transaction if change.is_new(step(DONE, note=call)) else None
+                change.end()
 
     def _arm(self, journal: Journal, name: str) -> int:
         if name not in journal.names:

@@ -31,9 +31,9 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.estimates import Estimate, estimate, estimate_rounds
 from dirichlet_bandits.live.intervals import Interval
 from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
+from dirichlet_bandits.live.off_policy import Estimate, estimate, estimate_rounds
 from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, logged, wanted_in_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -51,7 +51,7 @@ class DifferenceEstimate:
     could not come do not count, nor do those that were cut short; ``missing`` trials count as whatever is worst for
     each end.
 
-    Reference: see ``live/unbiased.py``.
+    Reference: see ``live/off_policy_intervals.py``.
     """
 
     a: str

@@ -13,11 +13,10 @@ from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.naming import Named
-from dirichlet_bandits.live.together import MOST, Group
-from dirichlet_bandits.live.warm import Warm
+from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
@@ -44,6 +43,37 @@ class Readable(Protocol):
 def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
     """Return the next event, with the present time and actor."""
     return Event(journal.last + 1, kind, at=lateness.clock(), actor=actor(), **fields)
+
+
+class Named:
+    """A handle on a study by its name; ``identity`` was drawn when the study was created, and no other study has it.
+
+    An interrupt may come after a rename has been stored but before the handle has the new name. So ``_new_name`` is
+    set first, and the next use of the name checks which one is right.
+    """
+
+    def __init__(self, name: str, identity: str) -> None:
+        self._name = name
+        self._new_name: str | None = None
+        self.identity = identity
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        new = self._new_name
+        if new is not None:
+            if not self._has_name(self._name) and self._has_name(new):
+                self._name = new
+            self._new_name = None
+        return self._name
+
+    def _renamed(self, name: str) -> None:
+        self._name = name
+        self._new_name = None
+
+    def _has_name(self, name: str) -> bool:
+        """Whether the study is stored under this name."""
+        raise NotImplementedError
 
 
 class Following(Named):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dirichlet_bandits.errors import ConflictError
-from dirichlet_bandits.live.following import Readable, StudyState, new_event
+from dirichlet_bandits.live.study_state import Readable, StudyState, new_event
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import DONE, Event
 

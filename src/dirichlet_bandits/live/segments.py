@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from dirichlet_bandits.live.asked import Asked, written_ask
+from dirichlet_bandits.live.event_notes import Asked, written_ask
 from dirichlet_bandits.storage.events import ABANDON, ARM, CORRECT, FLOOR, LATE, RETIRE, TELL, VOID, Event
 
 if TYPE_CHECKING:

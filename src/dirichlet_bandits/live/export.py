@@ -1,0 +1,95 @@
+"""Tables of a study's trials, and their export to files."""
+
+import importlib.util
+import json
+import math
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.files import plain_text, whole_file
+from dirichlet_bandits.live.annotations import written
+from dirichlet_bandits.live.journal import Journal, Revision
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.recovery import recover
+from dirichlet_bandits.storage.events import Event
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TEXTS = ("arm", "reason", "note", "segment", "unit")
+
+
+def trials(journal: Journal) -> "pd.DataFrame":
+    """Return one row per trial."""
+    import pandas as pd
+
+    ids = range(len(journal.arm_of))
+    history = [journal.history_of.get(trial, []) for trial in ids]
+
+    def said(trial: int, what: str) -> Any:
+        return journal.annotation_of.get(trial, {}).get(what)
+
+    return pd.DataFrame(
+        {
+            "arm": [journal.names[arm] for arm in journal.arm_of],
+            "propensity": np.array(journal.propensity_of, np.float64),
+            "round": np.array(journal.round_of, np.int64),
+            "status": [journal.status(trial) for trial in ids],
+            "reward": np.array([journal.answer(trial) for trial in ids], np.float64),
+            "asked_at": pd.to_datetime(np.array(journal.asked_at, np.float64), unit="s", utc=True),
+            "ended_at": pd.to_datetime(
+                np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
+            ),
+            "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
+            "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
+            "history": pd.Series([_written_history(past) for past in history], dtype="str"),
+            "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
+            "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
+            "late": [trial in journal.late for trial in ids],
+            "segment": pd.Series([journal.segment_of.get(trial) for trial in ids], dtype="str"),
+            "unit": pd.Series([journal.unit_of.get(trial) for trial in ids], dtype="str"),
+        },
+        index=pd.RangeIndex(len(ids), name="trial"),
+    )
+
+
+def _written_history(past: Sequence[Revision]) -> str | None:
+    """Return all rewards of a trial, with reasons, as one text; None if the first reward was never changed.
+
+    >>> _written_history([Revision(31.0, None), Revision(3.1, "a digit too many"), Revision(None, "the wrong plot")])
+    '[{"reward": 31.0}, {"reward": 3.1, "reason": "a digit too many"}, {"reward": null, "reason": "the wrong plot"}]'
+    """
+    steps = [{"reward": reward, **({} if reason is None else {"reason": reason})} for reward, reason in past]
+    return json.dumps(steps, ensure_ascii=False) if steps else None
+
+
+def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
+    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
+    import pandas as pd
+
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in (".parquet", ".csv"):
+        raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
+    if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
+    if not target.parent.is_dir():
+        raise ArgumentError("path", "in a folder that exists", str(path))
+    recovered = recover(events)
+    rounds = read_rounds(recovered.events)
+    frame = trials(rounds.journal)
+    frame.index = pd.Index(recovered.ids, name=frame.index.name)
+    row_of_trial = rounds.row_of_trial
+    for arm, name in enumerate(rounds.journal.names):
+        frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
+    with whole_file(target) as draft:
+        if kind == ".parquet":
+            frame.to_parquet(draft)
+        else:
+            texts = {column: frame[column].map(plain_text, na_action="ignore") for column in _TEXTS}
+            frame.assign(**texts).to_csv(draft)
