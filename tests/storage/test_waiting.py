@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.storage import Event, database, open_storage
+from dirichlet_bandits.storage import Event, connecting, open_storage
 from dirichlet_bandits.storage.events import ASK
 from tests.sockets import accepted
 
@@ -36,7 +36,7 @@ with psycopg.connect(sys.argv[1]) as connection:
 def hasty(monkeypatch):
     """Two minutes are a second."""
     monkeypatch.setattr("dirichlet_bandits.storage.database.PATIENCE", 1.0)
-    monkeypatch.setattr("dirichlet_bandits.storage.database.ATTEMPT", 0.2)
+    monkeypatch.setattr("dirichlet_bandits.storage.connecting.ATTEMPT", 0.2)
 
 
 def outcomes(acts):
@@ -96,7 +96,7 @@ def stopped_backends(postgres):
 
 def test_a_stopped_backend_is_given_up(postgres, hasty, monkeypatch):
     """It neither answers nor ends, and the network acknowledges whatever it is sent."""
-    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.connecting._STATEMENT", 1.0)
     monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
     study = db.create_study("s", arms=ARMS, policy=UCB1, storage=postgres.empty(), seed=1)
     study.ask()
@@ -111,7 +111,7 @@ def test_a_stopped_backend_is_given_up(postgres, hasty, monkeypatch):
 
 
 def test_a_backend_that_stops_before_the_commit(postgres, hasty, monkeypatch):
-    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.connecting._STATEMENT", 1.0)
     monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
     study = db.create_study("s", arms=ARMS, policy=UCB1, storage=postgres.empty(), seed=1)
 
@@ -162,9 +162,9 @@ class Stalling:
 
 
 def test_a_stalling_proxy_is_given_up(postgres, hasty, monkeypatch):
-    monkeypatch.setattr("dirichlet_bandits.storage.database._STATEMENT", 1.0)
+    monkeypatch.setattr("dirichlet_bandits.storage.connecting._STATEMENT", 1.0)
     monkeypatch.setattr("dirichlet_bandits.storage.deadline.GRACE", 0.5)
-    monkeypatch.setitem(database._NETWORK, "connect_timeout", 2)
+    monkeypatch.setitem(connecting._NETWORK, "connect_timeout", 2)
     postgres.empty()
     with tempfile.TemporaryDirectory(prefix="stall-", dir="/tmp") as folder:  # a socket's path must be short
         proxy = Stalling(postgres, folder)

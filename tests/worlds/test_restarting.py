@@ -135,14 +135,14 @@ def test_a_restarted_policy_knows_its_rewards_since_the_restart_only(inner, scop
     change = [(1, 1.0)] * 40
     policy = db.Restarting(inner, db.GLR(0.01, every=1), scope=scope)
     rewards, state = before + change, fed(policy, before)
-    assert state.counts.tolist() == [300, 0, 0]
+    assert state.counts.tolist() == [(300, 0, 0)]
     state, n = fed(policy, rewards), 0
-    while fed(policy, rewards[: 300 + n]).counts[2] == 0:
+    while fed(policy, rewards[: 300 + n]).counts[0]["alarms"] == 0:
         n += 1
     assert 2 < n < 40
     kept = [(arm, x) for arm, x in before if arm != 1 and scope == "local"] + rewards[300 + n :]
     assert same(state.inner, fed(inner, sorted(kept, key=lambda item: item[0])))
-    assert state.counts.tolist() == [340, 300 + n, 1]
+    assert state.counts.tolist() == [(340, 300 + n, 1)]
     assert state.restarts.tolist() == ([0, 300 + n, 0] if scope == "local" else [300 + n] * 3)
     assert state.pulls.sum() == 340
 
@@ -170,7 +170,7 @@ def test_propensities_along_a_game(name):
                 counts[policy.select(state, rng)] += 1
             for count, chance in zip(counts, chances, strict=True):
                 assert stats.binomtest(int(count), 2000, min(chance, 1.0)).pvalue > ALARM
-    assert state.counts[2] > 0  # there were alarms
+    assert state.counts[0]["alarms"] > 0  # there were alarms
 
 
 @pytest.mark.parametrize("name", ["GLRKLUCB local", "CUSUMUCB", "MUCB"])
@@ -201,7 +201,7 @@ def test_mucb_computes_its_threshold_and_exploration():
     assert db.state_propensities(policy, quiet).min() == pytest.approx(min(gamma, 1.0) / n_arms)
     b = math.sqrt(60 * math.log(2 * n_arms * horizon**2) / 2)  # of a window of 60
     for ones, alarms in ((math.floor(b), 0), (math.floor(b) + 1, 1)):
-        assert fed(db.MUCB(60, 500, 3), [(0, x) for x in [0.0] * 60 + [1.0] * ones]).counts[2] == alarms
+        assert fed(db.MUCB(60, 500, 3), [(0, x) for x in [0.0] * 60 + [1.0] * ones]).counts[0]["alarms"] == alarms
 
 
 def test_exp3s_computes_its_parameters():

@@ -16,7 +16,7 @@ from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Records, Words
 
 RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
-DONE, CANCEL = range(2)  # the words of a control: replications done so far; whether to stop
+DONE, CANCEL = range(2)  # words of a control, an array that processes share: replications done, whether to stop
 
 PROGRESS = np.dtype(
     [

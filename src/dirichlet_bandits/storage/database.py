@@ -16,21 +16,19 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError as BadURL
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import (
-    ArgumentError,
     DirichletBanditsError,
     FormatError,
     NotFoundError,
     StorageError,
-    one_of,
 )
 from dirichlet_bandits.storage import audit_log, schema
+from dirichlet_bandits.storage.connecting import new_engine, shown_url
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ARCHIVED,
@@ -51,20 +49,7 @@ PATIENCE: Final = 120.0
 OPENING: Final = 10.0
 """The same when a storage is opened, because a wrong address should be reported soon."""
 
-ATTEMPT: Final = 5.0
-"""Seconds for which a single attempt waits for a lock or for a free connection."""
-
-_STATEMENT: Final = 60.0  # for a server that hangs; reading a large study takes some seconds
-_NETWORK: Final = {  # we give up after half a minute on a server that does not even acknowledge what it is sent
-    "connect_timeout": 10,
-    "keepalives": 1,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 30_000,
-}
 _HOPELESS: Final = ("authentication failed", "does not exist", "no pg_hba.conf entry")
-_POSTGRESQL: Final = "postgresql+psycopg"
 _BEGIN: Final = "BEGIN IMMEDIATE"
 _PAUSES: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
 _FORKING: Final = 10.0  # seconds for which a fork waits for threads that are using an SQLite file
@@ -78,34 +63,10 @@ class DatabaseStorage:
     any_thread_may_commit = True  # one thread may end a transaction that another one has begun
 
     def __init__(self, url: str, create: bool) -> None:
-        try:
-            parsed = sa.make_url(url)
-        except BadURL:
-            raise ArgumentError("storage", "a URL such as 'sqlite:///studies.db'", url) from None
-        if parsed.drivername == "postgresql":
-            parsed = parsed.set(drivername=_POSTGRESQL)  # SQLAlchemy's default driver depends on its version
-        if parsed.drivername not in ("sqlite", _POSTGRESQL):
-            raise ArgumentError("storage", f"a URL of {one_of(('sqlite', _POSTGRESQL))}", parsed.drivername)
-        self.url = parsed.render_as_string(hide_password=True)  # for people to read
+        self._engine, parsed = new_engine(url, create)
+        self.url = shown_url(parsed)
         self._shown = repr(self.url)
         sqlite = parsed.get_backend_name() == "sqlite"
-        if sqlite:
-            _check_file(parsed.database, self._shown, create)
-            # No isolation level: the driver begins no transactions by itself, but `transaction` does.
-            options: dict[str, Any] = {
-                "connect_args": {"isolation_level": None, "timeout": ATTEMPT},
-                "paramstyle": "named",
-                "max_overflow": -1,  # each thread that waits for the file's lock has its own connection
-            }
-        else:
-            settings = {"synchronous_commit": "on", "lock_timeout": ATTEMPT, "statement_timeout": _STATEMENT}
-            options = {"connect_args": {"options": _server_options(settings), **_NETWORK}}
-            options |= {"isolation_level": "READ COMMITTED", "pool_timeout": ATTEMPT}
-        self._engine = sa.create_engine(parsed, **options)
-        if sqlite:
-            sa.event.listen(self._engine, "connect", schema.on_connect)
-        else:
-            sa.event.listen(self._engine, "do_connect", _connect_punctually)
         self._sqlite = sqlite
         self._driver: Any = self._engine.dialect.dbapi
         self._path = os.path.abspath(str(parsed.database)) if sqlite else None
@@ -410,34 +371,6 @@ class _Transaction:
 
 def _words(error: BaseException | None) -> str:
     return " ".join(str(error).split())
-
-
-def _check_file(path: str | None, shown: str, create: bool) -> None:
-    if path in (None, "", ":memory:"):
-        raise ArgumentError(
-            "storage", "the URL of a file, 'sqlite:///studies.db', or None for memory", shown.strip("'")
-        )
-    if not create and not os.path.exists(str(path)):
-        raise NotFoundError(f"no storage at {shown}")
-
-
-def _server_options(settings: dict[str, Any]) -> str:
-    """Return the settings of a session as an option; times are given in seconds.
-
-    >>> _server_options({"synchronous_commit": "on", "lock_timeout": 5.0})
-    '-c synchronous_commit=on -c lock_timeout=5000ms'
-    """
-    written = {name: f"{1000 * value:.0f}ms" if isinstance(value, float) else value for name, value in settings.items()}
-    return " ".join(f"-c {name}={value}" for name, value in written.items())
-
-
-def _connect_punctually(dialect: Any, record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Open a connection that gives up on a server that does not respond; called by SQLAlchemy."""
-    from dirichlet_bandits.storage.deadline import GRACE, PunctualConnection
-
-    connection = PunctualConnection.connect(*given, **named)
-    connection.longest = _STATEMENT + GRACE
-    return connection
 
 
 # One set of hooks for all storages, not one per storage: a storage that a thread opens while another thread forks must

@@ -22,11 +22,10 @@ from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.policies.dmed.rule import (
-    COMING,
-    WAITING,
     DMEDParams,
     EmpiricalDMEDParams,
     Listed,
+    Lists,
     first_waiting,
     may_be_best,
     memorize,
@@ -35,32 +34,32 @@ from dirichlet_bandits.policies.dmed.rule import (
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats
 
 
 @jit
 def relist_by_tangents(
-    policy: Any, memory: Any, lists: Ints, tangents: Tangents, expansions: Floats, pulled: int
+    policy: Any, memory: Any, lists: Lists, tangents: Tangents, expansions: Floats, pulled: int
 ) -> tuple[int, float]:
     """Update the lists after a pull, as ``relist`` does; return the number of pulls and the largest mean."""
-    lists[WAITING, pulled] = 0
+    lists.waiting[pulled] = 0
     total, best_mean = overview(memory)
     c, level = coordinate(policy, best_mean), raised(math.log(total))
     for arm in range(memory.pulls.size):
-        if not lists[WAITING, arm] and not lists[COMING, arm]:
+        if not lists.waiting[arm] and not lists.coming[arm]:
             if below(tangents, arm, memory.pulls[arm], c) > level:
                 continue
             value = touch(policy, memory, tangents, expansions, arm, best_mean)
-            lists[COMING, arm] = may_be_best(policy, memory, arm, total, best_mean, value)
+            lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
     turn_the_page(lists)
     return total, best_mean
 
 
 @jit
-def alone(lists: Ints, arm: int) -> bool:
+def alone(lists: Lists, arm: int) -> bool:
     """Whether no other arm is on a list."""
-    for other in range(lists.shape[1]):
-        if other != arm and (lists[WAITING, other] or lists[COMING, other]):
+    for other in range(lists.waiting.size):
+        if other != arm and (lists.waiting[other] or lists.coming[other]):
             return False
     return True
 

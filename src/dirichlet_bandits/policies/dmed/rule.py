@@ -22,8 +22,6 @@ from dirichlet_bandits.policies.min_divergence import (
 )
 from dirichlet_bandits.types import Floats, Ints
 
-WAITING, COMING = range(2)  # rows of a state's lists
-
 
 class DMEDParams(NamedTuple):
     """Code of the family and its standard deviation."""
@@ -38,17 +36,24 @@ class EmpiricalDMEDParams(NamedTuple):
     upper: float
 
 
+class Lists(NamedTuple):
+    """Which arms wait in the current list, and which are on the next one: 0 or 1 per arm."""
+
+    waiting: Ints
+    coming: Ints
+
+
 class Listed(NamedTuple):
     """The remembered rewards, the current and the next list of arms, and power sums.
 
-    ``memory`` is a Tally or a History, with its counts and means. ``lists`` marks the arms that wait in the current
-    list and those on the next one, 0 or 1 per arm. The power sums give Kinf without a pass over the rewards.
+    ``memory`` is a Tally or a History, with its counts and means. The power sums give Kinf without a pass over the
+    rewards.
     """
 
     pulls: Ints
     means: Floats
     memory: Any
-    lists: Ints
+    lists: Lists
     expansions: Floats
 
 
@@ -89,9 +94,7 @@ use_kinf(EmpiricalDMEDParams)
 @jit
 def _empty_lists(memory: Any, n_arms: int) -> Listed:
     """Return lists in which every arm waits for its first pull."""
-    lists = np.zeros((2, n_arms), np.int64)
-    for arm in range(n_arms):
-        lists[WAITING, arm] = 1
+    lists = Lists(np.ones(n_arms, np.int64), np.zeros(n_arms, np.int64))
     return Listed(memory.pulls, memory.means, memory, lists, make_expansions(n_arms))
 
 
@@ -134,17 +137,17 @@ def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.r
 
 
 @jit
-def relist(policy: Any, memory: Any, lists: Ints, expansions: Floats, pulled: int) -> None:
+def relist(policy: Any, memory: Any, lists: Lists, expansions: Floats, pulled: int) -> None:
     """Update the lists after a pull."""
-    lists[WAITING, pulled] = 0
+    lists.waiting[pulled] = 0
     for arm in range(memory.pulls.size):
         if memory.pulls[arm] == 0:  # the opening
             return
     total, best_mean = overview(memory)
     for arm in range(memory.pulls.size):
-        if not lists[WAITING, arm] and not lists[COMING, arm]:
+        if not lists.waiting[arm] and not lists.coming[arm]:
             value = approx_min_divergence(policy, memory, expansions, arm, best_mean)[0]
-            lists[COMING, arm] = may_be_best(policy, memory, arm, total, best_mean, value)
+            lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
     turn_the_page(lists)
 
 
@@ -159,20 +162,20 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
 
 
 @jit
-def turn_the_page(lists: Ints) -> None:
+def turn_the_page(lists: Lists) -> None:
     """Make the next list the current one if no arm is waiting any longer."""
-    for arm in range(lists.shape[1]):
-        if lists[WAITING, arm]:
+    for arm in range(lists.waiting.size):
+        if lists.waiting[arm]:
             return
-    for arm in range(lists.shape[1]):
-        lists[WAITING, arm], lists[COMING, arm] = lists[COMING, arm], 0
+    for arm in range(lists.waiting.size):
+        lists.waiting[arm], lists.coming[arm] = lists.coming[arm], 0
 
 
 @jit
-def first_waiting(lists: Ints) -> int:
+def first_waiting(lists: Lists) -> int:
     """Return the arm to pull. There always is one, because the best arm is always on the next list."""
-    for arm in range(lists.shape[1]):
-        if lists[WAITING, arm]:
+    for arm in range(lists.waiting.size):
+        if lists.waiting[arm]:
             return arm
     return -1
 

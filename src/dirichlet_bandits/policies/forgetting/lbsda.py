@@ -10,15 +10,20 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.tally import one_more, shuffle, unpulled
+from dirichlet_bandits.engine.tally import count, new_tally, shuffle, unpulled
 from dirichlet_bandits.engine.verbs import implements, init, note, select, update
 from dirichlet_bandits.policies.forgetting.ring import LONGEST, expect, made, new_ring, remember
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.types import Flags, Floats, Ints
+from dirichlet_bandits.types import Flags, Floats, Ints, Records
 from dirichlet_bandits.validation import whole_number
 
-_LEADER, _SINCE = range(2)
+LEAD: Final = np.dtype(
+    [
+        ("leader", np.int64),
+        ("since", np.int64),  # the number of decisions when it took the lead
+    ]
+)
 _NOBODY: Final = -1
 
 
@@ -29,13 +34,13 @@ class SWLBSDAParams(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """The fields of a ``Ring``, and ``lead``: the leader, and the number of decisions when it took the lead."""
+    """The fields of a ``Ring``, and ``lead``, one record of ``LEAD``."""
 
     pulls: Ints
     arms: Ints
     rewards: Floats
-    clock: Ints
-    lead: Ints
+    clock: Records
+    lead: Records
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,9 @@ class SWLBSDA(Policy):
 def no_leader_yet(policy: SWLBSDAParams, n_arms: int) -> Contest:
     """Return a state without rewards."""
     pulls, arms, rewards, clock = new_ring(n_arms, policy.window)
-    return Contest(pulls, arms, rewards, clock, np.array([_NOBODY, 0]))
+    lead = np.zeros(1, LEAD)
+    lead[0].leader = _NOBODY
+    return Contest(pulls, arms, rewards, clock, lead)
 
 
 @implements(note, SWLBSDAParams)
@@ -108,7 +115,7 @@ def ahead(state: Contest, arm: int, other: int) -> int:
 @jit
 def leads(state: Contest) -> bool:
     """Whether the last leader still has enough rewards."""
-    leader = state.lead[_LEADER]
+    leader = state.lead[0].leader
     return leader != _NOBODY and 2 * state.pulls.size * state.pulls[leader] >= max(state.pulls.sum(), 1)
 
 
@@ -116,7 +123,7 @@ def leads(state: Contest) -> bool:
 def leaders(state: Contest) -> Ints:
     """Return the leader, or all arms that tie for the lead."""
     if leads(state):
-        return state.lead[_LEADER : _LEADER + 1].copy()
+        return np.full(1, state.lead[0].leader)
     found, n = np.zeros(state.pulls.size, np.int64), 1
     for arm in range(1, state.pulls.size):
         order = ahead(state, arm, found[0])
@@ -142,8 +149,8 @@ def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: n
     enough = state.pulls.size * state.pulls[arm] >= state.pulls.sum()
     if known and arm != leader and enough and ahead(state, arm, leader) > 0:
         leader = arm
-    if leader != state.lead[_LEADER]:
-        state.lead[_LEADER], state.lead[_SINCE] = leader, made(state)
+    if leader != state.lead[0].leader:
+        state.lead[0].leader, state.lead[0].since = leader, made(state)
     return state
 
 
@@ -151,31 +158,25 @@ def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: n
 def winners_against(policy: SWLBSDAParams, state: Contest, leader: int) -> Flags:
     """Mark the arms to pull next if this arm leads and every arm has a reward."""
     n_arms, size, now = state.pulls.size, state.arms.size, made(state)
-    totals = np.zeros((5, n_arms))  # sums, carries, extremes and means
-    totals[2:4] = np.array([[np.inf], [-np.inf]])
-    counts, age = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    tally, age = new_tally(n_arms), np.zeros(n_arms, np.int64)
     blocks = np.empty(state.pulls[leader] + 1)  # means of the leader's last rewards
     place = (now - 1) % size  # of the newest decision
     for i in range(min(now, size)):
         arm = state.arms[place]
         if arm >= 0:
-            if counts[arm] == 0:
+            if tally.pulls[arm] == 0:
                 age[arm] = i
-            counts[arm] += 1
-            sums = totals[:, arm]
-            sums[0], sums[1], sums[2], sums[3], sums[4] = one_more(
-                sums[0], sums[1], sums[2], sums[3], counts[arm], state.rewards[place]
-            )
+            count(tally, arm, state.rewards[place])
             if arm == leader:
-                blocks[counts[arm]] = sums[4]
+                blocks[tally.pulls[arm]] = tally.means[arm]
         place = place - 1 if place > 0 else size - 1
     few, many = slow_growth(Growth.CBRT_LOG, float(size)), slow_growth(Growth.LOG2, float(size))
     wait = int((n_arms - 1) * many)
-    stuck = leader == state.lead[_LEADER] and now - state.lead[_SINCE] >= wait and age[leader] >= wait
+    stuck = leader == state.lead[0].leader and now - state.lead[0].since >= wait and age[leader] >= wait
     wins, nobody = np.zeros(n_arms, np.bool_), True
     for arm in range(n_arms):
-        n = counts[arm]
-        wins[arm] = arm != leader and (n < few or totals[4, arm] >= blocks[min(n, counts[leader])])
+        n = tally.pulls[arm]
+        wins[arm] = arm != leader and (n < few or tally.means[arm] >= blocks[min(n, tally.pulls[leader])])
         wins[arm] |= arm != leader and stuck and age[arm] >= wait and n <= many
         nobody &= not wins[arm]
     wins[leader] = nobody

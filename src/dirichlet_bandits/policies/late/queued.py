@@ -12,7 +12,7 @@ from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.verbs import NEVER, implements, init, note, prepare, select, update
 from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.wrapping import AroundAny
-from dirichlet_bandits.types import Ints
+from dirichlet_bandits.types import Ints, Records
 
 ORDERS: Final = {"pulls": 0, "arrival": 1}
 ONE_DRAW_MANY_PULLS: Final = (
@@ -21,7 +21,13 @@ ONE_DRAW_MANY_PULLS: Final = (
     "the inner policy, which accepts late rewards)"
 )
 
-_NEXT, _PLACE, _NOTED = range(3)
+CLOCK: Final = np.dtype(
+    [
+        ("next", np.int64),  # the decision to which the next reward belongs
+        ("place", np.int64),  # in the round
+        ("noted", np.int64),  # 1 if rewards may be late
+    ]
+)
 
 
 class QueuedParams(NamedTuple):
@@ -36,8 +42,8 @@ class Queues(NamedTuple):
 
     ``pulls`` counts the rewards of each arm. ``kept`` holds them in the order of the queue, and ``decisions`` the
     decisions to which they belong; the first ``fed`` ones of each arm have been passed on to ``inner``. ``round`` is
-    the inner policy's decision: a single arm, or several that are fed one after the other. ``clock`` holds the decision
-    to which the next reward belongs, the place in the round, and whether rewards may be late.
+    the inner policy's decision: a single arm, or several that are fed one after the other. ``clock`` is one record of
+    ``CLOCK``.
     """
 
     pulls: Ints
@@ -46,7 +52,7 @@ class Queues(NamedTuple):
     decisions: History
     fed: Ints
     round: Ints
-    clock: Ints
+    clock: Records
 
 
 @dataclass(frozen=True)
@@ -103,20 +109,20 @@ def empty_queues(policy: QueuedParams, n_arms: int) -> Queues:
         new_history(n_arms),
         np.zeros(n_arms, np.int64),
         np.empty(0, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(1, CLOCK),
     )
 
 
 @implements(note, QueuedParams)
 def expect_reward(policy: QueuedParams, state: Queues, decision: int, now: int) -> None:
     """Assign the next reward to this decision, and let rewards wait until ``prepare``."""
-    state.clock[_NEXT], state.clock[_NOTED] = decision, 1
+    state.clock[0].next, state.clock[0].noted = decision, 1
 
 
 @jit
 def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Queues:
     """Insert the reward of the next decision: at the end, or before those of later pulls."""
-    decision = float(state.clock[_NEXT])
+    decision = float(state.clock[0].next)
     kept = append(state.kept, arm, reward, reward)
     decisions = append(state.decisions, arm, decision, decision)
     place, first = kept.start[arm] + state.pulls[arm], kept.start[arm] + state.fed[arm]
@@ -125,7 +131,7 @@ def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Que
         place -= 1
     kept.pool[place], decisions.pool[place] = reward, decision
     state.pulls[arm] += 1
-    state.clock[_NEXT] += 1
+    state.clock[0].next += 1
     return Queues(state.pulls, state.inner, kept, decisions, state.fed, state.round, state.clock)
 
 
@@ -133,7 +139,7 @@ def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Que
 def receive_reward(policy: QueuedParams, state: Queues, arm: int, reward: float, rng: np.random.Generator) -> Queues:
     """Queue the reward; if rewards are never late, pass it on at once."""
     state = enqueue(policy, state, arm, reward)
-    if state.clock[_NOTED] == 0 and state.pulls.all():
+    if state.clock[0].noted == 0 and state.pulls.all():
         state = feed(policy, state, np.full(state.pulls.size, NEVER), rng)
     return state
 
@@ -179,20 +185,20 @@ def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Gen
     inner, kept, decisions, fed, clock = state.inner, state.kept, state.decisions, state.fed, state.clock
     arms = state.round if state.round.size > 0 else first_round(state, earliest)
     while True:
-        arm = arms[clock[_PLACE]]
+        arm = arms[clock[0].place]
         head = kept.start[arm] + fed[arm]
         if fed[arm] == state.pulls[arm] or (policy.in_order and decisions.pool[head] > earliest[arm]):
             return Queues(state.pulls, inner, kept, decisions, fed, arms, clock)
         inner = verbs.update(policy.inner, inner, arm, kept.pool[head], rng)
         fed[arm] += 1
-        clock[_PLACE] += 1
-        if clock[_PLACE] == arms.size:
+        clock[0].place += 1
+        if clock[0].place == arms.size:
             arms = copied_round(as_round(verbs.select(policy.inner, inner, rng), np.empty(1, np.int64)))
-            clock[_PLACE] = 0
+            clock[0].place = 0
 
 
 @implements(select, QueuedParams)
 def pending_decision(policy: QueuedParams, state: Queues, rng: np.random.Generator) -> int:
     """Return the arm whose reward the inner policy is waiting for."""
-    arm: int = state.round[state.clock[_PLACE]]
+    arm: int = state.round[state.clock[0].place]
     return arm

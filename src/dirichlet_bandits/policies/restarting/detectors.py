@@ -7,21 +7,29 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
+import numpy as np
+
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.changes import THRESHOLDS, glr_statistic, glr_threshold
 from dirichlet_bandits.policies.interface import choice
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Records
 from dirichlet_bandits.validation import number_between, positive_number, whole_number
 
-MEMORY: Final = 3
-"""Numbers per arm that a detector may keep from one reward to the next; zeros after a restart."""
+MEMORY: Final = np.dtype(
+    [
+        ("mean", np.float64),  # of the first rewards
+        ("risen", np.float64),  # by how much the later ones have drifted up, and down
+        ("fallen", np.float64),
+    ]
+)
+"""What a detector may keep of an arm from one reward to the next; zeros after a restart."""
 
 
 @verb
-def alarm(detector: Any, kept: History, memory: Floats, arm: int) -> Any:
+def alarm(detector: Any, kept: History, memory: Records, arm: int) -> Any:
     """Whether the newest reward of an arm raises an alarm; ``memory[arm]`` is the detector's own."""
 
 
@@ -159,7 +167,7 @@ def published_threshold(window: int, n_arms: int, horizon: float) -> float:
 
 
 @implements(alarm, GLRParams)
-def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Floats, arm: int) -> bool:
+def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Records, arm: int) -> bool:
     """Whether sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}) >= beta(n, delta)."""
     n = kept.pulls[arm]
     if n < 2 or n % detector.every != 0:
@@ -169,20 +177,20 @@ def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Floats, a
 
 
 @implements(alarm, CUSUMParams)
-def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Floats, arm: int) -> bool:
-    """Whether max(g+, g-) >= h; the mean of the first rewards is the first number of the memory."""
-    n, x = kept.pulls[arm], rewards(kept, arm)
+def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Records, arm: int) -> bool:
+    """Whether max(g+, g-) >= h."""
+    n, x, own = kept.pulls[arm], rewards(kept, arm), memory[arm]
     if n <= detector.first:
-        memory[arm, 0] = kept.means[arm]
+        own.mean = kept.means[arm]
         return False
-    excess = x[n - 1] - memory[arm, 0]
-    memory[arm, 1] = max(0.0, memory[arm, 1] + excess - detector.drift)
-    memory[arm, 2] = max(0.0, memory[arm, 2] - excess - detector.drift)
-    return n % detector.every == 0 and max(memory[arm, 1], memory[arm, 2]) >= detector.threshold
+    excess = x[n - 1] - own.mean
+    own.risen = max(0.0, own.risen + excess - detector.drift)
+    own.fallen = max(0.0, own.fallen - excess - detector.drift)
+    return n % detector.every == 0 and max(own.risen, own.fallen) >= detector.threshold
 
 
 @implements(alarm, MeanShiftParams)
-def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Floats, arm: int) -> bool:
+def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Records, arm: int) -> bool:
     """Whether |sum of the last w/2 - sum of the w/2 before| > b."""
     n = kept.pulls[arm]
     if n < detector.window:
@@ -192,7 +200,7 @@ def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Floats, 
         difference += x[half + i] - x[i]
     threshold = detector.threshold
     if math.isnan(threshold):
-        threshold = published_threshold(detector.window, memory.shape[0], detector.horizon)
+        threshold = published_threshold(detector.window, memory.size, detector.horizon)
     return abs(difference) > threshold
 
 

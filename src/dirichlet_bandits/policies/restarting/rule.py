@@ -17,7 +17,7 @@ from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.restarting.detectors import GLR, MEMORY, Detector, alarm
 from dirichlet_bandits.policies.wrapping import AroundAny
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 from dirichlet_bandits.validation import finite_number, true_or_false
 
 SCOPES: Final = {"global": 0, "local": 1}
@@ -27,7 +27,13 @@ DIMINISHING_SCALE: Final = 0.2
 """The scale of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
 
 _GLR: Final = GLR()
-_TOTAL, _LAST_ALARM, _ALARMS = 0, 1, 2
+COUNTS: Final = np.dtype(
+    [
+        ("rewards", np.int64),
+        ("last_alarm", np.int64),  # rewards before the last alarm
+        ("alarms", np.int64),
+    ]
+)
 
 
 class Rate(NamedTuple):
@@ -67,15 +73,15 @@ class Restarted(NamedTuple):
     """All pulls of each arm, and what is remembered since the last restart.
 
     ``kept`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
-    each arm's last restart, and ``counts`` the number of all rewards, of those before the last alarm, and of alarms.
+    each arm's last restart, and ``counts`` is one record of ``COUNTS``.
     """
 
     pulls: Ints
     inner: Any
     kept: History
-    memory: Floats
+    memory: Records
     restarts: Ints
-    counts: Ints
+    counts: Records
 
 
 @verb
@@ -184,9 +190,9 @@ def start(policy: Any, n_arms: int) -> Restarted:
         np.zeros(n_arms, np.int64),
         verbs.init(policy.policy, n_arms),
         new_history(n_arms),
-        np.zeros((n_arms, MEMORY)),
+        np.zeros(n_arms, MEMORY),
         np.zeros(n_arms, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(1, COUNTS),
     )
 
 
@@ -196,22 +202,23 @@ def forget(state: Restarted, arm: int) -> None:
     kept = state.kept
     kept.pulls[arm], kept.means[arm], kept.sums[arm], kept.carry[arm] = 0, 0.0, 0.0, 0.0
     kept.lows[arm], kept.highs[arm] = np.inf, -np.inf
-    state.memory[arm, :] = 0.0
-    state.restarts[arm] = state.counts[_TOTAL]
+    memory = state.memory[arm]
+    memory.mean, memory.risen, memory.fallen = 0.0, 0.0, 0.0
+    state.restarts[arm] = state.counts[0].rewards
 
 
 @implements(verbs.update, RestartingParams, ClockedRestartingParams)
 def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.random.Generator) -> Restarted:
     """Count the reward and test the arm; after an alarm, rebuild the policy's state from the remaining rewards."""
     state.pulls[arm] += 1
-    state.counts[_TOTAL] += 1
+    state.counts[0].rewards += 1
     kept = append(state.kept, arm, reward, reward)
     inner, n_arms = state.inner, state.pulls.size
     first, last, begin = arm, arm + 1, kept.pulls[arm] - 1
     state = Restarted(state.pulls, inner, kept, state.memory, state.restarts, state.counts)
     if alarm(policy.detector, kept, state.memory, arm):
-        state.counts[_LAST_ALARM] = state.counts[_TOTAL]
-        state.counts[_ALARMS] += 1
+        state.counts[0].last_alarm = state.counts[0].rewards
+        state.counts[0].alarms += 1
         for k in range(n_arms):
             if k == arm or not policy.local:
                 forget(state, k)
@@ -227,9 +234,9 @@ def forced_arm(policy: Any, state: Restarted) -> int:
     """Return the arm due by the schedule, which covers K of every floor(K / omega) decisions, or -1 if none is."""
     if policy.scheduled == AT_RANDOM:
         return -1
-    n_arms, clock = state.pulls.size, state.counts[_TOTAL]
+    n_arms, clock = state.pulls.size, state.counts[0].rewards
     if policy.scheduled == SINCE_ALARM:
-        clock -= state.counts[_LAST_ALARM]
+        clock -= state.counts[0].last_alarm
     place = clock % max(n_arms, int(n_arms / omega(policy, state)))
     return place if place < n_arms else -1
 
@@ -237,8 +244,8 @@ def forced_arm(policy: Any, state: Restarted) -> int:
 @jit
 def omega(policy: Any, state: Restarted) -> float:
     """Return the probability that the next decision explores."""
-    since = state.counts[_TOTAL] - state.counts[_LAST_ALARM]
-    return exploration_rate(policy.rate, state.pulls.size, since, state.counts[_ALARMS])
+    since = state.counts[0].rewards - state.counts[0].last_alarm
+    return exploration_rate(policy.rate, state.pulls.size, since, state.counts[0].alarms)
 
 
 @jit
@@ -283,7 +290,7 @@ def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: n
         _, best_mean = overview(state.inner)
         best, largest, ties = 0, -np.inf, 0
         for arm in range(state.pulls.size):
-            clock = state.counts[_TOTAL] - state.restarts[arm]
+            clock = state.counts[0].rewards - state.restarts[arm]
             value = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
         arms = np.full(1, best)
@@ -295,7 +302,7 @@ def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
     _, best_mean = overview(state.inner)
     values = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
-        clock = state.counts[_TOTAL] - state.restarts[arm]
+        clock = state.counts[0].rewards - state.restarts[arm]
         values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
     return values
 
