@@ -11,7 +11,7 @@ MECHANISMS = (
     Mechanism(
         "low rewards drawn together",
         _POLICY,
-        tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "gather")),
+        tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "gathered")),
         (Edit(_ORDERING, "return low if low >= LAW_LEAST else 0, min", "return 0, min"),),
     ),
     Mechanism(

@@ -12,7 +12,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
 from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_clock
 from dirichlet_bandits.policies.cvar.fast import contest, draft_below, estimate
-from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gather, new_samples, place_rewards
+from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gathered, new_samples, place_rewards
 from dirichlet_bandits.policies.cvar.probability import resampled_cvar_propensities
 
 ALARM = 1e-6
@@ -85,8 +85,8 @@ def test_rewards_are_as_far_in_order_as_draws_need_them(level):
         assert low <= level * x.size <= end
     assert low > 100
     for n in (low // 2, low, end, (end + x.size) // 2, x.size + 1):
-        gather(x, samples, 0, n)
-        np.testing.assert_array_equal(np.sort(x[:n]), before[:n])
+        np.testing.assert_array_equal(np.sort(gathered(x, samples.parts[0], n)[:n]), before[:n])
+        np.testing.assert_array_equal(np.sort(x[:low]), before[:low])
         np.testing.assert_array_equal(x[low:end], before[low:end])
 
 

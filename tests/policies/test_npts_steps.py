@@ -26,7 +26,7 @@ ALARM = 1e-6
 def prepared(policy, state, leader):
     """No counts yet, the challengers, their order, how many arms are near, and the foot."""
     order, challengers = np.empty(state.pulls.size, np.int64), new_challengers(state.pulls.size, policy.upper)
-    near, foot = split(policy, state, challengers, order, leader)
+    near, foot = split(state, challengers, order, leader)
     foot = raised(state, challengers, leader, foot, policy.upper)
     return np.zeros(state.pulls.size), challengers, order, near, foot
 
@@ -37,9 +37,9 @@ def contested(policy, state, leader, steps, rng):
     counts, challengers, order, near, foot = prepared(policy, state, leader)
     total = sum_of(challengers.arms.rate)
     for _ in range(steps):
-        best, more = largest_index(policy, state, challengers, order, near, foot, rng)
+        best, more = largest_index(state, challengers, order, near, foot, rng)
         if not more and rng.random() < total:
-            best = far_winner(policy, state, challengers, total, foot, best, rng)
+            best = far_winner(state, challengers, total, foot, best, rng)
         counts[best] += 1.0
     return counts, near, total
 
@@ -54,7 +54,7 @@ def waited(policy, state, leader, steps, rng):
     challengers.arms[leader].rate = rate
     total = sum_of(challengers.arms.rate)
     for _ in range(steps):
-        arm = winner(policy, state, challengers, leader, foot, rng) if rng.random() < total else leader
+        arm = winner(state, challengers, leader, foot, rng) if rng.random() < total else leader
         counts[arm] += 1.0
     return counts, near, rate, total
 

@@ -82,7 +82,7 @@ STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events ar
     ),
     "NPTS compares only near arms, wherever their indices are": (
         "test_npts_steps.py",
-        Edit("policies/npts/contest.py", "arms[best].low <= foot - policy.upper:", "arms[best].low < -math.inf:"),
+        Edit("policies/npts/contest.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),
     ),
     "B-CVTS forgets arms below their thresholds": (
         "test_cvar_fast.py",

@@ -1,8 +1,17 @@
 """Draw from a distribution whose log-density is concave and slow to compute, mostly without computing it.
 
-Tangents of the log-density at a few places lie above it and are easy to draw from, and chords between the places lie
-below it. A draw from the tangents is kept with probability density/tangent. If it would already be kept with
-probability chord/tangent, the density need not be computed (Gilks and Wild, 1992).
+The distribution is close to a normal one, so in the middle, a normal variable is proposed; in the tails, an exponential
+one. A proposal is kept with probability density/ceiling, where the ceiling is proportional to the density of the
+proposal and lies above that of the distribution:
+
+1. Tangents of the log-density at a few places lie above it.
+2. In the middle, the ceiling is the logarithm of the normal density plus a constant. Between two places where tangents
+   meet, a tangent minus a parabola that opens downward is convex. So the ceiling lies above all tangents in the middle
+   if it does so where they meet and at both ends.
+3. In the tails, the ceiling is the outermost tangent.
+
+Chords between the places lie below the log-density. If a proposal would already be kept with probability chord/ceiling,
+the density need not be computed (Gilks and Wild, 1992).
 """
 
 import math
@@ -14,23 +23,26 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.characteristic import below, density
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR
 
-_PLACES: Final = (-2.5, -1.5, -0.7, 0.0, 0.7, 1.5, 2.5)  # of the tangents, in standard deviations
-_LAST: Final = len(_PLACES) - 1
+_REACH: Final = 2.2  # the middle, in standard deviations from the mean
+_LAST: Final = 8  # number of the last place, counted from 0
+_WIDE: Final = 2.0 * _REACH / _LAST  # between two places
+_BELL: Final = math.sqrt(2.0 * math.pi) * math.erf(_REACH * math.sqrt(0.5))  # mass of exp(-z^2/2) in the middle
 
-# Rows of an envelope, in one array because Numba counts references: where tangents touch, log-density and its slope
-# there, where the next tangent takes over, and the mass below the tangents up to there.
-_AT, _VALUE, _SLOPE, _END, _MASS = range(5)
+# Rows of an envelope, in one array because Numba counts references: the log-density at the places and its slope there,
+# and numbers: mean and deviation, the ceiling at the mean, and the masses below the ceiling in the middle and in the
+# tails. Slopes and masses are measured in standard deviations.
+_MEAN, _DEVIATION, _TOP, _MIDDLE, _LOW, _HIGH = range(6)
 
 
 @jit
 def make_envelopes(n_laws: int) -> np.ndarray:
     """Return space for this many distributions."""
-    return np.zeros((n_laws, 5, len(_PLACES)))
+    return np.zeros((n_laws, 3, _LAST + 1))
 
 
 @shared
 def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) -> bool:
-    """Fit tangents to a kept distribution; return False if it is inaccurate or not a bell of this mean and width.
+    """Fit a ceiling to a kept distribution; return False if it is inaccurate or not a bell of this mean and width.
 
     >>> from dirichlet_bandits.numerics.characteristic import learn, make_laws
     >>> x, law, envelope = np.linspace(0.0, 1.0, 1000), make_laws(1)[0], make_envelopes(1)[0]
@@ -42,52 +54,25 @@ def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) ->
 
     Reference: the docstring of this module.
     """
-    at, value, slope, end, mass = envelope
+    value, slope, numbers = envelope
     for j in range(_LAST + 1):
-        at[j] = mean + _PLACES[j] * deviation
-        f, change = density(law, at[j])
+        f, change = density(law, mean + (j * _WIDE - _REACH) * deviation)
         if not f > 0.0:
             return False
-        value[j], slope[j] = math.log(f), change / f
+        value[j], slope[j] = math.log(f), change / f * deviation  # step 1
     if not (slope[0] > 0.0 > slope[_LAST]):
         return False
-    total = 0.0
-    for j in range(_LAST + 1):
-        end[j] = math.inf
-        if j < _LAST:
-            wide = at[j + 1] - at[j]
-            step = (value[j + 1] - value[j] - slope[j + 1] * wide) / (slope[j] - slope[j + 1])
-            if not 0.0 <= step <= wide:
-                return False
-            end[j] = at[j] + step
-        total += _mass(envelope, j)
-        mass[j] = total
-    return below(law, at[0])[1] <= CHARACTERISTIC_ERROR and below(law, at[_LAST])[1] <= CHARACTERISTIC_ERROR
-
-
-@jit
-def _mass(envelope: np.ndarray, j: int) -> float:
-    """Return the mass below the j-th tangent, where it is the lowest."""
-    end, slope = envelope[_END], envelope[_SLOPE, j]
-    foot = end[j] if j == 0 else end[j - 1]
-    height = math.exp(envelope[_VALUE, j] + slope * (foot - envelope[_AT, j]))
-    if j == 0 or j == _LAST:
-        return height / abs(slope)
-    rise = slope * (end[j] - foot)
-    return height * (math.expm1(rise) / slope if rise != 0.0 else end[j] - foot)
-
-
-@jit
-def _inside(envelope: np.ndarray, j: int, share: float) -> float:
-    """Return where the j-th tangent has this share of its mass, counted from its foot."""
-    end, slope = envelope[_END], envelope[_SLOPE, j]
-    if j == 0:
-        return end[0] + math.log(share) / slope
-    if j == _LAST:
-        return end[_LAST - 1] + math.log(share) / slope
-    wide = end[j] - end[j - 1]
-    rise = slope * wide
-    return end[j - 1] + (math.log1p(share * math.expm1(rise)) / rise if rise != 0.0 else share) * wide
+    top = max(value[0], value[_LAST]) + 0.5 * _REACH * _REACH
+    for j in range(_LAST):
+        step = (value[j + 1] - value[j] - slope[j + 1] * _WIDE) / (slope[j] - slope[j + 1])
+        if not 0.0 <= step <= _WIDE:
+            return False
+        z = j * _WIDE - _REACH + step
+        top = max(top, value[j] + slope[j] * step + 0.5 * z * z)  # step 2
+    numbers[_MEAN], numbers[_DEVIATION], numbers[_TOP], numbers[_MIDDLE] = mean, deviation, top, math.exp(top) * _BELL
+    numbers[_LOW], numbers[_HIGH] = math.exp(value[0]) / slope[0], -math.exp(value[_LAST]) / slope[_LAST]  # step 3
+    room = _REACH * deviation
+    return below(law, mean - room)[1] <= CHARACTERISTIC_ERROR and below(law, mean + room)[1] <= CHARACTERISTIC_ERROR
 
 
 @jit
@@ -96,19 +81,23 @@ def draw(envelope: np.ndarray, law: np.ndarray, rng: np.random.Generator) -> flo
 
     Reference: the docstring of this module.
     """
-    at, value, slope, mass = envelope[_AT], envelope[_VALUE], envelope[_SLOPE], envelope[_MASS]
+    value, slope, numbers = envelope[0], envelope[1], envelope[2]
     while True:
-        u = rng.random() * mass[_LAST]
-        j = 0
-        while j < _LAST and u >= mass[j]:
-            j += 1
-        x = _inside(envelope, j, (mass[j] - u) / (mass[j] - mass[j - 1] if j > 0 else mass[0]))
-        tangent = value[j] + slope[j] * (x - at[j])
-        keep = rng.random()
-        k = j if x >= at[j] else j - 1
-        if 0 <= k < _LAST:
-            chord = value[k] + (value[k + 1] - value[k]) * (x - at[k]) / (at[k + 1] - at[k])
-            if keep < 1.0 + chord - tangent:  # at most exp(chord - tangent)
-                return x
-        if keep * math.exp(tangent) < density(law, x)[0]:
+        u = rng.random() * (numbers[_MIDDLE] + numbers[_LOW] + numbers[_HIGH])
+        if u < numbers[_MIDDLE]:
+            z = rng.standard_normal()
+            while abs(z) >= _REACH:
+                z = rng.standard_normal()
+            keep, ceiling = u / numbers[_MIDDLE], numbers[_TOP] - 0.5 * z * z
+            place = (z + _REACH) * (1.0 / _WIDE)
+            k = min(int(place), _LAST - 1)
+            chord = value[k] + (value[k + 1] - value[k]) * (place - k)
+            if keep < 1.0 + chord - ceiling:  # at most exp(chord - ceiling)
+                return numbers[_MEAN] + numbers[_DEVIATION] * z
+        else:
+            j = 0 if u < numbers[_MIDDLE] + numbers[_LOW] else _LAST
+            beyond, keep = rng.standard_exponential(), rng.random()
+            z, ceiling = j * _WIDE - _REACH - beyond / slope[j], value[j] - beyond
+        x = numbers[_MEAN] + numbers[_DEVIATION] * z
+        if keep * math.exp(ceiling) < density(law, x)[0]:
             return x

@@ -28,7 +28,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, Samples, gather, place_rewards
+from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, Samples, gathered, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
@@ -205,7 +205,7 @@ def index_above(
     u = rng.random() * challenger.ceiling
     if u < challenger.rare:
         n = rare_number(policy, x.size, challenger, u)
-        gather(x, samples, arm, n + 1)
+        x = gathered(x, samples.parts[arm], n + 1)
     else:
         lam = challenger.tilt
         n = tilted_number(policy, x, challenger, (u - challenger.rare) / (challenger.ceiling - challenger.rare))

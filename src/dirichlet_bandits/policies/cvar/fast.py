@@ -129,7 +129,10 @@ def contest(policy: BCVTSParams, state: History, samples: Samples, challengers: 
     best, largest, ties = 0, -math.inf, 0
     for arm in range(challengers.size):
         if drafts[arm].upper >= floor:
-            v = finish_index(policy, state, samples, arm, rng) if contenders > 1 else drafts[arm].lower
+            contenders -= 1
+            v = drafts[arm].lower
+            if contenders > 0 or v <= largest:  # else it is the largest, whatever the rest of its draw
+                v = finish_index(policy, state, samples, arm, rng)
             floor = max(floor, v)
             best, largest, ties = larger(best, largest, ties, arm, v, rng)
     return best

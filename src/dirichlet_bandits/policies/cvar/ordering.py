@@ -131,14 +131,14 @@ def place_rewards(policy: BCVTSParams, state: History, samples: Samples, arm: in
 
 
 @jit
-def gather(x: Floats, samples: Samples, arm: int, n: int) -> None:
-    """Put the n smallest rewards first, or all of them if there are fewer."""
-    part = samples.parts[arm]
+def gathered(x: Floats, part: Any, n: int) -> Floats:
+    """Return rewards of which the n smallest come first; a copy if n is below the low ones, which keep their places."""
     if n < part.low:
-        partition(x[: part.low], n)
-        forget_group(samples.groups, arm)
+        x = x[: part.low].copy()
+        partition(x, n)
     elif n > part.end:
         partition(x[part.end :], n - part.end)
+    return x
 
 
 @jit_inline
@@ -154,8 +154,7 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
     if known and x[n] == least:
         draft.lower = draft.upper = least
         return
-    gather(x, samples, arm, n + 1)
-    low = part.low
+    x, low = gathered(x, part, n + 1), part.low
     if 0 < low <= n + 1:
         mean = mean_of(x[:low]) if groups.paid[arm] >= LAW_COST else 0.0
         draft.low = low

@@ -12,13 +12,14 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit_inline
-from dirichlet_bandits.engine.history import History, insert, keeps_rewards, no_rewards, rewards
+from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.cvar import level_of, ordered_cvar, shortfall_in_the_band
+from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_array, reward_bound, reward_scale, whole_number
 
@@ -205,15 +206,7 @@ class Counts(NamedTuple):
 
 
 keeps_rewards(BCVTSParams, CVaRUCBParams, ordered=True)
-implements(init, UUCBParams)(no_rewards)
-
-
-@implements(update, UUCBParams)
-def keep_with_cvar(policy: UUCBParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Insert the reward, and store the CVaR in ``means``, so that it is computed only when an arm is pulled."""
-    state = insert(state, arm, reward)
-    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
-    return state
+keeps_cvars(UUCBParams)
 
 
 @implements(init, MCVTSParams)

@@ -9,9 +9,6 @@ with weights w ~ Dirichlet(1, ..., 1). This index has the distribution of the me
 values, with independent weights and k ~ Binomial(n, level) (``numerics/cvar_crossing.py``). So a duel costs about level
 * n exponentials, and the probability of winning is exact. Unlike a bound, the bonus may lie among the rewards; it then
 takes its place in their order.
-
-In the state, the rewards of an arm are in ascending order, and ``means`` holds the CVaRs, so leaders and their ties are
-found as usual.
 """
 
 import math
@@ -20,21 +17,13 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, insert, no_rewards, rewards
-from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
-from dirichlet_bandits.numerics.cvar import ordered_cvar
+from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.verbs import duel, implements, select
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_crossing
 from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus_of
+from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability, win_probability
 from dirichlet_bandits.types import Floats
-
-
-@implements(update, RiskRDSParams)
-def keep_in_order(policy: RiskRDSParams, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
-    """Insert the reward in ascending order, and store the arm's CVaR in place of its mean."""
-    state = insert(state, arm, reward)
-    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
-    return state
 
 
 @implements(duel, RiskRDSParams)
@@ -89,5 +78,5 @@ def cvar_crossing_win_anew(policy: RiskRDSParams, state: History, challenger: in
     return cvar_crossing_win(policy, state, challenger, leader)
 
 
-implements(init, RiskRDSParams)(no_rewards)
+keeps_cvars(RiskRDSParams)
 implements(select, RiskRDSParams)(duel_round)

@@ -10,13 +10,12 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour
 from dirichlet_bandits.numerics.arrays import shifted, with_last
 from dirichlet_bandits.numerics.characteristic import below
-from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
+from dirichlet_bandits.numerics.costs import EXPANSION_LEAST, LAW_LEAST
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
 from dirichlet_bandits.numerics.resampling import Groups, learn_law, make_groups
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, CLOCK_ERROR, DENSITY_ERROR
 from dirichlet_bandits.policies.npts.quantiles import chance_below, fit_polynomial, learn_sums
-from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
 
 _MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
@@ -44,10 +43,11 @@ The index drawn in this step belongs to the normal variable ``z``, and lies betw
 class Challengers(NamedTuple):
     """The records of all arms.
 
-    These are one record ``ARM`` per arm, contours, groups of old rewards, and the stored values of two error bounds
-    (``held_error`` in ``numerics/expansion.py`` keeps four numbers per row).
+    These are the bound of the rewards, one record ``ARM`` per arm, contours, groups of old rewards, and the stored
+    values of two error bounds (``held_error`` in ``numerics/expansion.py`` keeps four numbers per row).
     """
 
+    upper: float
     arms: Any
     contours: Floats
     groups: Groups
@@ -58,16 +58,16 @@ class Challengers(NamedTuple):
 def new_challengers(n_arms: int, upper: float) -> Challengers:
     """Return empty records of all arms."""
     held = np.full((n_arms, 2, 4), np.nan)
-    return Challengers(np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
+    return Challengers(upper, np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
 
 
 @jit
-def learn(policy: NPTSParams, state: History, challengers: Challengers, arm: int) -> None:
+def learn(state: History, challengers: Challengers, arm: int) -> None:
     """Update the power sums and the polynomial of an arm."""
     known = challengers.arms[arm]
     if known.known < state.pulls[arm]:
-        learn_sums(known, rewards(state, arm), policy.upper)
-        fit_polynomial(known, challengers.held[arm, 0], state.lows[arm], policy.upper)
+        learn_sums(known, rewards(state, arm), challengers.upper)
+        fit_polynomial(known, challengers.held[arm, 0], state.lows[arm], challengers.upper)
 
 
 @jit
@@ -77,26 +77,23 @@ def log_tangent(arm: Any, v: float) -> float:
 
 
 @shared
-def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float]:
-    """Return log f(v) and its slope for the arm's index; the contour is rebuilt where it does not cover v."""
+def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float, bool]:
+    """Return log f(v), its slope, and whether they are accurate; the contour is rebuilt where it does not cover v."""
     kept = challengers.contours[arm]
     log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    contour.build(kept, x, np.empty(0), b, v)
-    log_f, slope, error = log_density(kept, v, b)
-    if error <= DENSITY_ERROR:
-        return log_f, slope
-    return log_density_anew(with_last(x, b), v)
+    if not error <= DENSITY_ERROR:
+        contour.build(kept, x, np.empty(0), b, v)
+        log_f, slope, error = log_density(kept, v, b)
+    return log_f, slope, error <= DENSITY_ERROR
 
 
 @shared
-def refresh_tangent(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, room: float
-) -> None:
+def refresh_tangent(state: History, challengers: Challengers, arm: int, v: float, room: float) -> None:
     """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``.
 
-    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt.
+    For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt. If it is not accurate, as
+    with a few very large rewards, the tangent is infinite, because computing it without a contour costs more than it
+    saves, unless there are few rewards.
     """
     kept, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
     if known.touched == x.size and abs(known.at - v) <= room:
@@ -105,40 +102,43 @@ def refresh_tangent(
         for value in x[known.touched :]:
             contour.append(kept, value, 1)
     else:  # a contour estimates its error only for the rewards that it contains
-        contour.build(kept, x, np.empty(0), policy.upper, v)
-    value, slope = log_density_of(challengers, arm, x, policy.upper, v)
+        contour.build(kept, x, np.empty(0), challengers.upper, v)
+    value, slope, accurate = log_density_of(challengers, arm, x, challengers.upper, v)
+    if not accurate:
+        value, slope = log_density_anew(with_last(x, challengers.upper), v) if x.size < LAW_LEAST else (math.inf, -1.0)
     known.at, known.value, known.fall, known.touched = v, value, -slope, x.size
 
 
 @shared
-def is_largest(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, rng: np.random.Generator
-) -> bool:
+def is_largest(state: History, challengers: Challengers, arm: int, v: float, rng: np.random.Generator) -> bool:
     """Whether a number v drawn from the arm's tangent above the foot is its index, and above all other far indices."""
-    log_f, _ = log_density_of(challengers, arm, rewards(state, arm), policy.upper, v)
+    x = rewards(state, arm)
+    log_f, _, accurate = log_density_of(challengers, arm, x, challengers.upper, v)
+    if not accurate:
+        log_f, _ = log_density_anew(with_last(x, challengers.upper), v)
     if rng.random() >= math.exp(log_f - log_tangent(challengers.arms[arm], v)):
         return False
     for k in range(state.pulls.size):
         u = rng.random()
         if k != arm and u < challengers.arms[k].mass:  # a bound on the probability that its index is above v
-            log_p, error = contour.evaluate(challengers.contours[k], v, policy.upper)
+            log_p, error = contour.evaluate(challengers.contours[k], v, challengers.upper)
             if not error <= CLOCK_ERROR:
-                log_p = log_crossing(shifted(with_last(rewards(state, k), policy.upper), -v), np.empty(0))
+                log_p = log_crossing(shifted(with_last(rewards(state, k), challengers.upper), -v), np.empty(0))
             if u < math.exp(log_p):
                 return False
     return True
 
 
 @shared
-def index_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float, u: float) -> bool:
+def index_below(state: History, challengers: Challengers, arm: int, v: float, u: float) -> bool:
     """Whether u < P(index < v) for an arm.
 
     Bounds or the distribution function decide; where the index hardly ever lies, the edge of that region decides.
     """
     x, mean = rewards(state, arm), state.means[arm]
     if x.size >= EXPANSION_LEAST:
-        learn(policy, state, challengers, arm)
-        p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], policy.upper)
+        learn(state, challengers, arm)
+        p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], challengers.upper)
         if abs(u - p) > error:
             return u < p
     deviation = challengers.arms[arm].deviation
@@ -150,4 +150,4 @@ def index_below(policy: NPTSParams, state: History, challengers: Challengers, ar
             return True
         if v <= inside and u >= p:
             return False
-    return u < -math.expm1(log_crossing(shifted(with_last(x, policy.upper), -v), np.empty(0)))
+    return u < -math.expm1(log_crossing(shifted(with_last(x, challengers.upper), -v), np.empty(0)))

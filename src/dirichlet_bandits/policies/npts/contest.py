@@ -53,37 +53,34 @@ from dirichlet_bandits.policies.npts.challengers import (
     refresh_tangent,
 )
 from dirichlet_bandits.policies.npts.quantiles import index_bounds
-from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 from dirichlet_bandits.types import Ints
 
 
 @jit
-def draw_index(
-    policy: NPTSParams, state: History, challengers: Challengers, arm: int, rng: np.random.Generator
-) -> None:
+def draw_index(state: History, challengers: Challengers, arm: int, rng: np.random.Generator) -> None:
     """Draw an index, measured from the bound: either bounds on it or the index itself."""
     drawn = challengers.arms[arm]
     if drawn.reach > 0.0:
         drawn.z = rng.standard_normal()
-        drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[arm] - policy.upper, False)
+        drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[arm] - challengers.upper, False)
     else:
         x = rewards(state, arm)
-        total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], policy.upper, rng)
+        total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], challengers.upper, rng)
         drawn.low = drawn.high = total / weight
 
 
 @shared
-def drawn_below(policy: NPTSParams, state: History, challengers: Challengers, arm: int, v: float) -> bool:
+def drawn_below(state: History, challengers: Challengers, arm: int, v: float) -> bool:
     """Whether the index drawn for the arm lies below v, measured from the bound."""
     drawn = challengers.arms[arm]
     if v <= drawn.low or v >= drawn.high:
         return bool(drawn.low < v)
-    return index_below(policy, state, challengers, arm, policy.upper + v, normal_below(drawn.z))
+    return index_below(state, challengers, arm, challengers.upper + v, normal_below(drawn.z))
 
 
 @shared
-def index_is_larger(policy: NPTSParams, state: History, challengers: Challengers, first: int, second: int) -> bool:
+def index_is_larger(state: History, challengers: Challengers, first: int, second: int) -> bool:
     """Whether the first of two indices whose bounds overlap is larger.
 
     Finer bounds decide, or else a search for a number between the indices.
@@ -92,18 +89,18 @@ def index_is_larger(policy: NPTSParams, state: History, challengers: Challengers
     for k in (first, second):
         drawn = challengers.arms[k]
         if drawn.low < drawn.high:
-            drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[k] - policy.upper, True)
+            drawn.low, drawn.high = index_bounds(drawn, drawn.z, state.lows[k] - challengers.upper, True)
     # Usually the index that is known less well lies beyond one end of the other's bounds; if that one is exact, surely.
     wide, narrow = (first, other) if one.high - one.low > other.high - other.low else (second, one)
-    if drawn_below(policy, state, challengers, wide, narrow.low):
+    if drawn_below(state, challengers, wide, narrow.low):
         return wide == second
-    if not drawn_below(policy, state, challengers, wide, narrow.high):
+    if not drawn_below(state, challengers, wide, narrow.high):
         return wide == first
     low, high = max(one.low, other.low), min(one.high, other.high)
     while True:
         v = 0.5 * (low + high)
-        below = drawn_below(policy, state, challengers, first, v)
-        if below != drawn_below(policy, state, challengers, second, v):
+        below = drawn_below(state, challengers, first, v)
+        if below != drawn_below(state, challengers, second, v):
             return not below
         if not low < v < high:  # no number is between them
             return bool(one.low + one.high > other.low + other.high)
@@ -112,13 +109,7 @@ def index_is_larger(policy: NPTSParams, state: History, challengers: Challengers
 
 @jit
 def better(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    best: int,
-    ties: int,
-    arm: int,
-    rng: np.random.Generator,
+    state: History, challengers: Challengers, best: int, ties: int, arm: int, rng: np.random.Generator
 ) -> tuple[int, int]:
     """Return the arm with the largest index so far and how many arms tie for it, after one more arm."""
     if best < 0:
@@ -130,22 +121,22 @@ def better(
         return arm, 1
     if drawn.low == largest.high and drawn.high == largest.low:
         return (arm if rng.random() * (ties + 1) < 1.0 else best), ties + 1
-    return (arm, 1) if index_is_larger(policy, state, challengers, arm, best) else (best, ties)
+    return (arm, 1) if index_is_larger(state, challengers, arm, best) else (best, ties)
 
 
 @shared
-def split(policy: NPTSParams, state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
+def split(state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
     """Put the near arms first and set the rates of the others; return how many are near, and the foot."""
     arms, near, far, total = challengers.arms, 0, order.size, 0.0
     for arm in range(order.size):
-        learn(policy, state, challengers, arm)
-    mean, deviation = policy.upper + arms[leader].mean, arms[leader].deviation
+        learn(state, challengers, arm)
+    mean, deviation = challengers.upper + arms[leader].mean, arms[leader].deviation
     foot = mean - FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
     for arm in range(order.size):
         known = arms[arm]
         known.rate = known.mass = 0.0
         if arm != leader and state.means[arm] + known.deviation < foot:
-            refresh_tangent(policy, state, challengers, arm, mean, deviation)
+            refresh_tangent(state, challengers, arm, mean, deviation)
             mass = math.exp(log_tangent(known, foot)) / known.fall
             most = FAR_CHEAP if known.reach > 0.0 else FAR_EACH
             if 0.0 <= mass <= min(most, FAR_MOST - total):
@@ -161,30 +152,18 @@ def split(policy: NPTSParams, state: History, challengers: Challengers, order: I
 
 @shared
 def far_winner(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    total: float,
-    foot: float,
-    best: int,
-    rng: np.random.Generator,
+    state: History, challengers: Challengers, total: float, foot: float, best: int, rng: np.random.Generator
 ) -> int:
     """Return the far arm that is pulled when the clock rings, or else the best of the near arms."""
     arm = ringing_arm(challengers.arms.rate, total, rng)
     y = foot + rng.standard_exponential() / challengers.arms[arm].fall
-    above = y < policy.upper and drawn_below(policy, state, challengers, best, y - policy.upper)
-    return arm if above and is_largest(policy, state, challengers, arm, y, rng) else best
+    above = y < challengers.upper and drawn_below(state, challengers, best, y - challengers.upper)
+    return arm if above and is_largest(state, challengers, arm, y, rng) else best
 
 
 @jit
 def largest_index(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    order: Ints,
-    near: int,
-    foot: float,
-    rng: np.random.Generator,
+    state: History, challengers: Challengers, order: Ints, near: int, foot: float, rng: np.random.Generator
 ) -> tuple[int, bool]:
     """Return the arm with the largest index, and whether far arms were drawn.
 
@@ -192,40 +171,35 @@ def largest_index(
     """
     best, ties, i, drawn = -1, 0, 0, near
     while i < drawn:
-        draw_index(policy, state, challengers, order[i], rng)
-        best, ties = better(policy, state, challengers, best, ties, order[i], rng)
+        draw_index(state, challengers, order[i], rng)
+        best, ties = better(state, challengers, best, ties, order[i], rng)
         i += 1
-        if i == near and challengers.arms[best].low <= foot - policy.upper:  # step 1
+        if i == near and challengers.arms[best].low <= foot - challengers.upper:  # step 1
             drawn = order.size
     return best, drawn > near
 
 
 @shared
 def contest(
-    policy: NPTSParams,
-    state: History,
-    run: Run,
-    challengers: Challengers,
-    order: Ints,
-    leader: int,
-    rng: np.random.Generator,
+    state: History, run: Run, challengers: Challengers, order: Ints, leader: int, rng: np.random.Generator
 ) -> None:
     """Play some steps while there is room for rewards, by a clock alone if no other arm is near."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
+    order = borrowed(order)
     pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
-    near, foot = split(policy, state, challengers, order, leader)
-    if near == 1 and wait_by_clock(policy, state, run, challengers, leader, foot, rng):
+    near, foot = split(state, challengers, order, leader)
+    if near == 1 and wait_by_clock(state, run, challengers, leader, foot, rng):
         return
     arms[leader].rate = 0.0
     total, steps = sum_of(arms.rate), CONTEST_STEPS + int(sum_of(pulls)) // CONTEST_SHARE
     quiet = geometric(total, rng)  # step 4
     while steps > 0:
-        best, more = largest_index(policy, state, challengers, order, near, foot, rng)
+        best, more = largest_index(state, challengers, order, near, foot, rng)
         quiet -= 1
         if more:
             steps = 0  # step 5
         elif quiet == 0:
-            quiet, arm = geometric(total, rng), far_winner(policy, state, challengers, total, foot, best, rng)  # step 3
+            quiet, arm = geometric(total, rng), far_winner(state, challengers, total, foot, best, rng)  # step 3
             if arm != best:
                 best, steps = arm, 0
         reward = pull(run, best)
@@ -233,7 +207,7 @@ def contest(
             return
         pool[first[best] + pulls[best]] = reward
         count(state, best, reward)
-        learn(policy, state, challengers, best)
+        learn(state, challengers, best)
         if pulls[best] == room[best]:
             return
         steps -= 1

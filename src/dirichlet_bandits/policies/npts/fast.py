@@ -44,7 +44,7 @@ from dirichlet_bandits.engine.run import Run, ended, pull_alone
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, sum_of
 from dirichlet_bandits.numerics.costs import PLAIN_PULLS
-from dirichlet_bandits.policies.npts.challengers import Challengers, new_challengers
+from dirichlet_bandits.policies.npts.challengers import new_challengers
 from dirichlet_bandits.policies.npts.contest import contest
 from dirichlet_bandits.policies.npts.rule import NPTSParams
 
@@ -53,7 +53,11 @@ from dirichlet_bandits.policies.npts.rule import NPTSParams
 def play_npts(policy: NPTSParams, state: History, run: Run, rng: np.random.Generator) -> None:
     """Play until the run is over."""
     state = play_opening(policy, state, run, rng)
-    play_by_clock(policy, state, run, new_challengers(state.pulls.size, policy.upper), rng)
+    challengers, order = new_challengers(state.pulls.size, policy.upper), np.empty(state.pulls.size, np.int64)
+    while not ended(run.progress):
+        leader = argmax_of(state.means)
+        state = with_places(state, leader)
+        contest(state, run, challengers, order, leader, rng)
 
 
 @shared
@@ -66,16 +70,3 @@ def play_opening(policy: NPTSParams, state: History, run: Run, rng: np.random.Ge
         arm = verbs.select(policy, state, rng)
         state = verbs.update(policy, state, arm, pull_alone(run, arm), rng)
     return state
-
-
-@shared
-def play_by_clock(
-    policy: NPTSParams, state: History, run: Run, challengers: Challengers, rng: np.random.Generator
-) -> None:
-    """Play contests until the run is over."""
-    run, challengers, rng = borrowed(run), borrowed(challengers), borrowed(rng)
-    order = np.empty(state.pulls.size, np.int64)
-    while not ended(run.progress):
-        leader = argmax_of(state.means)
-        state = with_places(state, leader)
-        contest(policy, state, run, challengers, order, leader, rng)

@@ -65,28 +65,28 @@ def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) 
 def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
     """Fit the polynomial to the power sums; the index is measured from the bound."""
     n = arm.known + 1.0
-    each = 1.0 / n
+    each, next_each = 1.0 / n, 1.0 / (n + 1.0)
     mean = arm.p1 * each
     _, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, mean)
-    variance, root = s2 * each, math.sqrt(1.0 / (n + 1.0))
-    spread = math.sqrt(variance)
-    deviation = spread * root
+    variance = s2 * each
+    deviation = math.sqrt(variance * next_each)
     arm.mean, arm.deviation, arm.reach = mean + (arm.origin - upper), deviation, 0.0
     if n <= EXPANSION_LEAST or not variance > 0.0:
         return
-    narrow = 1.0 / spread
-    square = narrow * narrow
-    skew, kurtosis = s3 * each * square * narrow, s4 * each * square * square
-    # Skewness and excess of the index: moments of sums of gamma variables over those of their total.
+    square = 1.0 / variance
+    third, kurtosis = s3 * each * square, s4 * each * square * square
+    # Skewness and excess of the index: moments of sums of gamma variables over those of their total. A sixth of the
+    # skewness is c1, but only c1 times the deviation and c1 squared are needed, which take no root.
     share = 1.0 / ((n + 2.0) * (n + 3.0))
-    c1 = skew * root * (n + 1.0) * (n + 3.0) * share * (1.0 / 3.0)
+    shift = third * (n + 3.0) * share * (1.0 / 3.0)
     c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) * (1.0 / 24.0)
-    c3 = c1 * c1
-    arm.a0, arm.a1 = arm.mean - deviation * c1, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
-    arm.a2, arm.a3 = deviation * c1, deviation * (c2 - 2.0 * c3)
-    slope = 1.0 + 7.2 * abs(c1) + 36.0 * abs(c2) + 73.0 * c3
+    c3 = shift * shift * square * (n + 1.0)
+    arm.a0, arm.a1 = arm.mean - shift, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
+    arm.a2, arm.a3 = shift, deviation * (c2 - 2.0 * c3)
+    narrow = math.sqrt(square)
+    slope = 1.0 + 7.2 * math.sqrt(c3) + 36.0 * abs(c2) + 73.0 * c3
     largest = max(-arm.mean, arm.mean - (lowest - upper)) * narrow
-    error = _MARGIN * polynomial_error(held, each, abs(skew), kurtosis, largest)  # step 3: t at z = 0
+    error = _MARGIN * polynomial_error(held, each, abs(third) * narrow, kurtosis, largest)  # step 3: t at z = 0
     if error < 0.1 and slope < _STEEPEST:
         reach = _FARTHEST if error < 0.1 * _LEAST_BELL else math.sqrt(2.0 * math.log(0.1 / error))
         arm.reach = reach if reach >= _NEAREST else 0.0

@@ -15,7 +15,6 @@ from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import LEADER_FALL, LEADER_RISE, RINGS_MOST
 from dirichlet_bandits.numerics.resampling import squares_about, weighted_sum
 from dirichlet_bandits.policies.npts.challengers import Challengers, index_below, is_largest
-from dirichlet_bandits.policies.npts.rule import NPTSParams
 from dirichlet_bandits.types import Floats
 
 _WIDER, _MORE = 1.05, 1.25  # by what factors the variance and the number of the leader's rewards may grow
@@ -90,55 +89,40 @@ def pulls_below(certificate: Certificate, block: Floats, n: int, squares: float,
 
 
 @shared
-def far_index(
-    policy: NPTSParams, state: History, challengers: Challengers, leader: int, rng: np.random.Generator
-) -> tuple[int, float]:
+def far_index(state: History, challengers: Challengers, leader: int, rng: np.random.Generator) -> tuple[int, float]:
     """Draw the indices of all arms but the leader; return the arm with the largest one, and that index."""
     best, largest = leader, -math.inf
     for arm in range(state.pulls.size):
         if arm != leader:
             x = rewards(state, arm)
-            total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], policy.upper, rng)
-            if policy.upper + total / weight > largest:
-                best, largest = arm, policy.upper + total / weight
+            total, weight = weighted_sum(challengers.groups, arm, x, state.means[arm], challengers.upper, rng)
+            if challengers.upper + total / weight > largest:
+                best, largest = arm, challengers.upper + total / weight
     return best, largest
 
 
 @shared
-def winner(
-    policy: NPTSParams,
-    state: History,
-    challengers: Challengers,
-    leader: int,
-    foot: float,
-    rng: np.random.Generator,
-) -> int:
+def winner(state: History, challengers: Challengers, leader: int, foot: float, rng: np.random.Generator) -> int:
     """Return the arm that is pulled when the clock rings (step 1); the leader's index is its quantile at u."""
     rate = challengers.arms[leader].rate
     arm = ringing_arm(challengers.arms.rate, sum_of(challengers.arms.rate), rng)
     if arm == leader:
         u = rng.random() * rate
-        if not index_below(policy, state, challengers, leader, foot, u):
+        if not index_below(state, challengers, leader, foot, u):
             return leader
-        arm, v = far_index(policy, state, challengers, leader, rng)
-        return arm if v >= foot or index_below(policy, state, challengers, leader, v, u) else leader
+        arm, v = far_index(state, challengers, leader, rng)
+        return arm if v >= foot or index_below(state, challengers, leader, v, u) else leader
     u, v = rng.random(), foot + rng.standard_exponential() / challengers.arms[arm].fall
-    if not (v < policy.upper and index_below(policy, state, challengers, leader, v, u)):
+    if not (v < challengers.upper and index_below(state, challengers, leader, v, u)):
         return leader
-    if u < rate and index_below(policy, state, challengers, leader, foot, u):
+    if u < rate and index_below(state, challengers, leader, foot, u):
         return leader
-    return arm if is_largest(policy, state, challengers, arm, v, rng) else leader
+    return arm if is_largest(state, challengers, arm, v, rng) else leader
 
 
 @shared
 def wait_by_clock(
-    policy: NPTSParams,
-    state: History,
-    run: Run,
-    challengers: Challengers,
-    leader: int,
-    foot: float,
-    rng: np.random.Generator,
+    state: History, run: Run, challengers: Challengers, leader: int, foot: float, rng: np.random.Generator
 ) -> bool:
     """Pull the leader until another arm is pulled, the certificate ends, or there is no room for rewards.
 
@@ -147,8 +131,8 @@ def wait_by_clock(
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     pulls, means, lows = state.pulls, state.means, state.lows
     n, centre, arms = pulls[leader], means[leader], challengers.arms
-    squares = squares_of(arms[leader], n, centre, policy.upper)
-    certificate = certify(n, centre, squares, lows[leader], policy.upper, foot)
+    squares = squares_of(arms[leader], n, centre, challengers.upper)
+    certificate = certify(n, centre, squares, lows[leader], challengers.upper, foot)
     arms[leader].rate = certificate.rate
     total, quiet = sum_of(arms.rate), -1  # the clock is not set
     if not total <= RINGS_MOST:
@@ -166,7 +150,7 @@ def wait_by_clock(
             squares = after if done == calm else squares + squares_about(rewards(state, leader)[n:], centre)
             quiet -= done
             continue
-        arm, quiet = winner(policy, state, challengers, leader, foot, rng), -1  # step 4
+        arm, quiet = winner(state, challengers, leader, foot, rng), -1  # step 4
         if not pull_into_place(state, run, arm) or arm != leader:
             break
         squares += (rewards(state, leader)[n] - centre) ** 2

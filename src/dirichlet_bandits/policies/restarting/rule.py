@@ -58,15 +58,8 @@ class RestartingParams(NamedTuple):
     first: int
 
 
-class ClockedRestartingParams(NamedTuple):
+class ClockedRestartingParams(RestartingParams):
     """The same parameters for an index policy whose arms restart separately, each with its own clock."""
-
-    policy: Any
-    detector: Any
-    rate: Any
-    local: bool
-    scheduled: int
-    first: int
 
 
 class Restarted(NamedTuple):
