@@ -69,3 +69,9 @@ def test_a_changed_part_is_noticed(monkeypatch):
     monkeypatch.delattr(numba.core.compiler.CompileResult, "_reduce")
     with pytest.raises(AttributeError, match="_reduce"):
         internals._check()
+
+
+def test_a_generator_with_other_fields_is_noticed(monkeypatch):
+    monkeypatch.setattr(internals, "RNG_FIELDS", ("bit_generator", "parent"))
+    with pytest.raises(AttributeError, match="has other fields than bit_generator, parent"):
+        internals._check()
