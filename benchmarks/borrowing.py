@@ -1,11 +1,13 @@
 """``python -m benchmarks.borrowing``: does it pay that sites borrow rewards from each other? Maize on three soils.
 
 Three sites choose a planting date for each season, by one study with a segment per site. A site sees the rewards of
-the other sites with the weight ``borrow``. The yields come from the crop model (extra ``dssat``): the shipped ones for
-sand, and new ones for a loam and a clay, which the first run keeps in the folder of the second argument. ``--write``
-replaces the table in ``docs/live.md``.
+the other sites with the weight ``borrow``. The yields come from the crop model: the shipped ones for sand, and those in
+``maize_by_site/`` for a loam and a clay, which are made again (extra ``dssat``) if their files are deleted. ``--write``
+stores the losses in ``maize_by_site/losses.json`` and replaces the table in ``docs/live.md``; a test compares the two,
+and plays one replication again.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -39,15 +41,17 @@ SOILS = {
     )
 }
 PAGE = Path(__file__).parents[1] / "docs/live.md"
+FOLDER = Path(__file__).parent / "maize_by_site"
+LOSSES = FOLDER / "losses.json"
 MARKS = "<!-- borrowing -->\n", "<!-- end of borrowing -->"
 Yields = dict[str, dict[str, np.ndarray]]
 
 
-def yields_by_site(folder: Path) -> Yields:
+def yields_by_site() -> Yields:
     """The yields of each planting date on each soil, in tonnes per hectare."""
     found = {"sand": {date: x / 1000.0 for date, x in db.crops.yields("spring").items()}}
     for name, soil in SOILS.items():
-        path = folder / f"{name}.npz"
+        path = FOLDER / f"{name}.npz"
         case = Case(soil=soil)
         made = db.crops.load(path) if path.exists() else db.crops.sample(DRAWN, dates=DATES, case=case, out=path)
         found[name] = {date: x / 1000.0 for date, x in zip(made.labels, made.yields.astype(float), strict=True)}
@@ -70,32 +74,42 @@ def lost(sites: Yields, borrow: float, replication: int) -> dict[str, float]:
     return total
 
 
-def main(folder: Path, write: bool) -> None:
-    """Print the means of all dates and the losses by weight, as tables in Markdown."""
-    sites = yields_by_site(folder)
+def table(sites: Yields, losses: dict[str, list[dict[str, float]]]) -> str:
+    """The means of all dates, and the losses by weight, as tables in Markdown."""
     dates = list(sites["sand"])
     lines = [f"| mean yield | {' | '.join(dates)} |", "|---" * (len(dates) + 1) + "|"]
     for site, rewards in sites.items():
         lines.append(f"| {site} | " + " | ".join(f"{rewards[date].mean():.2f}" for date in dates) + " |")
     lines += ["", f"| `borrow` | {' | '.join(sites)} | all sites |", "|---" * (len(sites) + 2) + "|"]
-    for borrow in WEIGHTS:
-        games = [lost(sites, borrow, replication) for replication in range(REPLICATIONS)]
+    for borrow, games in losses.items():
         columns = [np.array([game[site] for game in games]) for site in sites]
         columns.append(np.sum(columns, axis=0))
         cells = [f"{x.mean():.1f} ± {x.std(ddof=1) / np.sqrt(x.size):.1f}" for x in columns]
-        lines.append(f"| {borrow:g} | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
+        lines.append(f"| {borrow} | {' | '.join(cells)} |")
     lines += ["", f"Means of {REPLICATIONS} replications of {SEASONS} seasons, with standard errors."]
-    text = "\n".join(lines)
+    return "\n".join(lines)
+
+
+def with_table(page: str, text: str) -> str:
+    """The page with this table between its marks."""
+    before, _, rest = page.partition(MARKS[0])
+    return f"{before}{MARKS[0]}{text}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+
+
+def main(write: bool) -> None:
+    """Play all replications with each weight, and print the tables."""
+    sites = yields_by_site()
+    losses = {}
+    for borrow in WEIGHTS:
+        games = [lost(sites, borrow, replication) for replication in range(REPLICATIONS)]
+        losses[f"{borrow:g}"] = [{site: round(loss, 6) for site, loss in game.items()} for game in games]
+        print(f"borrow {borrow:g}: {np.mean([sum(game.values()) for game in games]):.1f}", flush=True)
+    text = table(sites, losses)
     print(text)
     if write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        PAGE.write_text(f"{before}{MARKS[0]}{text}\n{MARKS[1]}{after}", encoding="utf-8")
+        LOSSES.write_text(json.dumps(losses) + "\n", encoding="utf-8")
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--write"]
-    place = Path(given[0] if given else "maize_by_site")
-    place.mkdir(exist_ok=True)
-    main(place, "--write" in sys.argv)
+    main("--write" in sys.argv)

@@ -3,11 +3,12 @@
 Ask and tell at trial 200 000 against trial 100, by the clock and in processor time (a slow disk hides what a
 busy processor does); ask+tell pairs against bare pairs of commits in the same folder; and the seconds that a study
 of 200 000 trials needs to open and to decide for the first time. All ratios are measured in one run, the two sides
-taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities,
-and ``python -m benchmarks.live forgetting`` measures how an ask of a policy that forgets depends on the age of the
-study.
+taking turns. ``python -m benchmarks.live memory`` counts decisions per second in memory instead, with propensities
+(``--write`` puts them into ``docs/live.md``), and ``python -m benchmarks.live forgetting`` measures how an ask of a
+policy that forgets depends on the age of the study.
 """
 
+import platform
 import sqlite3
 import statistics
 import subprocess
@@ -15,6 +16,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,8 @@ from dirichlet_bandits.storage import MemoryStorage, open_storage
 OLD = 200_000
 YOUNG = 100
 PAIRS = 400
+PAGE = Path(__file__).parents[1] / "docs/live.md"
+MARKS = "<!-- decisions per second -->\n", "<!-- end of decisions per second -->"
 OPEN = (
     "import sys, time, dirichlet_bandits as db\n"
     "begin, work = time.perf_counter(), time.process_time()\n"
@@ -144,31 +149,37 @@ def age(name: str, bandit: db.Bandit, policy: db.Policy, folder: Path) -> None:
         print(f"    {what} in {float(clock):.2f} s, {float(work):.2f} s of the processor")
 
 
-def memory() -> None:
-    """Print how many ask and tell pairs one thread makes per second in memory, at 100 and at 20 000 trials."""
+def memory(write: bool) -> None:
+    """Print how many ask and tell pairs one thread makes per second in memory, and how an ask depends on age."""
     coins = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(10)])
     few = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(4)])
+    shares = db.Bandit([db.Beta(2.0 + 0.2 * k, 3.0) for k in range(4)])
     cases: dict[str, tuple[db.Bandit, db.Policy]] = {
         "UCB1, 4 arms": (few, db.UCB1(sigma=0.5)),
         "RDS, 4 arms": (few, db.RDS()),
         "Thompson Sampling, 10 arms": (coins, db.ThompsonSampling("bernoulli")),
         "NPTS, 4 arms": (few, db.NPTS(upper=1.0)),
+        "NPTS, 4 arms, continuous rewards": (shares, db.NPTS(upper=1.0)),
     }
+    ages = f"an ask at {AGES[-1]:,} trials over one at {YOUNG}"
+    lines = [f"| at {YOUNG} trials | pairs per second | per second of the processor | {ages} |", "|---|---:|---:|---:|"]
+    print(*lines, sep="\n")
     for name, (bandit, policy) in cases.items():
         draw = rewards(bandit, 0)
-        studies = {trials: played(bandit, policy, trials, draw) for trials in (YOUNG, 20_000)}
+        studies = {trials: played(bandit, policy, trials, draw) for trials in (YOUNG, AGES[-1])}
         times = {trials: Times() for trials in studies}
         for _ in range(PAIRS // 4):
             for trials, study in studies.items():
                 times[trials].pair(study, draw)
-        medians = {trials: timed.medians for trials, timed in times.items()}
-        for trials, (ask, tell, work_ask, work_tell) in medians.items():
-            rate, work = 1.0 / (ask + tell), 1.0 / (work_ask + work_tell)
-            ratio = work_ask / medians[YOUNG][2]
-            print(
-                f"{name}, {trials} trials: {rate:.0f} pairs per second, {work:.0f} per second of the processor", end=""
-            )
-            print(f"; an ask takes {ratio:.2f} times the processor time of one at {YOUNG}")
+        ask, tell, work_ask, work_tell = times[YOUNG].medians
+        rates = f"{1.0 / (ask + tell):,.0f} | {1.0 / (work_ask + work_tell):,.0f}"
+        lines.append(f"| {name} | {rates} | {times[AGES[-1]].medians[2] / work_ask:.2f} |")
+        print(lines[-1], flush=True)
+    if write:
+        machine = f"{platform.machine()}, Python {platform.python_version()}, Numba {version('numba')}, {date.today()}"
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+        text = "\n".join([*lines, "", f"Measured on {machine}."])
+        PAGE.write_text(f"{before}{MARKS[0]}{text}\n{MARKS[1]}{rest.partition(MARKS[1])[2]}", encoding="utf-8")
 
 
 AGES = (100, 1_000, 10_000, 100_000)
@@ -210,8 +221,8 @@ def main() -> None:
     """The default policy on four planting dates, on two that are almost equal, and some other policies."""
     from benchmarks.problems import near_tie, upper
 
-    if sys.argv[1:] == ["memory"]:
-        memory()
+    if sys.argv[1:2] == ["memory"]:
+        memory("--write" in sys.argv)
         return
     if sys.argv[1:2] == ["forgetting"]:
         forgetting(sys.argv[2:])

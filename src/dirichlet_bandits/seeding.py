@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.compiler import entry_point, jit, shared
+from dirichlet_bandits.compiler import borrowed_generator, entry_point, jit, lent, shared
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.types import Words
 
@@ -33,6 +33,13 @@ class Stream(NamedTuple):
     """A generator and a view of the words of its state; write all of them to draw from another state."""
 
     rng: np.random.Generator
+    words: Words
+
+
+class LentStream(NamedTuple):
+    """A stream for calls from Python that must be fast, or must not be broken off: see ``compiler/generators.py``."""
+
+    generator: Any
     words: Words
 
 
@@ -111,9 +118,15 @@ def new_stream() -> Stream:
     return Stream(np.random.Generator(bits), _words_of(bits))
 
 
+def lent_stream(stream: Stream) -> LentStream:
+    """Return what compiled code needs of a stream; its words keep the stream alive."""
+    return LentStream(lent(stream.rng), stream.words)
+
+
 def _words_of(bits: np.random.SFC64) -> Words:
-    """Return a view of the memory in which NumPy keeps the state."""
-    pointer = (ctypes.c_uint64 * STATE_WORDS).from_address(bits.ctypes.state_address)
+    """Return a view of the memory in which NumPy keeps the state; the memory lives as long as the view."""
+    pointer: Any = (ctypes.c_uint64 * STATE_WORDS).from_address(bits.ctypes.state_address)
+    pointer.owner = bits
     return np.ctypeslib.as_array(pointer)
 
 
@@ -235,4 +248,7 @@ class _FixedSeed(np.random.bit_generator.ISeedSequence):
         return self.words.copy()
 
 
-start_numbered_entry = entry_point(start_numbered)
+@entry_point
+def start_numbered_stream(stream: LentStream, root: Words, kind: int, number: int) -> None:
+    """Do the same as :func:`start_numbered`; an entry point."""
+    start_numbered(borrowed_generator(stream.generator), stream.words, root, kind, number)

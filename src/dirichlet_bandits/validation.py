@@ -29,6 +29,8 @@ def finite_number(name: str, x: object) -> float:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'target' must be a finite number (got nan)
     """
+    if type(x) is float and math.isfinite(x):  # nearly always
+        return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x[()]
     if not isinstance(x, numbers.Real) or isinstance(x, bool):
@@ -211,6 +213,8 @@ def whole_number(name: str, x: object, at_least: int, at_most: int | None = None
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'day' must be an integer from 1 to 365 (got 366)
     """
+    if type(x) is int and at_least <= x and (at_most is None or x <= at_most):  # nearly always
+        return x
     expected = f"an integer of at least {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
     if isinstance(x, bool) or not isinstance(x, numbers.Integral):
         raise ArgumentError(name, expected, x)

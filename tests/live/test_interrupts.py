@@ -50,6 +50,42 @@ print("whole")
 """
 
 
+SIGNALS_AT_DECISIONS = """
+import random, signal
+import dirichlet_bandits as db
+
+class Alarm(Exception):
+    pass
+
+def ring(number, frame):
+    raise Alarm
+
+signal.signal(signal.SIGALRM, ring)
+rng = random.Random(0)
+for policy in (db.UCB1(sigma=0.5), db.RDS(), db.NPTS(upper=1.0), db.ThompsonSampling("bernoulli")):
+    study = db.create_study("s", arms=["a", "b", "c"], policy=policy, seed=1)
+
+    def pair():
+        trial = study.ask()
+        study.tell(trial, float(rng.random() < 0.4))
+
+    for _ in range(30):
+        pair()
+    hits = 0
+    while hits < 200:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.0001, 0.003))
+            while True:
+                pair()
+        except Alarm:
+            hits += 1
+    assert len(study) > 100, len(study)
+    assert study.replay().same
+    db.delete_study("s", study.storage, confirm="s")
+print("whole")
+"""
+
+
 class Interrupt(BaseException):
     pass
 
@@ -141,10 +177,11 @@ def test_an_interrupt_of_a_rename_leaves_the_handle_with_the_name_that_is_stored
     study.storage.close()
 
 
-def test_real_signals_do_not_end_the_process(tmp_path):
-    """Also in compiled code: it used to end in a segmentation fault."""
+@pytest.mark.parametrize("script", [REAL_SIGNALS, SIGNALS_AT_DECISIONS], ids=["derived again", "decisions"])
+def test_real_signals_do_not_end_the_process(script):
+    """Also on the way into compiled code and out of it: it used to end in a segmentation fault."""
     answer = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", REAL_SIGNALS],
+        [sys.executable, "-X", "faulthandler", "-c", script],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

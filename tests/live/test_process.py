@@ -3,7 +3,7 @@
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.seeding import new_stream, root_sequence, start_numbered_entry, study_words
+from dirichlet_bandits.seeding import lent_stream, new_stream, root_sequence, start_numbered_stream, study_words
 
 UCB1 = db.UCB1(sigma=1.0)
 
@@ -25,9 +25,9 @@ def test_a_process_that_takes_over_decides_the_same():
 def test_a_stream_begins_the_same_whatever_was_drawn_before(draws):
     desk, root = new_stream(), study_words(root_sequence(3))
     desk.rng.integers(2**32, size=draws, dtype="u4")  # an odd number leaves half a word
-    start_numbered_entry(*desk, root, 0, 7)
+    start_numbered_stream(lent_stream(desk), root, 0, 7)
     fresh = new_stream()
-    start_numbered_entry(*fresh, root, 0, 7)
+    start_numbered_stream(lent_stream(fresh), root, 0, 7)
     assert (
         desk.rng.integers(2**32, size=5, dtype="u4").tolist() == fresh.rng.integers(2**32, size=5, dtype="u4").tolist()
     )

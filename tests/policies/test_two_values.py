@@ -44,5 +44,5 @@ def test_a_third_value_ends_the_counting_for_good():
     assert followed.propensities(state) == pytest.approx([0.5, 0.5])
     for reward in (0.5, 1.0):
         state = policy.update(state, 1, reward, rng)
-        assert of_two_values(state, 1.0, followed._counts).size == 0
+        assert not of_two_values(state, 1.0, followed._counts, np.empty(2))
         assert followed.propensities(state) == pytest.approx(general(policy, state), rel=1e-9)

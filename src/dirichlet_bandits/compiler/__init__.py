@@ -9,6 +9,7 @@ Numba is used through its public interface, and nothing in it is ever replaced. 
   cache (``calls.py``);
 * the ``entry_point`` of a compiled function and the types of its arguments, ``typeof_pyval``, for calls that skip the
   search for these types (``decorators.direct``);
+* the fields of a random generator (``generators.py``);
 * ``codegen.magic_tuple``, which identifies processors, and the events of ``numba.core.event`` (``announcements.py``).
 
 ``internals.supported`` checks on first use that these parts exist. With a version of Numba that lacks them, everything
@@ -20,6 +21,7 @@ from dirichlet_bandits.compiler.cache import NotCached, only_cached
 from dirichlet_bandits.compiler.calls import Shared, address_of, by_address, shared
 from dirichlet_bandits.compiler.decorators import (
     INNER_OPTIONS,
+    Direct,
     direct,
     entry_point,
     jit,
@@ -27,10 +29,12 @@ from dirichlet_bandits.compiler.decorators import (
     jit_sum,
     named_entry_point,
 )
+from dirichlet_bandits.compiler.generators import borrowed_generator, lent
 from dirichlet_bandits.compiler.internals import supported
 
 # fmt: off
 __all__ = [
-    "INNER_OPTIONS", "NotCached", "Shared", "address_of", "by_address", "compiling", "direct", "entry_point", "jit",
-    "jit_inline", "jit_sum", "named_entry_point", "only_cached", "shared", "stop_spinner", "supported",
+    "INNER_OPTIONS", "Direct", "NotCached", "Shared", "address_of", "borrowed_generator", "by_address", "compiling",
+    "direct", "entry_point", "jit", "jit_inline", "jit_sum", "lent", "named_entry_point", "only_cached", "shared",
+    "stop_spinner", "supported",
 ]

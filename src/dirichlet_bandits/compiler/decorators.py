@@ -90,6 +90,24 @@ def direct(compiled: Any, *args: Any) -> Callable[..., Any]:
     return code
 
 
+class Direct:
+    """An entry point for arguments of the same types at each call; after the first call, see :func:`direct`."""
+
+    def __init__(self, find: Callable[[], Any]) -> None:
+        self._find = find
+        self._code: Callable[..., Any] | None = None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a call compiles nothing, and skips the search for the types of its arguments."""
+        return self._code is not None and supported()
+
+    def __call__(self, *args: Any) -> Any:
+        if self._code is None:
+            self._code = direct(self._find(), *args)
+        return self._code(*args)
+
+
 def named_entry_point(function: Any, suffix: str, *classes: type, sources: Iterable[str] = (), **options: Any) -> Any:
     """Make a separate entry point for arguments of these classes, with its own files in the cache.
 

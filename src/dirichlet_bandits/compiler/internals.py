@@ -26,6 +26,8 @@ def _check() -> None:
     from numba.core.dispatcher import Dispatcher
     from numba.core.funcdesc import FunctionDescriptor
     from numba.core.serialize import dumps  # noqa: F401
+    from numba.core.types import npy_bitgen, npy_rng  # noqa: F401
+    from numba.np.random.generator_core import NumPyRandomGeneratorTypeModel, NumPyRngBitGeneratorModel  # noqa: F401
 
     used = {
         FunctionCache: "cache_path load_overload save_overload",

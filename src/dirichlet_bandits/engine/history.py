@@ -3,10 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
+from dirichlet_bandits.compiler import entry_point, jit, jit_inline, shared
 from dirichlet_bandits.engine.tally import count, new_tally
-from dirichlet_bandits.engine.verbs import implements, init, update
+from dirichlet_bandits.engine.verbs import implements, in_place, init, update
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.types import Floats, Ints
 
@@ -96,6 +97,21 @@ def reserve(history: History, arm: int, n_more: int) -> History:
     return History(pulls, means, sums, carry, lows, highs, pool, start, room_of, used)
 
 
+more_room = entry_point(reserve)
+
+
+def has_room(state: Any, arm: int) -> bool:
+    """Whether one more reward of this arm fits into the arrays of a state; only for compiled code."""
+    raise TypeError("this function can be called by compiled code only")
+
+
+@overload(has_room, strict=False)
+def _has_room(state: Any, arm: Any) -> Any:
+    if "room" in state.fields:
+        return lambda state, arm: state.pulls[arm] < state.room[arm]
+    return lambda state, arm: True
+
+
 def keeps_rewards(*policy_types: type, ordered: bool = False) -> None:
     """Make these policies remember every reward, by registering their ``init`` and ``update``.
 
@@ -111,11 +127,13 @@ def no_rewards(policy: Any, n_arms: int) -> History:
     return new_history(n_arms)
 
 
+@in_place
 @jit
 def _insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return insert(state, arm, reward)
 
 
+@in_place
 @jit_inline
 def _remember(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return append(state, arm, reward, reward)

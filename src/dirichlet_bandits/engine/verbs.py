@@ -37,6 +37,7 @@ from dirichlet_bandits.sources import source_stamp
 _VERSIONS: dict[str, dict[type, Any]] = {}
 _DEFAULTS: dict[str, Any] = {}
 _ASSUMED: dict[type, Assumption] = {}
+_IN_PLACE: list[Any] = []
 _USED: set[type] = set()
 _SPECIALISED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
@@ -189,10 +190,24 @@ def draws(stub: Callable[..., Any], params: Any) -> bool:
 
     If its code does not mention the generator, None serves as well, and costs nothing to pass to compiled code.
     """
-    version = _VERSIONS[stub.__name__].get(type(params)) or _DEFAULTS[stub.__name__]
-    code = version.py_func.__code__
+    code = _version(stub, params).py_func.__code__
     generator = code.co_varnames[code.co_argcount - 1]
     return any(step.argval == generator for step in dis.get_instructions(code))
+
+
+def _version(stub: Callable[..., Any], params: Any) -> Any:
+    return _VERSIONS[stub.__name__].get(type(params)) or _DEFAULTS[stub.__name__]
+
+
+def in_place(version: Any) -> Any:
+    """Mark a version of ``update`` that returns the same arrays, if ``engine.history.has_room``."""
+    _IN_PLACE.append(version)
+    return version
+
+
+def updates_in_place(params: Any) -> bool:
+    """Whether a policy's version of ``update`` returns the same arrays, if ``engine.history.has_room``."""
+    return any(_version(update, params) is version for version in _IN_PLACE)
 
 
 def stamp(params: Any) -> str:

@@ -6,28 +6,32 @@ decisions in any process, at any time.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-import numba
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from dirichlet_bandits.compiler import direct
+from dirichlet_bandits.compiler import Direct, borrowed_generator, jit, supported
 from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.engine.history import has_room, more_room
 from dirichlet_bandits.engine.loop import next_round
-from dirichlet_bandits.engine.verbs import has_own, specialised
+from dirichlet_bandits.engine.verbs import has_own, specialised, updates_in_place
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
+from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
 from dirichlet_bandits.seeding import (
-    Stream,
+    LentStream,
+    lent_stream,
     new_stream,
     root_sequence,
     start_numbered,
-    start_numbered_entry,
+    start_numbered_stream,
     study_words,
 )
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -44,6 +48,7 @@ _REWARD: Final = 1
 _FLOOR: Final = 2  # a separate stream, so that the policy draws the same with a floor and without
 _BEFORE: Final = 1 << 62  # numbers of past rewards begin here, far beyond those of events
 _AS_THEY_ARE: Final = Direction(MAXIMIZE)
+T = TypeVar("T")
 
 
 class Round(NamedTuple):
@@ -75,12 +80,15 @@ class Decider:
         self._counts_pending = has_own(verbs.prepare, type(self._params))
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
-        self._coins = (self._root, self._stream) if verbs.draws(verbs.update, self._params) else ()
+        self._lent = lent_stream(self._stream)
+        self._coins = self._lent if verbs.draws(verbs.update, self._params) else None
         self._seed = seed
         self._parts: dict[str, Decider] = {}
-        self._tell: Callable[..., Any] | None = None  # compiled code for the types of this policy's states
-        self._choose: Callable[..., Ints] | None = None  # likewise
-        self._keeps_type = False  # whether updates were seen to keep the type of the state
+        # Then all results of compiled code are written to arrays, so that an interrupt cannot end the process.
+        self._in_place = supported() and updates_in_place(self._params) and self._warm is None and not borrow
+        self._start = Direct(lambda: start_numbered_stream)
+        self._add = Direct(lambda: specialised(_update_in_place, self._params))
+        self._choose = Direct(lambda: specialised(select_study, self._params))
         self._forget()
 
     def of(self, segment: str | None) -> "Decider":
@@ -101,14 +109,24 @@ class Decider:
         self._waiting: list[int] = []
         self._revision: tuple[int, ...] = ()
         self._chances: Floats | None = None
-        self._incremental = IncrementalPropensities(self.policy, 0)
+        self._incremental: IncrementalPropensities | None = None
 
     def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
-        """Decide the round that begins with this trial, by the rules of the given version."""
+        """Decide the round that begins with this trial, by the rules of the given version.
+
+        An interrupt in the main thread leaves the decider unusable.
+        """
+        return self._shielded(self._decide, journal, trial, version)
+
+    def _shielded(self, work: Callable[..., T], *args: Any) -> T:
+        """Return ``work(*args)``, where interrupts cannot come unless the parts of the work are shielded themselves."""
+        return work(*args) if self._in_place else shielded(work, *args)
+
+    def _decide(self, journal: Journal, trial: int, version: int) -> Round:
         opening = journal.opening(self._past(journal))
         if opening:
             left_over = self._stream.words[4]
-            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            self._begin(_DECISION, trial)
             if version == 1:
                 self._stream.words[4] = left_over
             order = self._stream.rng.permutation(opening).tolist()
@@ -116,7 +134,7 @@ class Decider:
         chances = self._known_chances(journal)
         every, floors = self._with_floor(journal, chances)
         if floors is not None:
-            start_numbered_entry(*self._stream, self._root, _FLOOR, trial)
+            self._begin(_FLOOR, trial)
             forced = int(forced_arm.py_func(floors, self._stream.rng.random()))  # type: ignore[attr-defined]
             if forced >= 0:
                 return Round([forced], every)
@@ -125,21 +143,25 @@ class Decider:
         arms = possible if len(possible) == 1 else self._select(trial)
         return Round([self._arms[arm] for arm in arms], every)
 
+    def _begin(self, kind: int, trial: int) -> None:
+        """Start the random numbers of a decision."""
+        _call(self._start, self._lent, self._root, kind, trial)
+
     def _select(self, trial: int) -> list[int]:
         """Return the arms that the policy selects for the round that begins with this trial."""
         if self._weighted is not None:
-            start_numbered_entry(*self._stream, self._root, _DECISION, trial)
+            self._begin(_DECISION, trial)
             arms: list[int] = self._weighted.select(self._stream.rng)
             return arms
-        given = self._params, self._state, trial, self._root, self._stream
-        choose: Any = self._choose or specialised(select_study, self._params)
-        if self._choose is None and self._keeps_type:
-            self._choose = choose = direct(choose, *given)
-        chosen: list[int] = choose(*given).tolist()
-        return chosen
+        given = self._params, self._state, trial, self._root, self._lent, self._chosen
+        size = _call(self._choose, *given) if self._in_place else specialised(select_study, self._params)(*given)
+        return self._chosen[:size].tolist()
 
     def propensities(self, journal: Journal) -> Floats:
         """Return for every arm the probability that it is in the next round."""
+        return self._shielded(self._propensities, journal)
+
+    def _propensities(self, journal: Journal) -> Floats:
         opening = journal.opening(self._past(journal))
         if opening:
             return _spread(journal, opening, np.ones(len(opening)))
@@ -155,23 +177,28 @@ class Decider:
         """Return propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
-            weighted = self._weighted
-            chances = self._incremental.propensities(self._state) if weighted is None else weighted.propensities()
+            chances = self._policy_chances()
             listed = chances.tolist()  # of a few numbers, lists are faster than arrays
             if not (all(chance >= 0.0 for chance in listed) and 0.0 < sum(listed) < np.inf):  # NaN is not either
                 raise PolicyError(repr(self.policy), [f"has propensities {listed}: nothing can be decided"])
             self._chances = chances
         return self._chances
 
+    def _policy_chances(self) -> Floats:
+        if self._weighted is not None:
+            chances: Floats = self._weighted.propensities()
+            return chances
+        assert self._incremental is not None  # there is a state
+        known = self._incremental.without_compiling(self._state)
+        return shielded(self._incremental.propensities, self._state) if known is None else known
+
     def _follow(self, journal: Journal) -> None:
         """Bring the state up to the journal, from the first reward on if known arms or past rewards have changed."""
         known, revision = journal.known_arms(self._past(journal)), self._revision_of(journal)
         if known != self._arms or self._revision != revision or self._told > len(journal.told.arms):
             self._forget()
-            self._arms, self._state, self._revision = known, self.policy.init(len(known)), revision
-            self._incremental = IncrementalPropensities(self.policy, len(known))
-            if self._warm is not None or self._borrow:
-                self._remember(journal)
+            self._arms, self._revision = known, revision
+            shielded(self._begin_state, journal)
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
@@ -179,6 +206,13 @@ class Decider:
             self._asked, self._chances = asked, None
         if self._counts_pending:
             self._prepare(journal)
+
+    def _begin_state(self, journal: Journal) -> None:
+        """Begin the state of the known arms, before their own rewards."""
+        self._state, self._chosen = self.policy.init(len(self._arms)), np.empty(len(self._arms), np.int64)
+        self._incremental = IncrementalPropensities(self.policy, len(self._arms))
+        if self._warm is not None or self._borrow:
+            self._remember(journal)
 
     def _prepare(self, journal: Journal) -> None:
         """Set in the state which rewards are outstanding."""
@@ -193,9 +227,8 @@ class Decider:
         waiting = [journal.n_pending[arm] for arm in self._arms]
         outstanding = [*waiting, *earliest.values()]
         if self._chances is None or outstanding != self._waiting:
-            self._state = specialised(_prepare_study, self._params)(
-                self._params, self._state, np.array(waiting), np.array(list(earliest.values())), self._stream.rng
-            )
+            given = self._params, self._state, np.array(waiting), np.array(list(earliest.values())), self._lent
+            self._state = specialised(_prepare_study, self._params)(*given)
             self._waiting, self._chances = outstanding, None
 
     def _past(self, journal: Journal) -> list[int]:
@@ -221,10 +254,10 @@ class Decider:
         past = [self.direction.turn(np.array(self._remembered(journal, arm), np.float64)) for arm in self._arms]
         weight = self._borrow if self._warm is None else self._warm.weight
         if self._warm is not None and weight == 1.0:
-            arms = np.repeat(np.arange(len(past)), [x.size for x in past])
-            numbers = [(arm << 32) + k for arm, x in zip(self._arms, past, strict=True) for k in range(x.size)]
-            earlier = _BEFORE + np.array(numbers, np.int64)
-            self._update(arms, np.concatenate(past), earlier, *np.zeros((2, arms.size), np.int64))
+            every = [
+                (place, self._arms[place], k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())
+            ]
+            self._update([(place, x, _BEFORE + (arm << 32) + k, 0, 0) for place, arm, k, x in every])
         elif type(self.policy).__name__ in BY_DUELS:
             from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 
@@ -236,19 +269,19 @@ class Decider:
         else:
             self._state = weighted_tally(past, weight)
 
-    def _update(self, arms: Ints, rewards: Floats, numbers: Ints, trials: Ints, asked: Ints) -> None:
-        """Update the policy's state with rewards, as the policy sees them."""
+    def _update(self, reported: list[tuple[int, float, int, int, int]]) -> None:
+        """Update the policy's state with rewards, as the policy sees them: the fields of ``REPORT``."""
         if self._weighted is not None:
-            self._weighted.learn(arms.tolist(), rewards.tolist())
+            self._weighted.learn([report[0] for report in reported], [report[1] for report in reported])
             return
-        given = (self._params, self._state, _Reports(arms, rewards, numbers, trials, asked), *self._coins)
-        if self._tell is None:
-            tell: Any = specialised(_update_study if self._coins else _update_without_draws, self._params)
-            self._state = tell(*given)
-            self._keeps_type = numba.typeof(given[1]) == numba.typeof(self._state)
-            self._tell = direct(tell, *given) if self._keeps_type else tell
-        else:
-            self._state = self._tell(*given)
+        reports, more = np.array(reported, REPORT), (self._root, self._coins)
+        if not self._in_place:
+            self._state = specialised(_update_study, self._params)(self._params, self._state, reports, *more)
+            return
+        done = _call(self._add, self._params, self._state, reports, 0, *more)
+        while done < len(reported):
+            self._state = shielded(more_room, self._state, reported[done][0], 1)
+            done = _call(self._add, self._params, self._state, reports, done, *more)
 
     def _learn(self, journal: Journal) -> None:
         """Bring the state up to the rewards of the journal."""
@@ -256,16 +289,11 @@ class Decider:
         first, last = self._told, len(told.arms)
         if first == last:
             return
-        place = {arm: k for k, arm in enumerate(self._arms)}
-        counted = [i for i in range(first, last) if told.arms[i] in place]
+        place, turn = {arm: k for k, arm in enumerate(self._arms)}, self.direction.turn
+        new = zip(*(column[first:last] for column in told), strict=True)
+        counted = [(place[arm], turn(reward), *numbers) for arm, reward, *numbers in new if arm in place]
         if counted:
-            self._update(
-                np.array([place[told.arms[i]] for i in counted]),
-                self.direction.turn(np.array([told.rewards[i] for i in counted])),
-                np.array([told.numbers[i] for i in counted]),
-                np.array([told.trials[i] for i in counted]),
-                np.array([told.asked[i] for i in counted]),
-            )
+            self._update(counted)
             self._chances = None
         self._told = last
 
@@ -279,42 +307,63 @@ def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
     return every
 
 
-class _Reports(NamedTuple):
-    """Rewards in the order of their reports."""
-
-    arms: Ints
-    rewards: Floats
-    numbers: Ints  # of their events
-    trials: Ints
-    asked: Ints  # trials at the time of the report
+def _call(compiled: Direct, *args: Any) -> Any:
+    """Call compiled code, shielded from interrupts if it has yet to be compiled."""
+    return compiled(*args) if compiled.is_compiled else shielded(compiled, *args)
 
 
-def _update_study(policy: Any, state: Any, reports: _Reports, root: Words, stream: Stream) -> Any:
+REPORT: Final = np.dtype([("arm", "i8"), ("reward", "f8"), ("number", "i8"), ("trial", "i8"), ("asked", "i8")])
+"""A reward for compiled code: its arm, the number of its event, its trial, and how many trials there were."""
+
+
+def _update_study(policy: Any, state: Any, reports: Any, root: Words, stream: Any) -> Any:
     """Return the state after many rewards, each with the random numbers of its event; an entry point."""
-    arms, rewards, numbers, trials, asked = reports
-    for i in range(arms.size):
-        start_numbered(stream.rng, stream.words, root, _REWARD, numbers[i])
-        verbs.note(policy, state, trials[i], asked[i])
-        state = verbs.update(policy, state, arms[i], rewards[i], stream.rng)
+    for i in range(reports.size):
+        state = _with_one_more(policy, state, reports, i, root, stream)
     return state
 
 
-def _update_without_draws(policy: Any, state: Any, reports: _Reports) -> Any:
-    """Return the state after many rewards, for a policy that draws nothing for them; an entry point."""
-    arms, rewards, _, trials, asked = reports
-    for i in range(arms.size):
-        verbs.note(policy, state, trials[i], asked[i])
-        state = verbs.update(policy, state, arms[i], rewards[i], None)
-    return state
+def _update_in_place(policy: Any, state: Any, reports: Any, first: int, root: Words, stream: Any) -> int:
+    """Update the arrays of a state with rewards as long as they have room, and return the next one; an entry point."""
+    i = first
+    while i < reports.size and has_room(state, reports[i].arm):
+        _with_one_more(policy, state, reports, i, root, stream)
+        i += 1
+    return i
 
 
-def select_study(policy: Any, state: Any, trial: int, root: Words, stream: Stream) -> Ints:
-    """Return the arms of the round that begins with this trial, with the random numbers of that trial; an entry point.
+@jit
+def _with_one_more(policy: Any, state: Any, reports: Any, i: int, root: Words, stream: Any) -> Any:
+    """Return the state after one more reward, with the random numbers of its event."""
+    report = reports[i]
+    verbs.note(policy, state, report.trial, report.asked)
+    return verbs.update(policy, state, report.arm, report.reward, _generator_for(stream, root, report.number))
 
-    All arms of the state have been pulled, unless the policy forgets.
+
+def _generator_for(stream: Any, root: Words, number: int) -> Any:
+    """Return the generator of an event; None if the stream is None, because the policy draws nothing for rewards."""
+
+
+@overload(_generator_for, strict=False)
+def _find_generator_for(stream: Any, root: Any, number: Any) -> Any:
+    def started(stream: Any, root: Words, number: int) -> Any:
+        rng = borrowed_generator(stream.generator)
+        start_numbered(rng, stream.words, root, _REWARD, number)
+        return rng
+
+    return (lambda stream, root, number: None) if isinstance(stream, types.NoneType) else started
+
+
+def select_study(policy: Any, state: Any, trial: int, root: Words, stream: LentStream, chosen: Ints) -> int:
+    """Write the arms of the round that begins with this trial to ``chosen`` and return their number; an entry point.
+
+    The random numbers are those of the trial. All arms of the state have been pulled, unless the policy forgets.
     """
-    start_numbered(stream.rng, stream.words, root, _DECISION, trial)
-    return next_round(policy, state, stream.rng)
+    rng = borrowed_generator(stream.generator)
+    start_numbered(rng, stream.words, root, _DECISION, trial)
+    arms = next_round(policy, state, rng)
+    chosen[: arms.size] = arms
+    return arms.size
 
 
 def _note_study(policy: Any, state: Any, asked: int) -> None:
@@ -322,6 +371,6 @@ def _note_study(policy: Any, state: Any, asked: int) -> None:
     verbs.note(policy, state, asked, asked)
 
 
-def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, rng: Any) -> Any:
+def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, stream: LentStream) -> Any:
     """Return the state that decides while these rewards are outstanding; an entry point."""
-    return verbs.prepare(policy, state, waiting, earliest, rng)
+    return verbs.prepare(policy, state, waiting, earliest, borrowed_generator(stream.generator))

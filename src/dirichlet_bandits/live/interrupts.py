@@ -52,19 +52,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # a forked child has none of its parent's threads
 
 
-def shielded(work: Callable[[], T]) -> T:
-    """Return ``work()``, run in another thread if this is the main thread, where Python runs signal handlers.
+def shielded(work: Callable[..., T], *args: Any) -> T:
+    """Return ``work(*args)``, run in another thread if this is the main thread, where Python runs signal handlers.
 
-    An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. On the way in or
-    out of compiled code it can end the process. Here the main thread only waits, so the exception leaves at once. The
-    work continues to its end, and the caller must discard whatever it was changing.
+    An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. While something is
+    compiled, or on the way in or out of compiled code, it can end the process or spoil it (``compiler/generators.py``
+    describes calls for which it cannot). Here the main thread only waits, so the exception leaves at once. The work
+    continues to its end, and the caller must discard whatever it was changing.
 
     >>> main = threading.get_ident()
     >>> shielded(threading.get_ident) == main
     False
     """
     if threading.get_ident() != threading.main_thread().ident:
-        return work()
+        return work(*args)
     answers: list[Any] = []
     failures: list[BaseException] = []
     context = contextvars.copy_context()
@@ -74,7 +75,7 @@ def shielded(work: Callable[[], T]) -> T:
     def run() -> None:
         _working.add(ended)
         try:
-            answers.append(context.run(work))
+            answers.append(context.run(work, *args))
         except BaseException as error:
             failures.append(error)
         finally:

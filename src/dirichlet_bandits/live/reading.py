@@ -106,7 +106,8 @@ class ReadableStudy(Following, Estimating):
         checked_segment(segment, self.segments)
         with self._lock:
             state = self._look()
-            chances = self._derive(lambda: state.decider.of(segment).propensities(state.journal.of(segment)))
+            self._state = None  # the decider changes
+            chances = state.decider.of(segment).propensities(state.journal.of(segment))
             self._state = state
             return dict(zip(state.journal.names, chances.tolist(), strict=True))
 

@@ -28,6 +28,7 @@
     Checks of arguments
         description.py              policies and names, as a storage keeps them
         annotations.py              notes and attributes of trials
+        trial_status.py             which trials take a reward, or another one
         past_trials.py              trials of the past, decided elsewhere
         bounds.py                   bounds of the rewards, declared or known
 
@@ -60,7 +61,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
 from dirichlet_bandits.live.asking import (
     asked_again,
@@ -75,11 +76,11 @@ from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.event_notes import Established, written_winner
 from dirichlet_bandits.live.idempotency import Step, step
 from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
-from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.managing import ManagedStudy
 from dirichlet_bandits.live.past_trials import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.live.study_state import new_event
+from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
 from dirichlet_bandits.storage.events import (
     ABANDON,
@@ -172,7 +173,9 @@ class Study(ManagedStudy):
             else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
-                self._derive(lambda: [draft(next_ask(state, segment, unit, token)) for _ in ids])
+                self._state = None  # the decider changes
+                for _ in ids:
+                    draft(next_ask(state, segment, unit, token))
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -218,7 +221,7 @@ class Study(ManagedStudy):
         notes = {trial: _note(trial, words) for trial, words in said.items() if words}
         with self._changing(token) as change:
             if change.is_new(*rewards, *notes.values()):
-                news = [self._is_news(change.journal, trial, value) for trial, value in told.items()]
+                news = [takes_reward(self.name, change.journal, trial, value) for trial, value in told.items()]
                 change.add(*(told for told, new in zip(rewards, news, strict=True) if new))
                 change.add(
                     *(note for trial, note in notes.items() if _is_noteworthy(change.journal, trial, said[trial]))
@@ -250,7 +253,7 @@ class Study(ManagedStudy):
             raise ArgumentError("note", "a text, unless attributes are given", note)
         noted = _note(trial, said)
         with self._changing(token) as change:
-            self._status(change.journal, trial)
+            status_of(self.name, change.journal, trial)
             if change.is_new(noted) and _is_noteworthy(change.journal, trial, said):
                 change.add(noted)
 
@@ -315,7 +318,7 @@ class Study(ManagedStudy):
         """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
         trial = trial_id(id)
         with self._changing(token) as change:
-            status = self._status(change.journal, trial)
+            status = status_of(self.name, change.journal, trial)
             if not change.is_new(step(ABANDON, trial=trial)):
                 return
             if status == VOIDED:
@@ -340,7 +343,7 @@ class Study(ManagedStudy):
         """
         trial = trial_id(id)
         with self._changing(token) as change:
-            status = self._status(change.journal, trial)
+            status = status_of(self.name, change.journal, trial)
             if not change.is_new(step(REOPEN, trial=trial)) or status == PENDING:
                 return
             if status != ABANDONED:
@@ -366,7 +369,7 @@ class Study(ManagedStudy):
         checked_name("reason", reason)
         voided = step(VOID, trial=trial, note=reason)
         with self._changing(token) as change:
-            if change.is_new(voided) and self._revisable(change.journal, trial) != VOIDED:
+            if change.is_new(voided) and revisable(self.name, change.journal, trial) != VOIDED:
                 change.add(voided)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
@@ -380,7 +383,7 @@ class Study(ManagedStudy):
         corrected = step(CORRECT, trial=trial, value=value, note=reason)
         with self._changing(token) as change:
             if change.is_new(corrected) and (
-                self._revisable(change.journal, trial) == VOIDED or change.journal.answer(trial) != value
+                revisable(self.name, change.journal, trial) == VOIDED or change.journal.answer(trial) != value
             ):
                 change.add(corrected)
 
@@ -404,11 +407,6 @@ class Study(ManagedStudy):
 
     # Shared by the methods above
 
-    def _status(self, journal: Journal, trial: int) -> str:
-        if trial >= len(journal.arm_of):
-            raise NotFoundError(f"no trial {trial} in the study {self.name!r} (trials so far: {len(journal.arm_of)})")
-        return journal.status(trial)
-
     def _reward(self, reward: object, field: str = "reward") -> float:
         """Return a reward that the policy accepts."""
         value = reward_number(field, reward)
@@ -417,38 +415,6 @@ class Study(ManagedStudy):
         self.policy.check_reward(value)
         check_within(field, value, self._declared)
         return value
-
-    def _revisable(self, journal: Journal, trial: int) -> str:
-        """Return the status of a trial that has, or had, a reward."""
-        status = self._status(journal, trial)
-        if status == PENDING:
-            raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
-        if status == ABANDONED:
-            raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it has no reward")
-        return status
-
-    def _is_news(self, journal: Journal, trial: int, value: float) -> bool:
-        status = self._status(journal, trial)
-        if status == ABANDONED:
-            raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
-        if status == VOIDED:
-            raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
-        if status in (TOLD, HELD, REPEATED) and journal.answer(trial) != value:
-            if trial in journal.late and trial not in journal.history_of:
-                counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
-                advice = "if a reward came before then, correct the trial"
-                raise ConflictError(f"trial {trial} {_closed(journal)}, {counted}: {advice}")
-            done = "corrected to" if trial in journal.history_of else "given"
-            raise ConflictError(f"trial {trial} was {done} {journal.answer(trial)!r} (now {value!r})")
-        return status == PENDING
-
-
-def _closed(journal: Journal) -> str:
-    return f"is late: its window of {'?' if journal.lateness is None else shown(journal.lateness.window)} has closed"
-
-
-def _why_abandoned(journal: Journal, trial: int) -> str:
-    return f"{_closed(journal)}, which abandoned it" if trial in journal.late else "was abandoned"
 
 
 def trial_id(id: object) -> int:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import lateness
@@ -22,8 +22,6 @@ from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
-
-T = TypeVar("T")
 
 
 class StudyState(NamedTuple):
@@ -189,11 +187,6 @@ class Following(Named):
     def _has_name(self, name: str) -> bool:
         stored = self.storage.settings(name)
         return stored is not None and is_stored_as(self, stored)
-
-    def _derive(self, work: Callable[[], T]) -> T:
-        """Return ``work()``, which may change the state; the caller keeps the state if all went well."""
-        self._state = None
-        return shielded(work)
 
     def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
         """Lock the study and read what others did; drafted events are stored at the end, all or none.

@@ -138,12 +138,11 @@ def _distance(kind: int, first: float, second: float, width: float, drop: float)
 
     The sign of ``width`` gives the side.
     """
-    t = width
+    near, t = 0.0, width
+    if fall(kind, first, second, 4.0 * width) < drop:  # nearly always
+        near, t = 4.0 * width, 8.0 * width
     while fall(kind, first, second, t) < drop:
-        t *= 2.0
-    near = 0.5 * t
-    if fall(kind, first, second, near) >= drop:
-        near = 0.0
+        near, t = t, 2.0 * t
     for _ in range(_SEARCHES):
         middle = 0.5 * (near + t)
         if fall(kind, first, second, middle) < drop:
@@ -242,7 +241,7 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
     begin, end, last = _limits(kind, first, second, modes, widths)
     v, stop = begin.min(), last.max()
     sums, chances = np.zeros(n), np.zeros(n)
-    u, t = np.empty(_NODES), np.empty(_NODES)
+    u, t, after = np.empty(_NODES), np.empty(_NODES), np.empty(_NODES)
     density, below, others = np.zeros((n, _NODES)), np.zeros((n, _NODES)), np.ones((n, _NODES))
     while v < stop:
         half, until = math.inf, stop
@@ -256,7 +255,7 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
             break
         half, centre = 0.5 * (right - v), v + 0.5 * (right - v)
         _shared_part(kind, centre, half, t, u)
-        counts = False
+        counts, all_begun = False, True
         for k in range(n):
             active = begin[k] <= v < end[k]
             bell = first[k], second[k], modes[k], widths[k]
@@ -273,8 +272,10 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
                     below[k, i] += half * part
                 sums[k] += half * total
                 counts = counts or v < last[k]
-        if counts:
-            _add(density, below, others, half, chances)
+            elif v < begin[k]:
+                all_begun = False
+        if counts and all_begun:  # else all products are 0
+            _add(density, below, others, after, half, chances)
         v = right
     return chances / np.prod(sums)
 
@@ -328,14 +329,14 @@ def _tabulate(
 
 
 @jit
-def _add(density: Floats, below: Floats, others: Floats, half: float, chances: Floats) -> None:
+def _add(density: Floats, below: Floats, others: Floats, after: Floats, half: float, chances: Floats) -> None:
     """Add a panel's share to all integrals; products of the others come from the left and from the right."""
     n = density.shape[0]
     others[0] = half * _WEIGHTS
     for k in range(1, n):
         for i in range(_NODES):
             others[k, i] = others[k - 1, i] * below[k - 1, i]
-    after = np.ones(_NODES)
+    after[:] = 1.0
     for k in range(n - 1, -1, -1):
         total = 0.0
         for i in range(_NODES):

@@ -146,6 +146,11 @@ class IncrementalFloored:
         """Return the propensities with the floor from those of the inner policy."""
         return _mixed(self._policy, self._inner.propensities(state))
 
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something."""
+        own = self._inner.without_compiling(state)
+        return None if own is None else _mixed(self._policy, own)
+
 
 def _mixed(policy: Floored, own: Floats) -> Floats:
     return mixed(own, np.full(own.size, float(policy.floor)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import direct, jit
+from dirichlet_bandits.compiler import Direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import specialised, verb
@@ -28,6 +28,7 @@ def init(policy: Any, n_arms: int) -> Tally:
     return new_tally(n_arms)
 
 
+@verbs.in_place
 @verbs.implements(verbs.update)
 def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
     """Count the reward."""
@@ -81,19 +82,23 @@ def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     return best
 
 
-def all_indices(policy: Any, state: Any, rng: Any) -> Floats:
-    """Return the index of every arm; an entry point."""
+def write_indices(policy: Any, state: Any, rng: Any, values: Floats) -> None:
+    """Write the index of every arm to ``values``; an entry point."""
     total, best_mean = overview(state)
-    values = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
         values[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
+
+
+def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> Floats:
+    """Return the index of every arm."""
+    values = np.empty(state.pulls.size)
+    specialised(write_indices, policy.params)(policy.params, state, rng, values)
     return values
 
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
-    params = policy.params
-    return _shares(specialised(all_indices, params)(params, state, unused_generator(params)))
+    return _shares(all_indices(policy, state, unused_generator(policy.params)))
 
 
 def unused_generator(params: Any) -> np.random.Generator | None:
@@ -115,13 +120,17 @@ class DirectIndices:
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._params = policy.params
         self._rng = unused_generator(self._params)
-        self._indices: Callable[..., Floats] | None = None
+        self._write = Direct(lambda: specialised(write_indices, self._params))
+        self._values = np.empty(n_arms)
 
     def propensities(self, state: Any) -> Floats:
         """Return the propensities from the indices of all arms."""
-        if self._indices is None:
-            self._indices = direct(specialised(all_indices, self._params), self._params, state, self._rng)
-        return _shares(self._indices(self._params, state, self._rng))
+        self._write(self._params, state, self._rng, self._values)
+        return _shares(self._values)
+
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something or pass a generator."""
+        return self.propensities(state) if self._write.is_compiled and self._rng is None else None
 
 
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:
@@ -142,7 +151,7 @@ def normalised(chances: Floats) -> Floats:
     total = float(chances.sum())
     if not abs(total - 1.0) <= PROPENSITY_DEFECT:
         warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=3)
-        return chances
+        return chances.copy()
     return chances / total
 
 
@@ -184,3 +193,6 @@ class IncrementalIndices:
         if not second < indices[best]:  # ties, or NaN
             return index_propensities(self._policy, state)
         return np.asarray(np.arange(indices.size) == best, np.float64)
+
+    def without_compiling(self, state: Any) -> None:
+        """Return None: which indices are compiled depends on the rewards."""

@@ -122,6 +122,10 @@ class IncrementalPropensities:
             return state_propensities(self._policy, state)
         return self.followed.propensities(state)
 
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something; see :class:`Incremental`."""
+        return None if self.followed is None or _opens(state) else self.followed.without_compiling(state)
+
 
 def update_all(policy: Any, state: Any, arm: int, rewards: Floats, rng: Any) -> Any:
     """Return the state after many rewards of one arm; an entry point."""

@@ -23,6 +23,12 @@ class Incremental(Protocol):
     def propensities(self, state: Any) -> Floats:
         """Return the probability that each arm is pulled next, if all arms have been pulled."""
 
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something or give a generator to compiled code.
+
+        An exception of a signal handler may interrupt it between any two steps, and the object must not be used then.
+        """
+
 
 class Propensities(NamedTuple):
     """How to compute the propensities of a policy once all arms have been pulled."""

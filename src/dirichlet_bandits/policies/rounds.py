@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import direct, jit
+from dirichlet_bandits.compiler import Direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialised, verb
@@ -66,25 +66,29 @@ def incremental_win_probability(policy: Any, state: Any, challenger: int, leader
     """Return the probability that the challenger wins its duel, using the family's memory of earlier results."""
 
 
-def win_probabilities(policy: Any, state: Any, leader: int, memory: Any) -> Floats:
-    """Return each arm's probability of beating this leader, 0 for arms that do not duel; an entry point.
+def write_wins(policy: Any, state: Any, leader: int, memory: Any, chances: Floats) -> None:
+    """Write each arm's probability of beating this leader to ``chances``, 0 for arms that do not duel; an entry point.
 
     They are computed directly if there is no memory, else with its help.
     """
-    chances = np.zeros(state.pulls.size)
     for arm in range(state.pulls.size):
+        chances[arm] = 0.0
         if state.pulls[arm] < state.pulls[leader]:
             if memory is None:  # known when this is compiled: only one of the verbs has to be there
                 chances[arm] = win_probability(policy, state, arm, leader)
             else:
                 chances[arm] = incremental_win_probability(policy, state, arm, leader, memory)
-    return chances
 
 
 def round_propensities(policy: Policy, state: Any) -> Floats:
     """Return propensities from win probabilities: duels are independent; the leader is pulled if no arm wins."""
-    wins = specialised(win_probabilities, policy.params)
-    return average_over_leaders(state, lambda leader: wins(policy.params, state, leader, None))
+    chances, write = np.empty(state.pulls.size), specialised(write_wins, policy.params)
+
+    def wins(leader: int) -> Floats:
+        write(policy.params, state, leader, None, chances)
+        return chances
+
+    return average_over_leaders(state, wins)
 
 
 def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
@@ -106,12 +110,18 @@ class IncrementalDuels:
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
-        self._wins: Callable[..., Floats] | None = None
-        self._memory = memory(n_arms)
+        self._write = Direct(lambda: specialised(write_wins, self._params))
+        self._memory, self._chances = memory(n_arms), np.empty(n_arms)
 
     def propensities(self, state: Any) -> Floats:
         """Return the propensities from each challenger's probability of winning."""
-        if self._wins is None:
-            self._wins = direct(specialised(win_probabilities, self._params), self._params, state, 0, self._memory)
-        wins, params, memory = self._wins, self._params, self._memory
-        return average_over_leaders(state, lambda leader: wins(params, state, leader, memory))
+
+        def wins(leader: int) -> Floats:
+            self._write(self._params, state, leader, self._memory, self._chances)
+            return self._chances
+
+        return average_over_leaders(state, wins)
+
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None

@@ -1,11 +1,11 @@
 """Propensities of MED, which are the rule itself; for bounded rewards, incrementally by power sums of the rewards."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from dirichlet_bandits.compiler import Direct
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import overview
@@ -24,13 +24,11 @@ def all_weights(policy: Any, state: Any) -> Floats:
     return weights
 
 
-def all_incremental_weights(policy: Any, state: Any, expansions: Floats) -> Floats:
-    """Return the weights up to rounding, from the stored power sums; an entry point."""
+def write_incremental_weights(policy: Any, state: Any, expansions: Floats, weights: Floats) -> None:
+    """Write the weights up to rounding, from the stored power sums; an entry point."""
     _, best_mean = overview(state)
-    weights = np.empty(state.pulls.size)
     for arm in range(weights.size):
         weights[arm] = math.exp(-state.pulls[arm] * approx_min_divergence(policy, state, expansions, arm, best_mean)[0])
-    return weights
 
 
 def weight_propensities(policy: Policy, state: Any) -> Floats:
@@ -44,10 +42,15 @@ class IncrementalWeights:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
-        self._weights: Callable[..., Floats] = specialised(all_incremental_weights, policy.params)
+        self._write = Direct(lambda: specialised(write_incremental_weights, policy.params))
+        self._weights = np.empty(n_arms)
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def propensities(self, state: Any) -> Floats:
         """Return the propensities from the stored power sums."""
-        weights = self._weights(self._policy.params, state, self._expansions)
-        return weights / weights.sum()
+        self._write(self._policy.params, state, self._expansions, self._weights)
+        return self._weights / self._weights.sum()
+
+    def without_compiling(self, state: Any) -> Floats | None:
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import entry_point
+from dirichlet_bandits.compiler import Direct, entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.numerics.log_concave import LOGIT_BETA, log_concave_argmax
@@ -30,8 +30,8 @@ _BLOCK: Final = 2 * COMPRESSED_NODES  # as many rewards are their own sample
 
 def resampling_propensities(policy: NPTS, state: History) -> Floats:
     """Return the propensities: an index exceeds v with the crossing probability of the rewards and the bound at v."""
-    chances = of_two_values(state, policy.upper, new_counts(state.pulls.size))
-    if chances.size:
+    chances = np.empty(state.pulls.size)
+    if of_two_values(state, policy.upper, new_counts(state.pulls.size), chances):
         return normalised(chances)
     every, upper = moved_rewards(state, policy.upper)
     return random_index_propensities([resampled_index(*compress(x, np.empty(0)), upper) for x in every])
@@ -51,8 +51,8 @@ def new_counts(n_arms: int) -> Counts:
 
 
 @entry_point
-def of_two_values(state: History, upper: float, counts: Counts) -> Floats:
-    """Return the propensities if all rewards are the bound or one other value, else an empty array; an entry point.
+def of_two_values(state: History, upper: float, counts: Counts, chances: Floats) -> bool:
+    """Write the propensities if all rewards are the bound or one other value, and return whether they are.
 
     Rewards since the last call are counted. With s rewards at the bound and f others, the bound has the weight
     Beta(s + 1, f); without others, the index is the bound itself.
@@ -66,13 +66,15 @@ def of_two_values(state: History, upper: float, counts: Counts) -> Floats:
             elif np.isnan(counts.other[0]):
                 counts.other[0] = x[i]
             elif x[i] != counts.other[0]:
-                return np.empty(0)  # and again at every later call, because it is not counted
+                return False  # and again at every later call, because it is not counted
             counts.counted[arm] = i + 1
     others = state.pulls - counts.at_bound
     perfect = others == 0.0
     if perfect.any():
-        return perfect / perfect.sum()
-    return log_concave_argmax(LOGIT_BETA, counts.at_bound + 1.0, others)
+        chances[:] = perfect / perfect.sum()
+    else:
+        chances[:] = log_concave_argmax(LOGIT_BETA, counts.at_bound + 1.0, others)
+    return True
 
 
 def moved_rewards(state: History, upper: float) -> tuple[list[Floats], float]:
@@ -96,16 +98,24 @@ class IncrementalSamples:
     def __init__(self, policy: Policy, n_arms: int) -> None:
         (self._upper,) = policy.params
         self._counts = new_counts(n_arms)
+        self._chances = np.empty(n_arms)
+        self._of_two_values = Direct(lambda: of_two_values)
         self._blocks: list[list[Block]] = [[] for _ in range(n_arms)]
 
     def propensities(self, state: History) -> Floats:
         """Return the propensities from the samples, or from counts while there are two values."""
-        chances = of_two_values(state, self._upper, self._counts)
-        if chances.size:
-            return normalised(chances)
+        if self._of_two_values(state, self._upper, self._counts, self._chances):
+            return normalised(self._chances)
         every, upper = moved_rewards(state, self._upper)
         samples = [follow(blocks, x) for blocks, x in zip(self._blocks, every, strict=True)]
         return random_index_propensities([resampled_index(points, weights, upper) for _, points, weights in samples])
+
+    def without_compiling(self, state: History) -> Floats | None:
+        """Return the propensities while there are two values, or None if this would compile something."""
+        if not self._of_two_values.is_compiled:
+            return None
+        known = self._of_two_values(state, self._upper, self._counts, self._chances)
+        return normalised(self._chances) if known else None
 
 
 def follow(blocks: list[Block], x: Floats) -> Block:

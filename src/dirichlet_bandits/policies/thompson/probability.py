@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compiler import entry_point
+from dirichlet_bandits.compiler import Direct, entry_point
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.numerics.argmax import Variable
 from dirichlet_bandits.numerics.divergences import Family
@@ -23,6 +23,7 @@ from dirichlet_bandits.numerics.log_concave import (
     log_concave_argmax,
 )
 from dirichlet_bandits.policies.index import normalised, random_index_propensities
+from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.thompson.rule import (
     BinarizedTS,
     ThompsonParams,
@@ -41,7 +42,27 @@ _NO_CHANCE: Final = 1e-300
 
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Return the probability that each posterior draw of a mean is the largest."""
-    return normalised(_of_posteriors(policy.params, state))
+    chances = np.empty(state.pulls.size)
+    _of_posteriors(policy.params, state, chances)
+    return normalised(chances)
+
+
+class DirectPosteriors:
+    """The same as :func:`thompson_propensities`, for one policy and growing states."""
+
+    def __init__(self, policy: Policy, n_arms: int) -> None:
+        self._params = policy.params
+        self._write = Direct(lambda: _of_posteriors)
+        self._chances = np.empty(n_arms)
+
+    def propensities(self, state: Tally) -> Floats:
+        """Return the probability that each posterior draw is the largest."""
+        self._write(self._params, state, self._chances)
+        return normalised(self._chances)
+
+    def without_compiling(self, state: Tally) -> Floats | None:
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
@@ -50,8 +71,8 @@ def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
 
 
 @entry_point
-def _of_posteriors(policy: ThompsonParams, state: Tally) -> Floats:
-    """Return the probability that each posterior draw is the largest; an entry point."""
+def _of_posteriors(policy: ThompsonParams, state: Tally, chances: Floats) -> None:
+    """Write the probability that each posterior draw is the largest to ``chances``; an entry point."""
     n = state.pulls.size
     first, second = np.empty(n), np.empty(n)
     for arm in range(n):
@@ -59,17 +80,16 @@ def _of_posteriors(policy: ThompsonParams, state: Tally) -> Floats:
         origin = state.means[0] if policy.family == Family.GAUSSIAN else 0.0
         first[arm], second[arm] = posterior(policy, float(state.pulls[arm]), state.means[arm] - origin)
     if policy.family == Family.BERNOULLI:
-        return log_concave_argmax(LOGIT_BETA, first, second)
-    if policy.family == Family.GAUSSIAN:
-        return log_concave_argmax(NORMAL, first, second)
-    if policy.family == Family.POISSON:
-        return log_concave_argmax(LOG_GAMMA, first, second)
-    chances = np.zeros(n)
-    positive = np.flatnonzero(first > 0.0)  # a total of 0 gives the index 0 whatever is drawn
-    if positive.size == 0:
-        return chances + 1.0 / n
-    chances[positive] = log_concave_argmax(LOG_INVERSE_GAMMA, first[positive], second[positive])
-    return chances
+        chances[:] = log_concave_argmax(LOGIT_BETA, first, second)
+    elif policy.family == Family.GAUSSIAN:
+        chances[:] = log_concave_argmax(NORMAL, first, second)
+    elif policy.family == Family.POISSON:
+        chances[:] = log_concave_argmax(LOG_GAMMA, first, second)
+    else:
+        positive = np.flatnonzero(first > 0.0)  # a total of 0 gives the index 0 whatever is drawn
+        chances[:] = 0.0 if positive.size > 0 else 1.0 / n
+        if positive.size > 0:
+            chances[positive] = log_concave_argmax(LOG_INVERSE_GAMMA, first[positive], second[positive])
 
 
 @entry_point

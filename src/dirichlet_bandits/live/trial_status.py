@@ -1,0 +1,47 @@
+"""Which trials take a reward, or another one, and why the others do not."""
+
+from dirichlet_bandits.errors import ConflictError, NotFoundError
+from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.lateness import shown
+
+
+def status_of(study: str, journal: Journal, trial: int) -> str:
+    """Return the status of a trial of the study with this name; refuse a trial that does not exist."""
+    if trial >= len(journal.arm_of):
+        raise NotFoundError(f"no trial {trial} in the study {study!r} (trials so far: {len(journal.arm_of)})")
+    return journal.status(trial)
+
+
+def revisable(study: str, journal: Journal, trial: int) -> str:
+    """Return the status of a trial that has, or had, a reward; refuse any other trial."""
+    status = status_of(study, journal, trial)
+    if status == PENDING:
+        raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
+    if status == ABANDONED:
+        raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it has no reward")
+    return status
+
+
+def takes_reward(study: str, journal: Journal, trial: int, value: float) -> bool:
+    """Whether a trial takes this reward, False if it has it; refuse a trial that takes none or has another one."""
+    status = status_of(study, journal, trial)
+    if status == ABANDONED:
+        raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
+    if status == VOIDED:
+        raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
+    if status in (TOLD, HELD, REPEATED) and journal.answer(trial) != value:
+        if trial in journal.late and trial not in journal.history_of:
+            counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
+            advice = "if a reward came before then, correct the trial"
+            raise ConflictError(f"trial {trial} {_closed(journal)}, {counted}: {advice}")
+        done = "corrected to" if trial in journal.history_of else "given"
+        raise ConflictError(f"trial {trial} was {done} {journal.answer(trial)!r} (now {value!r})")
+    return status == PENDING
+
+
+def _closed(journal: Journal) -> str:
+    return f"is late: its window of {'?' if journal.lateness is None else shown(journal.lateness.window)} has closed"
+
+
+def _why_abandoned(journal: Journal, trial: int) -> str:
+    return f"{_closed(journal)}, which abandoned it" if trial in journal.late else "was abandoned"
