@@ -61,10 +61,10 @@ def empty(bandit: db.Bandit, policy: db.Policy) -> db.Study:
 
 
 def played(bandit: db.Bandit, policy: db.Policy, trials: int, draw: Callable[[str], float]) -> db.Study:
-    """A study in memory with so many trials told, two hundred at a time to save time."""
+    """A study in memory with so many trials told, in batches of up to one percent of them to save time."""
     study = empty(bandit, policy)
     while len(study) < trials:
-        asked = study.ask(min(trials - len(study), max(1, len(study) // 1000)))
+        asked = study.ask(min(trials - len(study), max(1, len(study) // 100)))
         study.tell_many([trial.id for trial in asked], [draw(trial.arm) for trial in asked])
     return study
 

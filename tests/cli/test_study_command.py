@@ -387,3 +387,21 @@ def test_estimates_and_differences_from_the_log(run):
     run("create", "free", "--arm", "a", "--arm", "b", "--seed", 1)
     assert "no interval: the study has no bounds of its rewards" in run("estimate", "free", "--arm", "a")
     study.storage.close()
+
+
+def test_what_happened_and_what_was_done(run):
+    run("create", "page", "--arm", "red", "--arm", "blue", "--seed", 1)
+    arms = [run("ask", "page").split("\t")[1] for _ in range(2)]
+    run("tell", "page", 0, 1.5)
+    run("rename", "page", "home page")
+    found = json.loads(run("history", "home page", "--trial", 0, "--json"))
+    assert [(row["what"], row["arm"], row["reward"]) for row in found] == [
+        ("tell", arms[0], 1.5),
+        ("ask", arms[0], None),
+    ]
+    assert len(json.loads(run("history", "home page", "-n", 3, "--json"))) == 3
+    run("create", "other", "--arm", "red", "--arm", "blue", "--seed", 1)
+    done = [(row["what"], row["study"], row["note"]) for row in json.loads(run("audit-log", "home page", "--json"))]
+    assert done == [("renamed", "page", "home page"), ("created", "page", None)]
+    assert run("audit-log", "--csv").splitlines()[1].startswith("created,other,")
+    assert "Changes of studies" in run("audit-log")
