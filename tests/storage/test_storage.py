@@ -258,7 +258,17 @@ def test_a_file_of_version_2_lives_on(tmp_path):
         assert study.replay().same
     with study.storage._engine.begin() as connection:  # somebody tampers with what was decided long ago
         connection.exec_driver_sql("UPDATE bandit_events SET arm = 0 WHERE kind = 2 AND trial = 0")
-    assert "decided by version 1 of the rules, replayed by version 2" in study.replay().differences[0]
+    assert "decided by version 1 of the rules, replayed by version 3" in study.replay().differences[0]
+
+
+def test_decisions_of_npts_by_version_2_of_the_rules_are_replayed(tmp_path):
+    """Written when NPTS drew an index for each arm; new decisions draw the arm from its propensities."""
+    shutil.copy(Path(__file__).with_name("decider2.db"), tmp_path / "old.db")
+    for name in ("coins", "shares"):
+        study = db.load_study(name, f"sqlite:///{tmp_path}/old.db")
+        assert (len(study), study.replay().same) == (60, True)
+        study.tell(study.ask().id, 0.0)
+        assert study.replay().same
 
 
 def test_a_file_of_version_3_lives_on(tmp_path):

@@ -25,6 +25,7 @@ from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
+from dirichlet_bandits.policies.registry import propensities_of
 from dirichlet_bandits.seeding import (
     LentStream,
     lent_stream,
@@ -36,11 +37,12 @@ from dirichlet_bandits.seeding import (
 )
 from dirichlet_bandits.types import Floats, Ints, Words
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the rules here; stored with each round, so that a replay knows what to expect.
 
 1: the order of untried arms also depended on such orders drawn before by the same process.
 2: all decisions depend on the seed and the events only.
+3: an arm of NPTS is drawn from its propensities, not by drawing an index for each arm.
 """
 
 _DECISION: Final = 0
@@ -78,6 +80,7 @@ class Decider:
         self._borrow = borrow  # the weight of rewards from other segments
         self._forgets = has_own(verbs.note, type(self._params))
         self._counts_pending = has_own(verbs.prepare, type(self._params))
+        self._drawn = propensities_of(policy).drawn
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._lent = lent_stream(self._stream)
@@ -140,7 +143,14 @@ class Decider:
                 return Round([forced], every)
         possible = [arm for arm, chance in enumerate(chances.tolist()) if chance]
         # If only one outcome is possible, `select` may take long to return it.
-        arms = possible if len(possible) == 1 else self._select(trial)
+        if len(possible) == 1:
+            arms = possible
+        elif self._drawn and version >= 3:
+            self._begin(_DECISION, trial)
+            arm = int(forced_arm.py_func(chances, self._stream.rng.random()))  # type: ignore[attr-defined]
+            arms = [arm if arm >= 0 else possible[-1]]  # rounding may leave their sum below 1
+        else:
+            arms = self._select(trial)
         return Round([self._arms[arm] for arm in arms], every)
 
     def _begin(self, kind: int, trial: int) -> None:

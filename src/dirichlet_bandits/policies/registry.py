@@ -37,6 +37,7 @@ class Propensities(NamedTuple):
     from_histories: Rule | None = None
     incremental: Callable[[Policy, int], Incremental] | None = None
     obstacle: Callable[[Any], str] | None = None
+    drawn: bool = False
 
 
 _PROPENSITIES: dict[type, Propensities] = {}
@@ -48,6 +49,7 @@ def register(
     from_histories: Rule | None = None,
     incremental: Callable[[Policy, int], Incremental] | None = None,
     obstacle: Callable[[Any], str] | None = None,
+    drawn: bool = False,
 ) -> None:
     """Register policies of one family with the library.
 
@@ -55,10 +57,11 @@ def register(
     where ``update`` draws random numbers, so that rewards alone do not determine a state. ``incremental(policy,
     n_arms)`` returns an object whose ``propensities(state)`` are the same, at a cost that does not grow with the state.
     ``obstacle(policy)`` returns what a policy would need for its propensities to be known, and why, or an empty string
-    if they are known. Live studies refuse a policy with an obstacle; simulations do not.
+    if they are known. Live studies refuse a policy with an obstacle; simulations do not. If ``drawn`` is True, live
+    studies draw the arm from the propensities, for a policy that pulls one arm and whose ``select`` takes long.
     """
     for policy in policies:
-        _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle)
+        _PROPENSITIES[policy] = Propensities(probability, from_histories, incremental, obstacle, drawn)
 
 
 def registered(family: str) -> list[type[Policy]]:

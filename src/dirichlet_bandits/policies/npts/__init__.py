@@ -5,6 +5,6 @@ from dirichlet_bandits.policies.npts.probability import IncrementalSamples, resa
 from dirichlet_bandits.policies.npts.rule import NPTS
 from dirichlet_bandits.policies.registry import register
 
-register(NPTS, probability=resampling_propensities, incremental=IncrementalSamples)
+register(NPTS, probability=resampling_propensities, incremental=IncrementalSamples, drawn=True)
 
 __all__ = ["NPTS"]
