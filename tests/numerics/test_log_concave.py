@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dirichlet_bandits.numerics.log_concave import LOG_GAMMA, LOG_INVERSE_GAMMA, LOGIT_BETA, NORMAL, log_concave_argmax
+from dirichlet_bandits.numerics.bells import LOG_GAMMA, LOG_INVERSE_GAMMA, LOGIT_BETA, NORMAL, log_concave_argmax
 from tests.naive.argmax import FAMILIES, argmax_on_a_grid
 
 KINDS = [NORMAL, LOGIT_BETA, LOG_GAMMA, LOG_INVERSE_GAMMA]

@@ -6,6 +6,11 @@ The density is minus the derivative in m of the crossing integral of :mod:`conto
 
 The mean is a linear image of the uniform law on a simplex, so log f is concave (Brunn and Minkowski), and every tangent
 lies above it.
+
+A bonus far above the data has a pole 1/b' close to the line, where the nodes lose their accuracy. If the line lies
+beyond the pole, the residue is added, which is the density for m above all data:
+
+    f(m) = n (b - m)^(n-1) / prod_i (b - x_i)^(w_i)  +  the same integral on the line beyond 1/b'.
 """
 
 import math
@@ -50,14 +55,44 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
 
     Reference: the docstring of this module.
     """
+    log_size, sign, slope, error = _integral(contour, m, b)
+    return (log_size, slope, error) if sign > 0.0 else (math.nan, math.nan, math.inf)
+
+
+@shared
+def log_density_by_residue(contour: Floats, m: float, b: float, log_residue: float) -> tuple[float, float]:
+    """Return log f(m) like :func:`log_density`, and its estimated error, for a line on either side of the pole.
+
+    ``log_residue`` is the logarithm of n (b - m)^(n-1) / prod_i (b - x_i)^(w_i).
+
+    >>> from dirichlet_bandits.numerics.contour import build, make
+    >>> contour, x = make(1)[0], np.linspace(0.0, 0.1, 100)
+    >>> build(contour, x, np.empty(0), 0.05, 0.06)  # for a bonus among the data, so that the line lies beyond 1/b'
+    >>> log_residue = math.log(100) + 99 * math.log(1.0 - 0.06) - float(np.log(1.0 - x).sum())
+    >>> log_f, error = log_density_by_residue(contour, 0.06, 1.0, log_residue)
+    >>> abs(log_f - log_density_anew(np.append(x, 1.0), 0.06)[0]) < 1e-10, error < 1e-12
+    (True, True)
+
+    Reference: the docstring of this module.
+    """
+    log_size, sign, _, error = _integral(contour, m, b)
+    if not sign < 0.0:
+        return log_size, error
+    share = math.exp(log_size - log_residue)
+    return log_residue + math.log1p(-share), error * share / (1.0 - share)
+
+
+@jit
+def _integral(contour: Floats, m: float, b: float) -> tuple[float, float, float, float]:
+    """Return the logarithm of the size of the integral, its sign, the derivative of the logarithm, and its error."""
     numbers = contour[NUMBERS]
     unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
     m_shifted = (m - numbers[REFERENCE]) / unit
     b_shifted = (b - numbers[REFERENCE]) / unit
     m_left = 1.0 - centre * m_shifted
     b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
-        return math.nan, math.nan, math.inf
+    if not (m_left > 0.0 and b_left != 0.0):  # not built, or the line has passed a pole
+        return math.nan, math.nan, math.nan, math.inf
     g = m_shifted / m_left
     h = b_shifted / b_left
     y = contour[Y]
@@ -83,10 +118,10 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
         t = y[j] * g
         moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
     if not total > 0.0:
-        return math.nan, math.nan, math.inf
+        return math.nan, math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
-    return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+    size = math.log(n / unit * total / abs(b_left)) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
+    return size, math.copysign(1.0, b_left), -(n - 1.0) / unit * moment / (m_left * total), error + last / total
 
 
 @shared

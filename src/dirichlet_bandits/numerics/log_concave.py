@@ -1,16 +1,10 @@
 """Compute the probability that each of several independent variables with log-concave densities is the largest.
 
-All variables belong to one family, and each is given by two parameters.
-
     P(X_k is the largest) = integral of  f_k(v)  prod_{j != k} F_j(v)  dv
 
 On a panel of Gauss-Legendre nodes, each density is the polynomial through its values, and its integral from the left
-gives the distribution function, so no incomplete beta or gamma function is evaluated. Panels go from left to right and
-are shared by all variables. On a panel with center c, all logarithms of densities have the form
-
-    log f(c + t) = log f(c) + alpha t - beta u(t),
-
-where u depends on the family and on c only, so one exponential function per variable and node is left.
+gives the distribution function, so no distribution function is ever evaluated. Panels go from left to right and are
+shared by all variables.
 
 Constants of the densities cancel. With F_j = C_j / Z_j, where C_j is the integral of the unnormalized density and Z_j
 the whole of it, each of the integrals above has the denominator prod_j Z_j.
@@ -22,27 +16,23 @@ Which panels matter follows from the logarithms. The integrand for k is log-conc
 Where H_k is far below its maximum, the integrand for k is left out. Where a density is far below what its integral
 is compared with, the density is left out.
 
+The densities are those of a family: a NamedTuple with ``modes`` and ``widths``, where each density is largest and about
+how wide it is, for which the six functions that only have a docstring here are overloaded (``bells.py``,
+``density_tables.py``).
+
 Reference: Clenshaw and Curtis, A method for numerical integration on an automatic computer (1960), for the integral of
 an interpolating polynomial as a product with a fixed matrix; An, Logconcavity versus logconvexity (1998).
 """
 
 import math
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
-from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.tolerances import PANEL_NEGLIGIBLE
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit
 from dirichlet_bandits.types import Floats
-
-NORMAL: Final = 0
-"""Mean and standard deviation."""
-LOGIT_BETA: Final = 1
-"""The log-odds of a Beta variable, with its two shapes."""
-LOG_GAMMA: Final = 2
-"""The logarithm of a Gamma variable, with its shape and rate."""
-LOG_INVERSE_GAMMA: Final = 3
-"""The logarithm of total / G, where G is a Gamma variable: total and shape."""
 
 FALL: Final = 38.0
 """Where the logarithm of a log-concave integrand is this far below its maximum, the rest is below the last bit."""
@@ -55,8 +45,71 @@ PANEL_LOG_RANGE: Final = 4.0
 its smallest value; at a mode, where half a panel is 2 widths, errors cancel in the integral."""
 
 _NODES: Final = 24
-_LARGEST: Final = 300.0  # exp of half a panel, and of twice as much, does not overflow
 _SEARCHES: Final = 5  # steps of bisection: limits may be a few percent too wide
+
+
+class Limits(NamedTuple):
+    """The points between which each density matters, and the right end of each integral; -inf if it is 0.
+
+    At ``begin`` and ``end``, the logarithm of a density has fallen by at least ``left_fall`` and ``right_fall``.
+    """
+
+    begin: Floats
+    end: Floats
+    last: Floats
+    left_fall: Floats
+    right_fall: Floats
+
+
+_VERSIONS: dict[str, dict[type, Any]] = {}
+
+
+def _of_family(stub: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a stub that each family of densities implements."""
+    versions: dict[Any, Any] = _VERSIONS.setdefault(stub.__name__, {})
+    find = lambda *kinds: versions.get(getattr(kinds[0], "instance_class", None))  # noqa: E731
+    overload(stub, strict=False, jit_options=INNER_OPTIONS)(find)
+    return stub
+
+
+def implement(stub: Callable[..., Any], family: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate the version of one of the following functions for a family of densities, a NamedTuple class."""
+
+    def keep(version: Callable[..., Any]) -> Callable[..., Any]:
+        _VERSIONS[stub.__name__][family] = version
+        return jit(version)
+
+    return keep
+
+
+@_of_family
+def fall(family: Any, k: int, t: float) -> Any:
+    """Return by how much the logarithm of the density is smaller at a distance t from the mode."""
+
+
+@_of_family
+def slope(family: Any, k: int, t: float) -> Any:
+    """Return the derivative of the logarithm of the density at a distance t from the mode."""
+
+
+@_of_family
+def half_width(family: Any, k: int, t: float) -> Any:
+    """Return half the width of a panel that begins at a distance t from the mode, if only this density mattered."""
+
+
+@_of_family
+def next_edge(family: Any, k: int, v: float) -> Any:
+    """Return the next point to the right of v where the density is not smooth, or infinity."""
+
+
+@_of_family
+def prepare_panel(family: Any, centre: float, t: Floats, u: Floats) -> Any:
+    """Write to ``u`` what all densities of the family have in common at the nodes ``centre + t`` of a panel."""
+
+
+@_of_family
+def tabulate(family: Any, k: int, centre: float, t: Floats, u: Floats, density: Floats) -> Any:
+    """Write the density at the nodes of a panel, times any constant for which its integral is near 1."""
 
 
 def _rule() -> tuple[Floats, Floats, Floats]:
@@ -72,80 +125,19 @@ _X, _WEIGHTS, _INTEGRATE = _rule()
 
 
 @jit
-def mode(kind: int, first: float, second: float) -> tuple[float, float]:
-    """Return where the density is largest, and its width there: 1 / sqrt(-(log f)'')."""
-    if kind == NORMAL:
-        return first, second
-    if kind == LOGIT_BETA:
-        return math.log(first / second), math.sqrt(1.0 / first + 1.0 / second)
-    if kind == LOG_GAMMA:
-        return math.log(first) - math.log(second), 1.0 / math.sqrt(first)
-    return math.log(first) - math.log(second), 1.0 / math.sqrt(second)
-
-
-@jit
-def fall(kind: int, first: float, second: float, t: float) -> float:
-    """Return by how much the logarithm of the density is smaller at a distance t from the mode."""
-    if kind == NORMAL:
-        return 0.5 * (t / second) ** 2
-    if kind == LOGIT_BETA:
-        if first > second:  # the distribution of 1 - x: a share below 1/2 loses no digits
-            first, second, t = second, first, -t
-        if t > 700.0:
-            return second * t
-        n = first + second
-        return n * math.log1p(first / n * math.expm1(t)) - first * t
-    shape, t = (first, t) if kind == LOG_GAMMA else (second, -t)
-    return shape * (math.expm1(t) - t) if t < 700.0 else math.inf
-
-
-@jit
-def slope(kind: int, first: float, second: float, t: float) -> float:
-    """Return the derivative of the logarithm of the density at a distance t from the mode."""
-    if kind == NORMAL:
-        return -t / second**2
-    if kind == LOGIT_BETA:
-        return first - (first + second) / (1.0 + second / first * math.exp(min(-t, 700.0)))
-    if kind == LOG_GAMMA:
-        return -first * math.expm1(min(t, 700.0))
-    return second * math.expm1(min(-t, 700.0))
-
-
-@jit
-def _half_width(kind: int, first: float, second: float, t: float) -> float:
-    """Return half the width of a panel that begins at a distance t from the mode, if only this density mattered."""
-    steep, free = abs(slope(kind, first, second, t)), 1.0
-    if kind == NORMAL:
-        curvature, free = 1.0 / second**2, math.inf
-    else:
-        if kind == LOGIT_BETA:
-            odds = first / second * math.exp(min(max(t, -700.0), 700.0))
-            curvature, grows = (first + second) * odds / (1.0 + odds) ** 2, odds < 1.0
-        elif kind == LOG_GAMMA:
-            curvature, grows = first * math.exp(t), True
-        else:
-            curvature, grows = second * math.exp(-t), False
-        # A tail whose curvature is negligible, and stays so, is an exponential function.
-        if curvature < PANEL_NEGLIGIBLE:
-            free = max(1.0, min(_LARGEST, 0.5 * math.log(PANEL_NEGLIGIBLE / curvature) if grows else math.inf))
-    # The half width h at which steep h + curvature h^2 is the limit.
-    return min(free, 2.0 * PANEL_LOG_RANGE / (steep + math.sqrt(steep**2 + 4.0 * curvature * PANEL_LOG_RANGE)))
-
-
-@jit
-def _distance(kind: int, first: float, second: float, width: float, drop: float) -> float:
+def _distance(family: Any, k: int, width: float, drop: float) -> float:
     """Return how far from the mode the logarithm of the density has fallen by this much, or a little more.
 
     The sign of ``width`` gives the side.
     """
     near, t = 0.0, width
-    if fall(kind, first, second, 4.0 * width) < drop:  # nearly always
+    if fall(family, k, 4.0 * width) < drop:  # nearly always
         near, t = 4.0 * width, 8.0 * width
-    while fall(kind, first, second, t) < drop:
+    while fall(family, k, t) < drop:
         near, t = t, 2.0 * t
     for _ in range(_SEARCHES):
         middle = 0.5 * (near + t)
-        if fall(kind, first, second, middle) < drop:
+        if fall(family, k, middle) < drop:
             near = middle
         else:
             t = middle
@@ -153,26 +145,28 @@ def _distance(kind: int, first: float, second: float, width: float, drop: float)
 
 
 @jit
-def _height(kind: int, first: Floats, second: Floats, modes: Floats, k: int, v: float) -> float:
+def _height(family: Any, k: int, v: float) -> float:
     """Return the concave function H_k at v; see the docstring of this module."""
-    height = -fall(kind, first[k], second[k], v - modes[k])
+    modes = family.modes
+    height = -fall(family, k, v - modes[k])
     for j in range(modes.size):
         if j != k and v < modes[j]:
-            height -= fall(kind, first[j], second[j], v - modes[j])
+            height -= fall(family, j, v - modes[j])
     return height
 
 
 @jit
-def _summit(kind: int, first: Floats, second: Floats, modes: Floats, k: int) -> tuple[float, float]:
+def _summit(family: Any, k: int) -> tuple[float, float]:
     """Return approximately where H_k is largest, and its value there, which is at most 1 below the maximum."""
+    modes = family.modes
     low, high = modes[k], modes.max()
     at = low
     while True:
-        height, rise = -fall(kind, first[k], second[k], at - modes[k]), slope(kind, first[k], second[k], at - modes[k])
+        height, rise = -fall(family, k, at - modes[k]), slope(family, k, at - modes[k])
         for j in range(modes.size):
             if j != k and at < modes[j]:
-                height -= fall(kind, first[j], second[j], at - modes[j])
-                rise += slope(kind, first[j], second[j], at - modes[j])
+                height -= fall(family, j, at - modes[j])
+                rise += slope(family, j, at - modes[j])
         if rise > 0.0:
             low = at
         else:
@@ -184,93 +178,69 @@ def _summit(kind: int, first: Floats, second: Floats, modes: Floats, k: int) -> 
 
 
 @jit
-def _limits(kind: int, first: Floats, second: Floats, modes: Floats, widths: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the points between which each density matters, and the right end of each integral; -inf if it is 0."""
+def limits(family: Any) -> Limits:
+    """Return between which points the densities matter."""
+    modes, widths = family.modes, family.widths
     n = modes.size
     begin, end, last, left, tops = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    left_fall, right_fall = np.empty(n), np.full(n, FALL)
     for k in range(n):
-        at, top = _summit(kind, first, second, modes, k)
-        end[k] = modes[k] + _distance(kind, first[k], second[k], widths[k], FALL)
+        at, top = _summit(family, k)
+        end[k] = modes[k] + _distance(family, k, widths[k], FALL)
         left[k], last[k], tops[k] = math.inf, -math.inf, top
         if top > -UNDERFLOW:
-            far = modes[k] + _distance(kind, first[k], second[k], -widths[k], FALL)
-            left[k] = _where_lower(kind, first, second, modes, k, at, far, top - FALL)
-            far = modes[k] + _distance(kind, first[k], second[k], widths[k], FALL - top)
-            last[k] = _where_lower(kind, first, second, modes, k, at, far, top - FALL)
-            end[k] = max(end[k], last[k])
+            far = modes[k] + _distance(family, k, -widths[k], FALL)
+            left[k] = _where_lower(family, k, at, far, top - FALL)
+            far = modes[k] + _distance(family, k, widths[k], FALL - top)
+            last[k] = _where_lower(family, k, at, far, top - FALL)
+            end[k], right_fall[k] = max(end[k], last[k]), FALL - min(top, 0.0)
     for j in range(n):
         # What is left out must be small beside the integral from the left, wherever the integral for some k needs it.
         # There, by H_k <= -fall_j, the density has not fallen by more than H_k has.
         drop = 0.0
         for k in range(n):
             if k != j and left[k] < modes[j]:
-                drop = max(drop, min(fall(kind, first[j], second[j], left[k] - modes[j]), -tops[k]))
-        begin[j] = modes[j] + _distance(kind, first[j], second[j], -widths[j], drop + FALL)
-    return begin, end, last
+                drop = max(drop, min(fall(family, j, left[k] - modes[j]), -tops[k]))
+        left_fall[j] = drop + FALL
+        begin[j] = modes[j] + _distance(family, j, -widths[j], left_fall[j])
+    return Limits(begin, end, last, left_fall, right_fall)
 
 
 @jit
-def _where_lower(
-    kind: int, first: Floats, second: Floats, modes: Floats, k: int, near: float, far: float, level: float
-) -> float:
+def _where_lower(family: Any, k: int, near: float, far: float, level: float) -> float:
     """Return a point near the place between ``near`` and ``far`` where H_k falls below this level, on the far side."""
     for _ in range(_SEARCHES):
         middle = 0.5 * (near + far)
-        if _height(kind, first, second, modes, k, middle) < level:
+        if _height(family, k, middle) < level:
             far = middle
         else:
             near = middle
     return far
 
 
-@shared
-def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
-    """Return the probability that each of several independent variables of one family is the largest.
-
-    The sum is 1 up to the error of the quadrature, so a caller can check it.
-
-    >>> log_concave_argmax(NORMAL, np.array([0.0, 0.0, 3.0]), np.array([1.0, 1.0, 0.5])).round(6)
-    array([0.003615, 0.003615, 0.992771])
-
-    Reference: the docstring of this module.
-    """
-    n = first.size
-    modes, widths = np.empty(n), np.empty(n)
-    for k in range(n):
-        modes[k], widths[k] = mode(kind, first[k], second[k])
-    begin, end, last = _limits(kind, first, second, modes, widths)
-    v, stop = begin.min(), last.max()
+@jit
+def integrate(family: Any, between: Limits) -> Floats:
+    """Return the probability that each variable is the largest; their sum shows the error of the quadrature."""
+    begin, end, last = between.begin, between.end, between.last
+    n, v, stop = begin.size, begin.min(), last.max()
     sums, chances = np.zeros(n), np.zeros(n)
     u, t, after = np.empty(_NODES), np.empty(_NODES), np.empty(_NODES)
     density, below, others = np.zeros((n, _NODES)), np.zeros((n, _NODES)), np.ones((n, _NODES))
     while v < stop:
-        half, until = math.inf, stop
-        for k in range(n):
-            if begin[k] > v:
-                until = min(until, begin[k])
-            elif v < end[k]:
-                half = min(half, _half_width(kind, first[k], second[k], v - modes[k]))
-        right = min(v + 2.0 * half, until)
+        right = _right_end(family, between, v, stop)
         if not right > v:
             break
         half, centre = 0.5 * (right - v), v + 0.5 * (right - v)
-        _shared_part(kind, centre, half, t, u)
+        for i in range(_NODES):
+            t[i] = half * _X[i]
+        prepare_panel(family, centre, t, u)
         counts, all_begun = False, True
         for k in range(n):
-            active = begin[k] <= v < end[k]
-            bell = first[k], second[k], modes[k], widths[k]
-            _tabulate(kind, bell, centre, t, u, active, density[k])
-            total = 0.0
             for i in range(_NODES):
-                below[k, i] = sums[k]
-                total += _WEIGHTS[i] * density[k, i]
-            if active:
-                for i in range(_NODES):
-                    part = 0.0
-                    for m in range(_NODES):
-                        part += _INTEGRATE[m, i] * density[k, m]
-                    below[k, i] += half * part
-                sums[k] += half * total
+                below[k, i], density[k, i] = sums[k], 0.0
+            if begin[k] <= v < end[k]:
+                tabulate(family, k, centre, t, u, density[k])
+                sums[k] += _integrate_from_left(density[k], half, below[k])
                 counts = counts or v < last[k]
             elif v < begin[k]:
                 all_begun = False
@@ -281,51 +251,29 @@ def log_concave_argmax(kind: int, first: Floats, second: Floats) -> Floats:
 
 
 @jit
-def _shared_part(kind: int, centre: float, half: float, t: Floats, u: Floats) -> None:
-    """Compute what the logarithms of all densities have in common on a panel: t and u(t) at its nodes."""
-    p = 1.0 / (1.0 + math.exp(min(abs(centre), 700.0)))
+def _integrate_from_left(density: Floats, half: float, below: Floats) -> float:
+    """Add the integral from the left end of a panel to ``below`` at its nodes; return that over the whole panel."""
+    total = 0.0
     for i in range(_NODES):
-        t[i] = half * _X[i]
-        if kind == NORMAL:
-            u[i] = 0.5 * t[i] ** 2
-        elif kind == LOGIT_BETA:
-            u[i] = math.log1p(p * math.expm1(t[i] if centre < 0.0 else -t[i]))
-        else:
-            u[i] = math.expm1(t[i] if kind == LOG_GAMMA else -t[i])
+        part = 0.0
+        for m in range(_NODES):
+            part += _INTEGRATE[m, i] * density[m]
+        below[i] += half * part
+        total += _WEIGHTS[i] * density[i]
+    return half * total
 
 
 @jit
-def _tabulate(
-    kind: int,
-    bell: tuple[float, float, float, float],
-    centre: float,
-    t: Floats,
-    u: Floats,
-    active: bool,
-    density: Floats,
-) -> None:
-    """Tabulate the density at a panel's nodes; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1.
-
-    The ``bell`` is given by its two parameters, its mode and its width.
-    """
-    first, second, mode, width = bell
-    distance = centre - mode
-    height = -fall(kind, first, second, distance)
-    if not active or height < -UNDERFLOW:
-        density[:] = 0.0
-        return
-    if kind == NORMAL:
-        beta = 1.0 / second**2
-        alpha = -distance * beta
-    elif kind == LOGIT_BETA:
-        alpha, beta = first if centre < 0.0 else -second, first + second
-    elif kind == LOG_GAMMA:
-        alpha, beta = first, first * math.exp(distance)
-    else:
-        alpha, beta = -second, second * math.exp(-distance)
-    scale = 1.0 / (math.sqrt(2.0 * math.pi) * width)
-    for i in range(_NODES):
-        density[i] = scale * math.exp(height + alpha * t[i] - beta * u[i])
+def _right_end(family: Any, between: Limits, v: float, stop: float) -> float:
+    """Return where the panel that begins at v ends."""
+    half, until = math.inf, stop
+    for k in range(between.begin.size):
+        if between.begin[k] > v:
+            until = min(until, between.begin[k])
+        elif v < between.end[k]:
+            half = min(half, half_width(family, k, v - family.modes[k]))
+            until = min(until, next_edge(family, k, v))
+    return min(v + 2.0 * half, until)
 
 
 @jit

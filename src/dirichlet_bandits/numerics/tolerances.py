@@ -99,3 +99,9 @@ PROPENSITY_DEFECT: Final = 1e-9
 
 EVIDENCE_ERROR: Final = 1e-12
 """Error, relative to 1 + Z, allowed in the evidence Z that one arm is better than another: one last secant step."""
+
+TABLE_ERROR: Final = 1e-9
+"""The last two coefficients of the logarithm of a density on one piece of a table may be this large together."""
+
+TABLE_CONTOUR: Final = 1e-12
+"""Estimated error up to which a density from a kept contour enters a table."""

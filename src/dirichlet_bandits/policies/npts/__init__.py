@@ -1,10 +1,10 @@
 """Non-Parametric Thompson Sampling (Riou and Honda, ALT 2020)."""
 
 from dirichlet_bandits.policies.npts import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.npts.probability import IncrementalSamples, resampling_propensities
+from dirichlet_bandits.policies.npts.probability import TabulatedIndices, resampling_propensities
 from dirichlet_bandits.policies.npts.rule import NPTS
 from dirichlet_bandits.policies.registry import register
 
-register(NPTS, probability=resampling_propensities, incremental=IncrementalSamples, drawn=True)
+register(NPTS, probability=resampling_propensities, incremental=TabulatedIndices, drawn=True)
 
 __all__ = ["NPTS"]

@@ -14,14 +14,14 @@ import scipy  # its parts are imported when they are used
 from dirichlet_bandits.compiler import Direct, entry_point
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.numerics.argmax import Variable
-from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.numerics.log_concave import (
+from dirichlet_bandits.numerics.bells import (
     LOG_GAMMA,
     LOG_INVERSE_GAMMA,
     LOGIT_BETA,
     NORMAL,
     log_concave_argmax,
 )
+from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.policies.index import normalised, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.thompson.rule import (

@@ -1,0 +1,327 @@
+"""Tables of the densities of reweighted means of rewards and their bound, updated with the rewards.
+
+With few rewards, the density is a spline (:mod:`splines`). With many, contours give it (:mod:`density`), which are kept
+and updated with each reward. A table is made from its center to both sides, in pieces that shrink until the last
+coefficients of a piece are negligible. It ends where the density is so small that it does not matter.
+
+A value is a break of the table if few other values differ from it, because the density has as many derivatives there.
+"""
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.numerics.arrays import scaled, shifted
+from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.numerics.contour import NUMBERS, REFERENCE, append, build, forget, make
+from dirichlet_bandits.numerics.density import log_density_by_residue
+from dirichlet_bandits.numerics.density_tables import (
+    MIDDLE,
+    MOST_PIECES,
+    NODES,
+    TABLE,
+    TERMS,
+    Tables,
+    covered,
+    fit_piece,
+    place_mode,
+    rough_log_density,
+)
+from dirichlet_bandits.numerics.log_concave import UNDERFLOW, integrate, limits
+from dirichlet_bandits.numerics.splines import knot_gaps, spline_densities
+from dirichlet_bandits.numerics.tolerances import TABLE_CONTOUR, TABLE_ERROR
+from dirichlet_bandits.types import Flags, Floats, Ints
+
+_FEW: Final = 64  # rewards; with more, contours are faster than splines
+_SPLINE_MOST: Final = 400  # knots; with more, splines take too long
+_SMOOTH: Final = 16  # derivatives from which a density is as good as smooth
+_SLOTS: Final = 20  # contours per arm
+_RIGHT: Final = 10  # as many of them for points to the right of the mean; the others are those of minus the rewards
+_STEP: Final = 0.4  # first trial width of a piece, in standard deviations of the rewards
+_DEPTHS: Final = (48.0, 96.0, 192.0, 384.0, UNDERFLOW + 60.0)  # small probabilities take deeper tables
+
+
+class ResampledMeans(NamedTuple):
+    """Tables of the means of several arms, and what is needed to update them.
+
+    ``counted`` are the rewards in ``means``, ``squares`` (of their deviations from the mean), ``log_gaps`` (the sum of
+    log(bound - x), with its rounding errors) and the counts of rewards equal to the smallest one and to the bound.
+    ``tabulated`` are the rewards in the table, and ``followed`` those in the contours. If a table could not be made,
+    ``resists`` is the number of rewards up to which it is not tried again. ``level`` is the depth of the tables, as a
+    place in a list. The last four are scratch space.
+    """
+
+    tables: Tables
+    contours: Floats
+    counted: Ints
+    tabulated: Ints
+    followed: Ints
+    means: Floats
+    squares: Floats
+    log_gaps: Floats
+    log_gaps_rest: Floats
+    at_least: Ints
+    at_bound: Ints
+    resists: Ints
+    level: Ints
+    knots: Floats
+    has_gaps: Flags
+    inverse: Floats
+    work: Floats
+
+
+class Sample(NamedTuple):
+    """Rewards and their bound, from which ``origin`` has been subtracted to keep digits; sorted knots if they are few.
+
+    ``mean`` is that of the rewards, and ``centre`` the one with the bound. ``log_residue`` is the logarithm of
+    n / prod_i (upper - x_i). The bound is the last of the ``knots``; there are none if there would be too many.
+    ``has_gaps`` is whether ``inverse`` belongs to them.
+    """
+
+    x: Floats
+    origin: float
+    upper: float
+    centre: float
+    mean: float
+    log_residue: float
+    knots: Floats
+    has_gaps: Flags
+    inverse: Floats
+    work: Floats
+    contours: Floats
+
+
+@shared
+def new_means(n_arms: int) -> ResampledMeans:
+    """Return tables for arms without rewards."""
+    none, contours = np.zeros(n_arms, np.int64), make(n_arms * _SLOTS)
+    return ResampledMeans(
+        Tables(np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, TABLE)),
+        contours.reshape((n_arms, _SLOTS, contours.shape[1], contours.shape[2])),
+        none,
+        none.copy(),
+        none.copy(),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        none.copy(),
+        none.copy(),
+        none.copy(),
+        np.zeros(1, np.int64),
+        np.zeros(_SPLINE_MOST),
+        np.zeros(1, np.bool_),
+        np.zeros((_SPLINE_MOST, _SPLINE_MOST)),
+        np.zeros((_SPLINE_MOST, TERMS)),
+    )
+
+
+@shared
+def largest_mean(means: ResampledMeans, pool: Floats, start: Ints, pulls: Ints, upper: float, chances: Floats) -> bool:
+    """Write the probability that each arm's reweighted mean is the largest; return False if a table cannot be made.
+
+    The rewards of arm k are ``pool[start[k] : start[k] + pulls[k]]``. Only new rewards are counted.
+    """
+    origin = pool[start[0]]
+    perfect, resists = 0, False
+    for k in range(pulls.size):
+        _count(means, k, pool[start[k] : start[k] + pulls[k]], origin, upper - origin)
+        perfect += means.at_bound[k] == pulls[k]
+        resists = resists or pulls[k] <= means.resists[k]
+    if perfect > 0:  # their indices are the bound itself
+        for k in range(pulls.size):
+            chances[k] = (means.at_bound[k] == pulls[k]) / perfect
+        return True
+    if resists:
+        return False
+    for level in range(means.level[0], len(_DEPTHS)):
+        depth, means.level[0] = _DEPTHS[level], level
+        for k in range(pulls.size):
+            if means.tabulated[k] == pulls[k] and means.tables.tables[k].depth >= depth:
+                continue
+            if not _tabulate(means, k, pool[start[k] : start[k] + pulls[k]], origin, upper - origin, depth):
+                means.tabulated[k], means.resists[k] = 0, pulls[k] + pulls[k] // 8
+                return False
+        between = limits(means.tables)
+        if covered(means.tables, between) or level == len(_DEPTHS) - 1:
+            chances[:] = integrate(means.tables, between)
+            break
+    return True
+
+
+@jit
+def _count(means: ResampledMeans, k: int, x: Floats, origin: float, bound: float) -> None:
+    """Count the rewards that are new."""
+    table = means.tables.tables[k]
+    for i in range(means.counted[k], x.size):
+        value = x[i] - origin
+        if i == 0 or value < table.low:
+            table.low, means.at_least[k] = value, 0
+        means.at_least[k] += value == table.low
+        means.at_bound[k] += value == bound
+        means.log_gaps[k], rest = two_sum(means.log_gaps[k], math.log(bound - value))
+        means.log_gaps_rest[k] += rest
+        away = value - means.means[k]
+        means.means[k] += away / (i + 1)
+        means.squares[k] += away * (value - means.means[k])
+    means.counted[k] = x.size
+
+
+@jit
+def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: float, depth: float) -> bool:
+    """Make the table of one arm; return False if it would take too many pieces."""
+    table, n = means.tables.tables[k], x.size
+    knots = means.knots[: n + 1 if n < _SPLINE_MOST else 0]
+    for i in range(knots.size - 1):
+        knots[i] = x[i] - origin
+    knots[n:] = upper
+    knots.sort()
+    means.has_gaps[0] = False
+    if 0 < means.followed[k] < n:
+        for i in range(means.followed[k], n):
+            for slot in range(_SLOTS):
+                append(means.contours[k, slot], x[i] - origin if slot < _RIGHT else origin - x[i], 1)
+    means.followed[k] = n if n > _FEW else 0
+    centre = (n * means.means[k] + upper) / (n + 1)
+    scratch = means.has_gaps, means.inverse, means.work
+    residue = math.log(n) - means.log_gaps[k] - means.log_gaps_rest[k]
+    sample = Sample(x, origin, upper, centre, means.means[k], residue, knots, *scratch, means.contours[k])
+    table.high, table.top = upper, -math.inf
+    table.low_power, table.high_power = _power(n - means.at_least[k]), _power(n - means.at_bound[k] - 1)
+    _place_breaks(table.breaks, knots)
+    spread = math.sqrt((means.squares[k] + n / (n + 1) * (upper - means.means[k]) ** 2) / (n + 1))
+    means.tables.widths[k] = width = spread / math.sqrt(n + 2.0)
+    step = min(_STEP * spread, math.sqrt(2.0 * depth) * width)
+    table.first = table.last = MIDDLE
+    if not (_extend(table, sample, step, depth, True) and _extend(table, sample, step, depth, False)):
+        return False
+    place_mode(means.tables, k)
+    table.depth, means.tabulated[k] = depth, n
+    return True
+
+
+@jit
+def _power(derivatives: int) -> float:
+    """Return the power with which a density vanishes, or -1 if it is so high that the table ends before."""
+    return float(derivatives) if derivatives < _SMOOTH else -1.0
+
+
+@jit
+def _place_breaks(breaks: Floats, knots: Floats) -> None:
+    """Write the knots from which fewer than 16 others differ, in ascending order, and then infinities."""
+    found = i = 0
+    while i < knots.size:
+        j = i + 1
+        while j < knots.size and knots[j] == knots[i]:
+            j += 1
+        if knots.size - 1 - (j - i) < _SMOOTH:
+            breaks[found] = knots[i]
+            found += 1
+        i = j
+    breaks[found:] = np.inf
+
+
+@jit
+def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: bool) -> bool:
+    """Add pieces on one side until the support ends or the density is negligible; return whether this succeeds."""
+    at, end, sign, piece = (
+        (sample.centre, table.high, 1.0, MIDDLE) if to_right else (sample.centre, table.low, -1.0, MIDDLE - 1)
+    )
+    v, values, slack = np.empty(TERMS), np.empty(TERMS), 1.0
+    while 0 <= piece < MOST_PIECES:
+        to = _end_of_piece(table, at, end, sign, step)
+        left, half = min(at, to), 0.5 * abs(to - at)
+        for m in range(TERMS):
+            v[m] = left + half * (1.0 + NODES[m])
+        rest = math.inf
+        if _evaluate(table, sample, v, TABLE_CONTOUR * slack, values):
+            rest = fit_piece(values, table, piece, left, max(at, to))
+        if not rest < TABLE_ERROR * min(slack, 30.0):
+            step = half
+            if not abs(step) > 1e-13 * abs(end - at):
+                return False
+            continue
+        at = to
+        if to_right:
+            piece = table.last = piece + 1
+        else:
+            table.first = piece
+            piece -= 1
+        here, change = rough_log_density(table, at)
+        table.top = max(table.top, here)
+        if at == end or (here < table.top - depth and sign * change < 0.0):
+            return True
+        slack = math.exp(min(0.4 * (table.top - here), 9.0))
+        if 2.0 * half >= step:  # it was not cut short
+            step *= 2.0 if rest < 1e-4 * TABLE_ERROR else 1.2
+    return False
+
+
+@jit
+def _end_of_piece(table: Any, at: float, end: float, sign: float, step: float) -> float:
+    """Return where the next piece ends: after a step, or at a break or the end of the support if it is near.
+
+    An end where the density falls steeply is never reached, because it may do so so near the end that no node sees it.
+    """
+    steep = (table.high_power if sign > 0.0 else table.low_power) < 0.0
+    limit = at + 0.5 * (end - at) if steep else end
+    for i in range(table.breaks.size):
+        if sign * at < sign * table.breaks[i] < sign * limit:
+            limit = table.breaks[i]
+    return limit if sign * (limit - at) <= 1.3 * step else at + sign * step
+
+
+@jit
+def _evaluate(table: Any, sample: Sample, v: Floats, tolerance: float, values: Floats) -> bool:
+    """Write g at the nodes of a piece; return whether all of them are known."""
+    known = sample.x.size > _FEW
+    for m in range(v.size):
+        values[m] = _by_contour(sample, v[m], tolerance) if known else 0.0
+        known = known and math.isfinite(values[m])
+    if not known and sample.knots.size > 0:
+        if not sample.has_gaps[0]:
+            knot_gaps(sample.knots, sample.inverse)
+            sample.has_gaps[0] = True
+        spline_densities(sample.knots, sample.inverse, sample.work, v, values)
+        for m in range(v.size):
+            values[m] = math.log(values[m])
+    known = True
+    for m in range(v.size):
+        if table.low_power > 0.0:
+            values[m] -= table.low_power * math.log(v[m] - table.low)
+        if table.high_power > 0.0:
+            values[m] -= table.high_power * math.log(table.high - v[m])
+        known = known and math.isfinite(values[m])
+    return known
+
+
+@jit
+def _by_contour(sample: Sample, v: float, tolerance: float) -> float:
+    """Return the logarithm of the density by the nearest contour, or by a new one in place of the farthest.
+
+    A contour is accurate on the side of the rarer event, so to the left of the mean, all signs are reversed.
+    """
+    sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.centre else (-1.0, sample.contours[_RIGHT:])
+    nearest, farthest, short, long = 0, 0, math.inf, -1.0
+    for slot in range(slots.shape[0]):
+        distance = abs(slots[slot, NUMBERS, REFERENCE] - sign * v)
+        if not distance < math.inf:  # it was never built, or a reward has made it useless
+            distance = math.inf
+        if distance < short:
+            nearest, short = slot, distance
+        if distance > long:
+            farthest, long = slot, distance
+    contour = slots[nearest]
+    for attempt in range(3):
+        # If the bound is far away, a line that takes no account of it lies beyond its pole.
+        if attempt > 0:
+            contour, bonus = slots[farthest], sample.upper if attempt == 1 else sample.mean
+            build(contour, scaled(shifted(sample.x, -sample.origin), sign), np.empty(0), sign * bonus, sign * v)
+        residue = sample.log_residue + (sample.x.size - 1.0) * math.log(sample.upper - v)
+        value, error = log_density_by_residue(contour, sign * v, sign * sample.upper, residue)
+        if error <= tolerance:
+            return value
+    forget(contour)  # the next one to be replaced
+    return math.nan
