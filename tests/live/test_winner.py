@@ -261,6 +261,13 @@ def test_forecasts_come_true() -> None:
     assert held >= 5
 
 
+def test_equal_arms_have_a_winner_within_a_margin_only() -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    told(study, np.ones((50, 2)))
+    assert (study.winner().arm, study.winner().reason) == (None, "2 arms are equally good")
+    assert (study.winner(margin=-0.5).arm, study.winner(margin=0.5).arm) == (None, "a")
+
+
 def test_winners_of_segments() -> None:
     study = db.create_study("field", arms=["a", "b"], bounds=(0, 1), segments=["clay", "sand"], policy="RDS", seed=1)
     rng = np.random.default_rng(4)

@@ -216,7 +216,7 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     seen = [turned.turn(x) for x in rewards_by_arm(journal)]
     samples = [sample(x, bounds) for x in seen]
     active = journal.active_arms()
-    leader, reason = _leader([samples[arm] for arm in active])
+    leader, reason = _leader([samples[arm] for arm in active], margin)
     common: dict[str, Any] = {
         "delta": delta,
         "margin": margin,
@@ -241,15 +241,18 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     return Winner(None, name, rivals=rivals, reason=words, **common, **ahead._asdict())
 
 
-def _leader(samples: Sequence[Sample]) -> tuple[int | None, str]:
-    """Return the active arm with the best mean, if arms can be compared, or the reason why not."""
+def _leader(samples: Sequence[Sample], margin: float) -> tuple[int | None, str]:
+    """Return the active arm with the best mean, if arms can be compared, or the reason why not.
+
+    Within a margin, the first of several equally good arms may be a winner.
+    """
     if len(samples) == 1:
         return None, "a single arm is active: there is nothing to compare it with"
     means = np.array([one.mean for one in samples])
     if np.isnan(means).all():
         return None, "no reward yet"
     best = np.flatnonzero(means == np.nanmax(means))
-    if best.size > 1:
+    if best.size > 1 and margin <= 0.0:
         return None, f"{best.size} arms are equally good"
     return int(best[0]), ""
 
