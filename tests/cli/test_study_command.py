@@ -359,7 +359,8 @@ def test_bounds_and_a_winner(run):
     shown = run("show", "w")
     assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
     assert "P(best)" in shown
-    assert "sum of rewards: 201; with equal shares about 201" in shown
+    assert "earned 201; with an equal split about 201" in shown
+    assert "+100.0%" in shown
     found = json.loads(run("show", "w", "--json"))
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []
