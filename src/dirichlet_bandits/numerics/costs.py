@@ -114,3 +114,9 @@ handing over the run. Where rewards are kept, handing over their places one by o
 EVIDENCE_POINTS: Final = 4096
 """Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
 1.5 ms."""
+
+MARKS_COST: Final = 100
+"""Rewards that are drawn one by one in the time in which a subset is marked, if there are few rewards: this many ..."""
+
+MARKS_SHARE: Final = 10
+"""... plus one per this many rewards."""

@@ -33,7 +33,7 @@ from dirichlet_bandits.policies.subsampling.rule import (
     choose_block,
     reaches_block,
 )
-from dirichlet_bandits.policies.subsampling.subsets import tournament, wins_against
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, tournament, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Ints, Words
 
@@ -75,7 +75,7 @@ def duel_with_subset(
     policy: SubsetParams, state: History, challenger: int, leader: int, r: int, memory: Words, rng: np.random.Generator
 ) -> bool:
     """Whether the challenger reaches a subset of the leader's rewards, which change their order."""
-    return wins_against(policy.tie, state, challenger, leader, rewards(state, leader), memory, rng)
+    return wins_by(lead_over_subset(state, challenger, leader, rewards(state, leader), memory, True), policy.tie, rng)
 
 
 @jit
@@ -112,6 +112,6 @@ def play_tournaments(policy: KnockoutParams, state: History, run: Run, rng: np.r
     """Pull the winners of tournaments until the run is over."""
     arms, words = np.zeros(run.pulls.size, np.int64), further_words(rng)
     while not ended(run.progress):
-        tournament(policy.tie, state, state.pool, arms, words, rng)
+        tournament(policy.tie, state, state.pool, arms, words, rng, True)
         reward = pull(run, arms[0])
         state = update(policy, state, arms[0], reward, rng)
