@@ -116,7 +116,7 @@ EVIDENCE_POINTS: Final = 4096
 1.5 ms."""
 
 MARKS_COST: Final = 100
-"""Rewards that are drawn one by one in the time in which a subset is marked, if there are few rewards: this many ..."""
+"""Marking a random subset by bits takes as long as drawing this many rewards one by one ..."""
 
 MARKS_SHARE: Final = 10
-"""... plus one per this many rewards."""
+"""... plus one reward per this many from which they are drawn."""

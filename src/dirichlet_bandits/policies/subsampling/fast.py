@@ -11,6 +11,9 @@ of the array. All rewards of an arm come from one distribution, so their order c
 without replacement have the same distribution in whatever order the rewards are stored, so a duel may leave them where
 its draws moved them. For example, a draw of 2 rewards from (a, b, c, d) may leave (c, a, b, d), from which the next
 duel draws as well as from the original. The plain loop, whose decisions must not change the state, draws from a copy.
+To draw a large share of the leader's rewards, random bits mark a subset instead (``engine/subsets.py``), which moves
+nothing. All subsets of the same size are equally probable either way. The sum of a marked subset decides a duel only
+where no rounding could change the decision. Elsewhere, the marked rewards are added in a random order, as draws are.
 """
 
 from typing import Any
