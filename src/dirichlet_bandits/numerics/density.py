@@ -9,34 +9,19 @@ lies above it.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
-from dirichlet_bandits.numerics.contour import (
-    CENTRE,
-    HEIGHT,
-    IMAG,
-    NODES,
-    NUMBERS,
-    REAL,
-    REFERENCE,
-    TOTAL,
-    UNIT,
-    WAVES,
-    WEIGHT_IMAG,
-    WEIGHT_REAL,
-    WORK,
-    Y,
-    times_power,
-)
+from dirichlet_bandits.numerics.arrays import copy_into, max_of, min_of, shifted, without
+from dirichlet_bandits.numerics.contour import NODES, WAVES, times_power
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.types import Floats
 
 
 @shared
-def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, float]:
+def log_density(contour: Any, m: float, b: float) -> tuple[float, float, float]:
     """Return log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
 
     The error is estimated as in :func:`contour.evaluate`.
@@ -50,23 +35,20 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
 
     Reference: the docstring of this module.
     """
-    numbers = contour[NUMBERS]
-    unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
-    m_shifted = (m - numbers[REFERENCE]) / unit
-    b_shifted = (b - numbers[REFERENCE]) / unit
+    unit, centre, n = contour.unit, contour.centre, contour.total
+    m_shifted = (m - contour.reference) / unit
+    b_shifted = (b - contour.reference) / unit
     m_left = 1.0 - centre * m_shifted
     b_left = 1.0 - centre * b_shifted
     if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.nan, math.inf
     g = m_shifted / m_left
     h = b_shifted / b_left
-    y = contour[Y]
-    weight_real, weight_imag = contour[WEIGHT_REAL], contour[WEIGHT_IMAG]
-    real, imag = contour[WORK], contour[WORK + 1]
-    for j in range(NODES):
-        real[j] = contour[REAL, j]
-        imag[j] = contour[IMAG, j]
-    times_power(real, imag, y, g, n - 1.0, contour[WORK + 2], contour[WORK + 3])
+    y, weight_real, weight_imag, work = contour.y, contour.weight_real, contour.weight_imag, contour.work
+    real, imag = work[0], work[1]
+    copy_into(real, contour.real)
+    copy_into(imag, contour.imag)
+    times_power(real, imag, y, g, n - 1.0, work[2], work[3])
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
         share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
@@ -85,7 +67,7 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
     if not total > 0.0:
         return math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
+    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - contour.height
     return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
 
 

@@ -26,7 +26,7 @@ from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.min_divergence import approx_min_divergence, coordinate, mean_at, slope_in_coordinate
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 class Tangents(NamedTuple):
@@ -47,7 +47,7 @@ def new_tangents(n_arms: int) -> Tangents:
 
 
 @jit_inline
-def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+def touch(policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float) -> float:
     """Return the arm's divergence at m, up to rounding, and set its tangent there."""
     value, slope = approx_min_divergence(policy, state, expansions, arm, m)
     tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
@@ -56,20 +56,20 @@ def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: 
 
 
 @verb
-def lean(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float) -> Any:
+def lean(policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float) -> Any:
     """After a pull of the arm whose tangent touched at m, set another line below the divergence at little cost."""
 
 
 @jit
 def _touch_again(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float
 ) -> None:
     touch(policy, state, tangents, expansions, arm, m)
 
 
 @jit
 def _same_multiplier(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float
 ) -> None:
     """Update the tangent with the previous multiplier.
 
@@ -97,7 +97,7 @@ def lean_by_rewards(*policy_types: type) -> None:
 
 
 @jit
-def look(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+def look(policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float) -> float:
     """Return N d + log N for the arm at m, up to rounding, and set its tangent there."""
     n = state.pulls[arm]
     return n * touch(policy, state, tangents, expansions, arm, m) + math.log(n)

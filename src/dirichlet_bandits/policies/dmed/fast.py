@@ -34,12 +34,12 @@ from dirichlet_bandits.policies.dmed.rule import (
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import coordinate
 from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Records
 
 
 @jit
 def relist_by_tangents(
-    policy: Any, memory: Any, lists: Lists, tangents: Tangents, expansions: Floats, pulled: int
+    policy: Any, memory: Any, lists: Lists, tangents: Tangents, expansions: Records, pulled: int
 ) -> tuple[int, float]:
     """Update the lists after a pull, as ``relist`` does; return the number of pulls and the largest mean."""
     lists.waiting[pulled] = 0

@@ -20,7 +20,7 @@ from dirichlet_bandits.policies.min_divergence import (
     use_family_divergence,
     use_kinf,
 )
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 
 
 class DMEDParams(NamedTuple):
@@ -54,7 +54,7 @@ class Listed(NamedTuple):
     means: Floats
     memory: Any
     lists: Lists
-    expansions: Floats
+    expansions: Records
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.r
 
 
 @jit
-def relist(policy: Any, memory: Any, lists: Lists, expansions: Floats, pulled: int) -> None:
+def relist(policy: Any, memory: Any, lists: Lists, expansions: Records, pulled: int) -> None:
     """Update the lists after a pull."""
     lists.waiting[pulled] = 0
     for arm in range(memory.pulls.size):

@@ -42,7 +42,7 @@ from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
 from dirichlet_bandits.policies.min_divergence import coordinate, mean_at
 from dirichlet_bandits.policies.tangents import Tangents, lean, lean_by_family, lean_by_rewards, new_tangents, touch
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 lean_by_family(MEDParams)
 lean_by_rewards(EmpiricalMEDParams)
@@ -77,7 +77,7 @@ def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
 
 @jit
 def certify(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, leader: int, ceilings: Floats
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, leader: int, ceilings: Floats
 ) -> tuple[float, float]:
     """Set ceilings for all weights, and return the interval of the leader's mean in which they hold.
 
@@ -125,7 +125,7 @@ def wait_by_clock(
     state: Any,
     run: Run,
     tangents: Tangents,
-    expansions: Floats,
+    expansions: Records,
     ceilings: Floats,
     rng: np.random.Generator,
 ) -> None:
