@@ -25,7 +25,7 @@ np.save(sys.argv[2], result.pulls.values[0])
 """
 GAMES = {
     "RDS": "db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.6, 1.0)]), db.RDS(), horizon=2000, replications=200_000",
-    "RDS in a round that is cut": "db.Bandit([db.Bernoulli(0.5)] * 5), db.RDS(), horizon=13, replications=20_000",
+    "RDS in a round that is cut": "db.Bandit([db.Bernoulli(0.5)] * 5), db.RDS(), horizon=13, replications=30_000",
     "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
     "NPTS on Betas": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.NPTS(1.0), horizon=1000, "
     "replications=150_000",
