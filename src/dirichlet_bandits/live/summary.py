@@ -1,7 +1,7 @@
 """The summary of a study: one row per arm, the best arm, and what was earned."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
 from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
@@ -18,6 +19,7 @@ from dirichlet_bandits.live.drift import drifting
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
+    contradictory,
     empirical_bernstein,
     few_determine,
     shares,
@@ -40,7 +42,10 @@ BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any d
 UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
 
 
-_HTML_COLUMNS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
+_HTML_COLUMNS = (
+    "told", "pending", "mean", "std", "low", "high",
+    "lift", "lift_low", "lift_high", "lift_percent", "probability_best",
+)  # fmt: skip
 
 ONE_BY_ONE = "none over all segments: look at them one by one"
 
@@ -156,7 +161,8 @@ def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     bounded = are_finite(study.bounds)
     fragile = [] if bounded else [name for name, x in zip(frame.index, rewards, strict=True) if few_determine(x)]
     frame.attrs["objective"] = study.policy.objective.name
-    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED + _caution(fragile)
+    doubtful = _doubtful(frame, study, rewards)
+    frame.attrs["interval"] = (BOUNDED if bounded else UNBOUNDED) + _caution(fragile) + _doubt(doubtful)
     frame.attrs["level"] = study.level
     frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
 
@@ -246,6 +252,27 @@ def _caution(arms: Sequence[str]) -> str:
     return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
+def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> list[str]:
+    """Return the arms whose interval is empty or does not contain their mean."""
+    outside = ((frame["mean"] < frame["low"]) | (frame["mean"] > frame["high"])).tolist()
+    if are_finite(study.bounds) and not study.pooled:
+        levels = interval_levels(study.journal, study.level).tolist()
+        for arm, (x, level) in enumerate(zip(rewards, levels, strict=True)):
+            outside[arm] |= bool(x.size) and contradictory(x, *study.bounds, level)
+    return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
+
+
+def _doubt(arms: Sequence[str]) -> str:
+    """Return the warning for arms whose interval is empty or does not contain their mean.
+
+    >>> _doubt(["a", "b"])
+    '; careful: early and late rewards of a, b differ so much that their intervals are doubtful'
+    """
+    whose = "its interval is" if len(arms) == 1 else "their intervals are"
+    words = f"; careful: early and late rewards of {', '.join(arms)} differ so much that {whose} doubtful"
+    return words if arms else ""
+
+
 def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
     """Return the interval by the method that the bounds allow, and within them."""
     if x.size and math.isfinite(lower) and math.isfinite(upper):
@@ -297,21 +324,24 @@ def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bou
 
 
 def study_html(study: "ReadableStudy") -> str:
-    """Return the HTML table of a notebook, one row per arm and the best in bold: trials, mean and interval."""
+    """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
     summary, best = study.summary(), study.best_arm
+    said = summary.attrs
     keys = [key for key in ("value", *_HTML_COLUMNS) if key in summary]
-    level = f"{100 * summary.attrs['level']:g} %"
-    headers = {"value": summary.attrs["objective"], "low": f"{level} from", "high": "to"}
-    headers |= {"lift_low": "from", "lift_high": "to"}
+    headers = {"told": "rewards", "value": said["objective"], "low": f"{100 * said['level']:g}% from", "high": "to"}
+    headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
+    headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"
+    kinds: dict[str, Callable[[Any], object]] = {"told": int, "pending": int}
+    kinds |= {"lift_percent": lift_percent, "probability_best": belief}
     rows = [
-        (
-            f"{arm}" if row["active"] else f"{arm} (retired)",
-            *(int(row[key]) if key in ("told", "pending") else float(row[key]) for key in keys),
-        )
+        (f"{arm}" if row["active"] else f"{arm} (retired)", *(kinds.get(key, float)(row[key]) for key in keys))
         for arm, row in summary.iterrows()
     ]
+    below = [earnings(said)] if summary["told"].sum() else []
+    below += [f"careful: {drift_words(said['drift'])}"] if said["drift"] else []
+    below.append(f"interval: {said['interval']}")
     marked = None if best is None else list(summary.index).index(best)
     unit = "" if study.reward_unit is None else f", rewards in {study.reward_unit}"
     caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials{unit}"
     shown = ["arm", *(headers.get(key, key) for key in keys)]
-    return html_tables.table(caption, shown, rows, marked=marked, below=f"interval: {summary.attrs['interval']}")
+    return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
