@@ -140,7 +140,7 @@ class JournalFields:
             return []
         return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
 
-    def over(self, asked: float) -> list[int]:
+    def open_trials_asked_by(self, asked: float) -> list[int]:
         """Return the trials with open windows that were asked by this time, up to the first one asked later."""
         n = len(self.arm_of)
         while self._first_open < n and not self._is_waiting(self._first_open):

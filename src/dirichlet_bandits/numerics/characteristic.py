@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import copy_into, set_all
-from dirichlet_bandits.numerics.contour import times_power
+from dirichlet_bandits.numerics.arrays import set_all
+from dirichlet_bandits.numerics.contour import product_times_power
 from dirichlet_bandits.types import Floats, Records
 
 NODES: Final = 32
@@ -108,11 +108,7 @@ def below(law: Any, m: float) -> tuple[float, float]:
 
     Reference: Davies (1973), Numerical inversion of a characteristic function.
     """
-    work = law.work
-    c, d = work[0], work[1]
-    copy_into(c, law.real)
-    copy_into(d, law.imag)
-    times_power(c, d, law.y, m - law.reference, law.total - 1.0, work[2], work[3])
+    c, d = product_times_power(law, m - law.reference, law.total - 1.0)
     total = far = less_far = 0.0
     for j in range(NODES):
         total += d[j] / (j + 0.5)
@@ -137,11 +133,8 @@ def density(law: Any, m: float) -> tuple[float, float]:
 
     Reference: see :func:`below`.
     """
-    y, work, total, shifted = law.y, law.work, law.total, m - law.reference
-    c, d = work[0], work[1]
-    copy_into(c, law.real)
-    copy_into(d, law.imag)
-    times_power(c, d, y, shifted, total - 3.0, work[2], work[3])
+    y, total, shifted = law.y, law.total, m - law.reference
+    c, d = product_times_power(law, shifted, total - 3.0)
     f = slope = 0.0
     for j in range(NODES):
         f += c[j] + d[j] * (y[j] * shifted)  # the real part after one more factor 1 - i y m'

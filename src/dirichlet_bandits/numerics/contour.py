@@ -14,7 +14,7 @@ where the product over the data depends neither on the threshold m nor on the bo
 """
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -136,6 +136,32 @@ def _reach(offsets: Floats, masses: Floats, unit: float, e: float, width: float)
     return _SHORTEST + _TRIAL_STEP * _TRIALS
 
 
+class Factor(NamedTuple):
+    """The factor 1 - z v' of a value v on the line: z is its abscissa plus i y, so it is ``left * (1 - i y tilt)``."""
+
+    taken: float  # 1 - left
+    left: float
+    tilt: float
+
+
+@jit
+def factor(contour: Any, value: float) -> Factor:
+    """Return the factor of a value; ``left`` is not positive if the line has passed its pole."""
+    shifted = (value - contour.reference) / contour.unit
+    taken = contour.centre * shifted
+    return Factor(taken, 1.0 - taken, shifted / (1.0 - taken))
+
+
+@jit
+def product_times_power(kept: Any, tilt: float, power: float) -> tuple[Floats, Floats]:
+    """Return the stored product times (1 - i y tilt)^power: its real and imaginary parts, in scratch space."""
+    work = kept.work
+    copy_into(work[0], kept.real)
+    copy_into(work[1], kept.imag)
+    times_power(work[0], work[1], kept.y, tilt, power, work[2], work[3])
+    return work[0], work[1]
+
+
 @shared
 def evaluate(contour: Any, m: float, b: float) -> tuple[float, float]:
     """Return log p at threshold m and bonus b, and an estimate of the relative error of p.
@@ -153,22 +179,12 @@ def evaluate(contour: Any, m: float, b: float) -> tuple[float, float]:
 
     Reference: the docstring of this module.
     """
-    unit = contour.unit
-    centre = contour.centre
     power = contour.total  # A - 1: the bonus has weight 1
-    m_shifted = (m - contour.reference) / unit
-    b_shifted = (b - contour.reference) / unit
-    m_left = 1.0 - centre * m_shifted
-    b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
+    at_m, at_b = factor(contour, m), factor(contour, b)
+    if not (at_m.left > 0.0 and at_b.left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.inf
-    g = m_shifted / m_left
-    h = b_shifted / b_left
-    y, weight_real, weight_imag, work = contour.y, contour.weight_real, contour.weight_imag, contour.work
-    real, imag = work[0], work[1]
-    copy_into(real, contour.real)
-    copy_into(imag, contour.imag)
-    times_power(real, imag, y, g, power, work[2], work[3])
+    real, imag = product_times_power(contour, at_m.tilt, power)
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = 0.0
     alternate = 0.0
     slower = 0.0
@@ -176,7 +192,7 @@ def evaluate(contour: Any, m: float, b: float) -> tuple[float, float]:
     last = 0.0
     for j in range(NODES):
         # Divide by the bonus's factor 1 - i y h: multiply by its conjugate, divide by its square modulus.
-        v = y[j] * h
+        v = y[j] * at_b.tilt
         fr = weight_real[j] - weight_imag[j] * v
         fi = weight_imag[j] + weight_real[j] * v
         term = (real[j] * fr - imag[j] * fi) / (1.0 + v * v)
@@ -188,7 +204,7 @@ def evaluate(contour: Any, m: float, b: float) -> tuple[float, float]:
     if not total > 0.0:
         return math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - contour.height + math.log(total)
+    log_p = power * math.log1p(-at_m.taken) - math.log(at_b.left) - contour.height + math.log(total)
     return log_p, error + last / total
 
 
@@ -256,20 +272,19 @@ def append(contour: Any, x: float, weight: int) -> None:
 
     Reference: the docstring of this module.
     """
-    shifted = (x - contour.reference) / contour.unit
-    left = 1.0 - contour.centre * shifted
-    if not left > 0.0:  # beyond the line
+    new = factor(contour, x)
+    if not new.left > 0.0:  # beyond the line
         forget(contour)
         return
     contour.total += weight
-    contour.height += weight * math.log(left)
+    contour.height += weight * math.log(new.left)
     real, imag, work = contour.real, contour.imag, contour.work
     factor_real, factor_imag = work[0], work[1]
     for j in range(NODES):
         factor_real[j] = 1.0
         factor_imag[j] = 0.0
     power = float(abs(weight))
-    times_power(factor_real, factor_imag, contour.y, shifted / left, power, work[2], work[3])
+    times_power(factor_real, factor_imag, contour.y, new.tilt, power, work[2], work[3])
     for j in range(NODES):
         r, i, c, d = real[j], imag[j], factor_real[j], factor_imag[j]
         size = 1.0

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import copy_into, max_of, min_of, shifted, without
-from dirichlet_bandits.numerics.contour import NODES, WAVES, times_power
+from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
+from dirichlet_bandits.numerics.contour import NODES, WAVES, factor, product_times_power
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.types import Floats
 
@@ -36,23 +36,15 @@ def log_density(contour: Any, m: float, b: float) -> tuple[float, float, float]:
     Reference: the docstring of this module.
     """
     unit, centre, n = contour.unit, contour.centre, contour.total
-    m_shifted = (m - contour.reference) / unit
-    b_shifted = (b - contour.reference) / unit
-    m_left = 1.0 - centre * m_shifted
-    b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
+    at_m, at_b = factor(contour, m), factor(contour, b)
+    if not (at_m.left > 0.0 and at_b.left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.nan, math.inf
-    g = m_shifted / m_left
-    h = b_shifted / b_left
-    y, weight_real, weight_imag, work = contour.y, contour.weight_real, contour.weight_imag, contour.work
-    real, imag = work[0], work[1]
-    copy_into(real, contour.real)
-    copy_into(imag, contour.imag)
-    times_power(real, imag, y, g, n - 1.0, work[2], work[3])
+    real, imag = product_times_power(contour, at_m.tilt, n - 1.0)
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
         share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
-        v = y[j] * h  # divide by the bonus's factor 1 - i v
+        v = y[j] * at_b.tilt  # divide by the bonus's factor 1 - i v
         share /= 1.0 + v * v
         term = share * (real[j] - imag[j] * v)
         other = share * (imag[j] + real[j] * v)
@@ -62,13 +54,13 @@ def log_density(contour: Any, m: float, b: float) -> tuple[float, float, float]:
         slow += term * WAVES[2, j]
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
         # The derivative's integrand has one more factor z/(1 - z m').
-        t = y[j] * g
+        t = y[j] * at_m.tilt
         moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
     if not total > 0.0:
         return math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - contour.height
-    return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+    log_f = math.log(n / unit * total / at_b.left) + (n - 1.0) * math.log1p(-at_m.taken) - contour.height
+    return log_f, -(n - 1.0) / unit * moment / (at_m.left * total), error + last / total
 
 
 @shared

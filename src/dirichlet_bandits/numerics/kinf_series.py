@@ -116,7 +116,7 @@ def _series(expansion: Any, z: float) -> tuple[float, float, float]:
 
 
 @jit
-def _left_out(expansion: Any, z: float) -> float:
+def _remainder_bound(expansion: Any, z: float) -> float:
     """Return a bound on the remainder of the series at z."""
     reach = abs(z - expansion.centre) * expansion.largest
     if not reach < 0.5:
@@ -146,7 +146,7 @@ def kinf_near(expansion: Any, target: float) -> tuple[float, float, float]:
         if step * step * abs(fall) < EXPANSION_ERROR:  # the value's error is of second order
             value += step * (first + 0.5 * step * second)
             expansion.last = z
-            return value - n * math.log1p(-z * q), n * z / (1.0 - z * q) / unit, _left_out(expansion, z)
+            return value - n * math.log1p(-z * q), n * z / (1.0 - z * q) / unit, _remainder_bound(expansion, z)
     return math.nan, math.nan, math.inf
 
 
@@ -173,12 +173,12 @@ def index_near(expansion: Any, level: float) -> tuple[float, float]:
         rise = -z * (second + first * first / n) / (1.0 + lift)
         if z == 1.0 and reached <= level:
             q = -math.expm1((value - level) / n)
-            return expansion.reference + unit * q, _left_out(expansion, z)
+            return expansion.reference + unit * q, _remainder_bound(expansion, z)
         if abs(reached - level) < EXPANSION_ERROR:
             expansion.last = z
             q = -first / (n - z * first)
             q += (level - reached) * (1.0 - z * q) / (n * z)  # lam is the slope of Kinf
-            return expansion.reference + unit * q, _left_out(expansion, z)
+            return expansion.reference + unit * q, _remainder_bound(expansion, z)
         root = math.sqrt(max(reached, 0.0))
         z = min(max(z + (math.sqrt(level) - root) * 2.0 * root / rise, 0.25 * z), 1.0)
     return math.nan, math.inf

@@ -148,7 +148,7 @@ def relist(policy: Any, memory: Any, lists: Lists, expansions: Records, pulled: 
         if not lists.waiting[arm] and not lists.coming[arm]:
             value = approx_min_divergence(policy, memory, expansions, arm, best_mean)[0]
             lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
-    turn_the_page(lists)
+    start_coming_list(lists)
 
 
 @jit
@@ -162,7 +162,7 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
 
 
 @jit
-def turn_the_page(lists: Lists) -> None:
+def start_coming_list(lists: Lists) -> None:
     """Make the next list the current one if no arm is waiting any longer."""
     for arm in range(lists.waiting.size):
         if lists.waiting[arm]:
