@@ -29,7 +29,8 @@ class Example(NamedTuple):
 
     ``toss``: what is kept of a reward, by the policy as by the twin, is drawn at random. ``moves``: in another world,
     moved or stretched, it pulls the same arms. ``live``: its propensities are known. ``ordered``: they depend on the
-    order of the decisions, which histories do not tell.
+    order of the decisions, which histories do not tell. ``several``: a round may pull several arms, although the policy
+    has no verb ``win_probability``.
     """
 
     make: Callable[[World], db.Policy]
@@ -39,6 +40,7 @@ class Example(NamedTuple):
     moves: bool = True
     live: bool = True
     ordered: bool = False
+    several: bool = False
 
     @property
     def policy(self) -> db.Policy:
@@ -210,7 +212,7 @@ PAIRS |= {
         moves=False,
         ordered=True,
     ),
-    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), forgetting.SWLBSDA(100), ordered=True),
+    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), forgetting.SWLBSDA(100), ordered=True, several=True),
 }
 PAIRS |= {
     "Queued UCB1": Example(
