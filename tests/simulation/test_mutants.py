@@ -89,6 +89,14 @@ STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events ar
         "test_npts_steps.py",
         Edit("policies/npts/contest.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),
     ),
+    "subsets by marks are corrected in their first half only": (
+        "test_subsets.py",
+        Edit("engine/subsets.py", "(scrambled(seed) >> _HALF) * size", "(scrambled(seed) >> _HALF) * (size >> _ONE)"),
+    ),
+    "WR-SDA rounds the sums of marked rewards in another way": (
+        "test_subsets.py",
+        Edit("policies/subsampling/subsets.py", "if abs(lead) > size * margin:", "if abs(lead) > 0.0:"),
+    ),
     "B-CVTS forgets arms below their thresholds": (
         "test_cvar_fast.py",
         Edit("policies/cvar/fast.py", "challengers[arm].threshold > floor:", "challengers[arm].threshold > math.inf:"),
