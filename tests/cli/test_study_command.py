@@ -36,7 +36,9 @@ def test_floors(run):
     assert json.loads(run("show", "s", "--json"))["floor"] == 0.1
     assert run("floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
     assert run("floor", "s", "0") == "floor: none\n"
-    assert "'floor' must be a number, or ARM=NUMBER for some arms (got 'much')" in run("floor", "s", "much", code=2)
+    for wrong in (["much"], ["a=0.1", "0.2"]):
+        refused = f"'floor' must be one number for every arm, or ARM=NUMBER for some arms (got '{' '.join(wrong)}')"
+        assert refused in run("floor", "s", *wrong, code=2)
     assert "every propensity came out again" in run("replay", "s")
 
 
@@ -343,8 +345,24 @@ def test_numbers_and_urls_that_make_no_sense(run):
     assert "'--storage' must be a URL of one of 'sqlite', 'postgresql+psycopg' (got 'postgresql+asyncpg')" in asked
 
 
+def test_a_file_of_past_rewards_that_is_none(run, tmp_path):
+    for text, refused in (
+        ("foo,bar\nx,y\n", "'--history' must be a file with columns arm and reward (got 'foo, bar')"),
+        ("arm,reward\n", "'--history' must be a file with at least one reward"),
+        ("arm,reward\na,1\nz,1\n", "'--history' must be past rewards by the names of arms: a, b"),
+        ("arm,reward\na,much\n", "'--history' must be"),
+    ):
+        file = tmp_path / "past.csv"
+        file.write_text(text)
+        said = run("create", "w", "--arm", "a", "--arm", "b", "--history", file, "--weight", 0.2, code=2)
+        assert said.startswith("error: ")
+        assert refused in said
+
+
 def test_bounds_and_a_winner(run):
-    assert "'--lower' must be given together with upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    assert "'--lower' must be given together with --upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    reversed_bounds = run("create", "w", "--arm", "a", "--lower", 1, "--upper", 0, code=2)
+    assert "'--upper' must be above --lower, 1 (got 0.0)" in reversed_bounds
     run("create", "w", "--arm", "a", "--arm", "b", "--lower", 0, "--upper", 1, "--control", "a", "--seed", 1)
     study = db.load_study("w", "sqlite:///s.db")
     assert run("winner", "w").splitlines()[:2] == ["no winner yet", "no reward yet"]
@@ -353,12 +371,15 @@ def test_bounds_and_a_winner(run):
     assert (said["arm"], said["proved"], said["established_at"], said["rivals"][0]["arm"]) == ("b", True, 400, "a")
     assert run("winner", "w").startswith("winner: b\nestablished after 400 trials\n  b over a: 0.")
     shown = run("show", "w")
+    assert "\nwinner: b, established after 400 trials\n" in shown
     assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
     assert "P(best)" in shown
-    assert "sum of rewards: 201; with equal shares about 201" in shown
+    assert "earned 201; with an equal split about 201" in shown
+    assert "+100.0%" in shown
     found = json.loads(run("show", "w", "--json"))
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []
+    assert found["winner"] == "b"
     assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
     study.storage.close()
 

@@ -13,7 +13,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.experiments import planning
-from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, named_winner, play_games
+from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, named_winner, new_games, play_games
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 from tests.naive.evidence import evidence
 
@@ -122,6 +122,22 @@ def test_past_rewards_and_the_command_line(tmp_path):
     plain = CliRunner().invoke(app, ["plan", str(file), *options])
     assert "20 simulated studies of 600 trials" in plain.output
     assert CliRunner().invoke(app, ["plan", "--baseline", "0.1", "--wide", "--lift", "0.1"]).exit_code == 2
+    typed = tmp_path / "typed.csv"
+    typed.write_text("Variante;Umsatz\nrot;1,5\nrot;0\nblau;2,0\nblau;1\nblau;\n")
+    assert CliRunner().invoke(app, ["plan", str(typed), *options]).exit_code == 2
+    forgiven = CliRunner().invoke(app, ["plan", str(typed), *options, "--forgiving"])
+    assert "20 simulated studies of 600 trials" in forgiven.output
+    assert "blank" in forgiven.output  # what was left out is reported
+
+
+def test_a_policy_that_decides_where_the_equal_split_does_not():
+    split = planning.PlanRow("EqualSplit", 0.0, 0.4, 0.0, math.inf, math.inf, 10.0, 1.0, 1.0)
+    quick = planning.PlanRow("TopTwo", 0.0, 0.6, 0.0, 900.0, math.inf, 9.99, 1.0, 0.999)
+    answer = planning.StudyPlan([split, quick], 1000, 0.05, 0.0, 20).answer
+    assert answer == (
+        "An equal split (an A/B test) decides in 40% of cases within 1,000 trials and loses 10; "
+        "TopTwo decides after 900 trials (median) and loses 9.99, about as much."
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,11 +162,11 @@ def test_bad_arguments_are_refused(wrong, message):
 def test_games_end_when_a_live_study_names_its_winner():
     """The same rewards in a study: the same winner when the game ends, and with hardly more evidence than needed."""
     tape = np.random.default_rng(4).random((2, 2, 400)) < np.array([[0.2], [0.7]])
-    stream, outcome, params = new_stream(), np.zeros((2, 4), np.int64), db.EqualSplit().params
+    stream, games, params = new_stream(), new_games(2, 2), db.EqualSplit().params
     rule = Rule(0.0, 1.0, log_odds(0.05, 0.45), 0.0, 1)
     seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
-    specialised(play_games, params)(params, tape.astype(float), np.zeros(2), rule, seeds, *stream, outcome)
-    for game, (trials, winner, *pulls) in zip(tape, outcome.tolist(), strict=True):
+    specialised(play_games, params)(params, tape.astype(float), np.zeros(2), rule, seeds, *stream, games)
+    for game, trials, winner, pulls in zip(tape, *(column.tolist() for column in games), strict=True):
         assert winner == 1
         assert sum(pulls) == trials < 400
         study = db.create_study("s", arms=["a", "b"], policy=db.EqualSplit(), bounds=(0.0, 1.0), seed=0)

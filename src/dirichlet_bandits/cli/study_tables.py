@@ -2,12 +2,13 @@
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,10 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         tables.show(_for_people(study, summary, None if pooled else chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        for part in study.segments if pooled else [segment]:
+            if found := study._named_winner(part):
+                where = "" if part is None else f" in {part}"
+                tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
         tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
@@ -81,6 +86,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
+        "winner": None if pooled or (found := study._named_winner(segment)) is None else found[0],
         "interval": said["interval"],
         "level": said["level"],
         "compared_with": said["compared_with"],
@@ -124,7 +130,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
         rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
         rows.append(
             (
-                str(arm) if row["active"] else f"{arm} (retired)",
+                _named(arm, row),
                 int(row["told"]),
                 *([rest] if besides else []),
                 *(float(row[key]) for key in keys),
@@ -134,6 +140,10 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
 
 
+def _named(arm: object, row: "pd.Series[Any]") -> str:
+    return f"{arm}" if row["active"] else f"{arm} (retired)"
+
+
 def _show_readings(summary: "pd.DataFrame") -> None:
     """Print how the arms compare: lift, also in percent, probability of being best, rewards earned, and drift."""
     said = summary.attrs
@@ -141,22 +151,24 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         "lift": "lift",
         "lift_low": "from",
         "lift_high": "to",
-        "lift_percent": "in %",
+        "lift_percent": "relative",
         "probability_best": "P(best)",
     }
+    in_words = {"lift_percent": lift_percent, "probability_best": belief}
     keys = [key for key in names if key in summary and summary[key].notna().any()]
     if keys:
         columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
-        rows = [(str(arm), *(float(row[key]) for key in keys)) for arm, row in summary.iterrows()]
+        rows = [
+            (_named(arm, row), *(in_words.get(key, float)(float(row[key])) for key in keys))
+            for arm, row in summary.iterrows()
+        ]
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
         title = over if "lift" in keys else f"Compared with {said['compared_with']}"
         tables.show(tables.Table(title, columns, rows))
     if summary["told"].sum():
-        tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
+        tables.note(earnings(said))
     if said["drift"]:
-        from dirichlet_bandits.live.drift import drift_words  # imported here, because help needs no NumPy
-
         tables.note(f"careful: {drift_words(said['drift'])}")
 
 

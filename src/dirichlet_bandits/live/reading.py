@@ -17,7 +17,7 @@ from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, esti
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.study_state import Following
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, established, winner
 from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class ReadableStudy(Following, Estimating):
         ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
         with self._lock:
-            return summary.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
+            study = summary.Summarized(self._read(), self.policy, LEVEL, self._direction, self.control, self._limits)
+            return summary.best(study).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
         """Return the exact probability that each arm is in the next round (of the segment); see ``docs/live.md``."""
@@ -148,7 +149,8 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             journal = self._read().of(segment)
             limits = checked_bounds(bounds, self._limits, journal.told.rewards)
-            return summary.summary(journal, self.policy, level, self._direction, self.control, limits)
+            study = summary.Summarized(journal, self.policy, level, self._direction, self.control, limits)
+            return summary.summary(study)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.
@@ -176,6 +178,13 @@ class ReadableStudy(Following, Estimating):
         """
         with self._lock:
             return self._winner(self._read(), Question(delta, margin, segment))
+
+    def _named_winner(self, segment: str | None = None) -> tuple[str, int] | None:
+        """Return the winner that was stored for the default question, with the number of trials at that time."""
+        with self._lock:
+            journal = self._read()
+        found = established(journal, Question(segment=segment))
+        return None if found is None else (journal.names[found.arm], found.trials)
 
     def _winner(self, journal: Journal, question: Question) -> Winner:
         """Return the winner as of the journal's last event, for which each question is answered once.

@@ -14,34 +14,19 @@ beyond the pole, the residue is added, which is the density for m above all data
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
-from dirichlet_bandits.numerics.contour import (
-    CENTRE,
-    HEIGHT,
-    IMAG,
-    NODES,
-    NUMBERS,
-    REAL,
-    REFERENCE,
-    TOTAL,
-    UNIT,
-    WAVES,
-    WEIGHT_IMAG,
-    WEIGHT_REAL,
-    WORK,
-    Y,
-    times_power,
-)
+from dirichlet_bandits.numerics.contour import NODES, WAVES, factor, product_times_power
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.types import Floats
 
 
 @shared
-def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, float]:
+def log_density(contour: Any, m: float, b: float) -> tuple[float, float, float]:
     """Return log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
 
     The error is estimated as in :func:`contour.evaluate`.
@@ -60,7 +45,7 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
 
 
 @shared
-def log_density_by_residue(contour: Floats, m: float, b: float, log_residue: float) -> tuple[float, float]:
+def log_density_by_residue(contour: Any, m: float, b: float, log_residue: float) -> tuple[float, float]:
     """Return log f(m) like :func:`log_density`, and its estimated error, for a line on either side of the pole.
 
     ``log_residue`` is the logarithm of n (b - m)^(n-1) / prod_i (b - x_i)^(w_i).
@@ -83,29 +68,18 @@ def log_density_by_residue(contour: Floats, m: float, b: float, log_residue: flo
 
 
 @jit
-def _integral(contour: Floats, m: float, b: float) -> tuple[float, float, float, float]:
+def _integral(contour: Any, m: float, b: float) -> tuple[float, float, float, float]:
     """Return the logarithm of the size of the integral, its sign, the derivative of the logarithm, and its error."""
-    numbers = contour[NUMBERS]
-    unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
-    m_shifted = (m - numbers[REFERENCE]) / unit
-    b_shifted = (b - numbers[REFERENCE]) / unit
-    m_left = 1.0 - centre * m_shifted
-    b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left != 0.0):  # not built, or the line has passed a pole
+    unit, centre, n = contour.unit, contour.centre, contour.total
+    at_m, at_b = factor(contour, m), factor(contour, b)
+    if not (at_m.left > 0.0 and at_b.left != 0.0):  # not built, or the line has passed a pole of the data
         return math.nan, math.nan, math.nan, math.inf
-    g = m_shifted / m_left
-    h = b_shifted / b_left
-    y = contour[Y]
-    weight_real, weight_imag = contour[WEIGHT_REAL], contour[WEIGHT_IMAG]
-    real, imag = contour[WORK], contour[WORK + 1]
-    for j in range(NODES):
-        real[j] = contour[REAL, j]
-        imag[j] = contour[IMAG, j]
-    times_power(real, imag, y, g, n - 1.0, contour[WORK + 2], contour[WORK + 3])
+    real, imag = product_times_power(contour, at_m.tilt, n - 1.0)
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
         share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
-        v = y[j] * h  # divide by the bonus's factor 1 - i v
+        v = y[j] * at_b.tilt  # divide by the bonus's factor 1 - i v
         share /= 1.0 + v * v
         term = share * (real[j] - imag[j] * v)
         other = share * (imag[j] + real[j] * v)
@@ -115,13 +89,14 @@ def _integral(contour: Floats, m: float, b: float) -> tuple[float, float, float,
         slow += term * WAVES[2, j]
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
         # The derivative's integrand has one more factor z/(1 - z m').
-        t = y[j] * g
+        t = y[j] * at_m.tilt
         moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
     if not total > 0.0:
         return math.nan, math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    size = math.log(n / unit * total / abs(b_left)) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
-    return size, math.copysign(1.0, b_left), -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+    size = math.log(n / unit * total / abs(at_b.left)) + (n - 1.0) * math.log1p(-at_m.taken) - contour.height
+    slope = -(n - 1.0) / unit * moment / (at_m.left * total)
+    return size, math.copysign(1.0, at_b.left), slope, error + last / total
 
 
 @shared

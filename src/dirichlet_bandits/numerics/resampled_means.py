@@ -15,7 +15,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import scaled, shifted
 from dirichlet_bandits.numerics.compensated import two_sum
-from dirichlet_bandits.numerics.contour import NUMBERS, REFERENCE, append, build, forget, make
+from dirichlet_bandits.numerics.contour import append, build, forget, make
 from dirichlet_bandits.numerics.density import log_density_by_residue
 from dirichlet_bandits.numerics.density_tables import (
     MIDDLE,
@@ -54,7 +54,7 @@ class ResampledMeans(NamedTuple):
     """
 
     tables: Tables
-    contours: Floats
+    contours: Any
     counted: Ints
     tabulated: Ints
     followed: Ints
@@ -90,7 +90,7 @@ class Sample(NamedTuple):
     has_gaps: Flags
     inverse: Floats
     work: Floats
-    contours: Floats
+    contours: Any
 
 
 @shared
@@ -99,7 +99,7 @@ def new_means(n_arms: int) -> ResampledMeans:
     none, contours = np.zeros(n_arms, np.int64), make(n_arms * _SLOTS)
     return ResampledMeans(
         Tables(np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, TABLE)),
-        contours.reshape((n_arms, _SLOTS, contours.shape[1], contours.shape[2])),
+        contours.reshape((n_arms, _SLOTS)),
         none,
         none.copy(),
         none.copy(),
@@ -306,7 +306,7 @@ def _by_contour(sample: Sample, v: float, tolerance: float) -> float:
     sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.centre else (-1.0, sample.contours[_RIGHT:])
     nearest, farthest, short, long = 0, 0, math.inf, -1.0
     for slot in range(slots.shape[0]):
-        distance = abs(slots[slot, NUMBERS, REFERENCE] - sign * v)
+        distance = abs(slots[slot].reference - sign * v)
         if not distance < math.inf:  # it was never built, or a reward has made it useless
             distance = math.inf
         if distance < short:

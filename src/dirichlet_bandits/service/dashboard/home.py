@@ -8,7 +8,7 @@ from starlette.responses import Response
 from dirichlet_bandits.errors import DirichletBanditsError, ReplacedError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.journal import PENDING
+from dirichlet_bandits.live.journal_fields import PENDING
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.overview import last_activity
@@ -73,6 +73,7 @@ def _facts(study: Study) -> dict[str, Any]:
         "arms": len(study.arms),
         "trials": len(log),
         "pending": int((log["status"] == PENDING).sum()),
+        "winner": named[0] if (named := study._named_winner()) else None,
         "best": summary.attrs["best_arm"],
         "last": last_activity(log),
         "picture": charts.sparkline(series(drawn, len(summary), log, _FEW_POINTS)),
