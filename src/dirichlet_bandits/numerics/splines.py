@@ -31,6 +31,7 @@ def spline_densities(knots: Floats, inverse: Floats, work: Floats, v: Floats, de
 
     ``work`` has a row per knot and a column per point.
 
+    >>> import numpy as np
     >>> knots = np.array([0.0, 0.0, 0.0, 1.0])  # the weight of the last value is Beta(1, 3)
     >>> inverse, work, density = np.empty((4, 4)), np.empty((4, 2)), np.empty(2)
     >>> knot_gaps(knots, inverse)
