@@ -188,7 +188,13 @@ def unsettled() -> None:
     """Fifty nearly equal arms, where no shortcut can pay: it must not cost more than the plain loop."""
     print("fifty arms that do not settle: time of the shortcut / plain loop")
     bandit = db.Bandit([db.Bernoulli(0.4 + 0.004 * k) for k in range(50)])
-    policies = {"RDS": db.RDS(), "QDS": db.QDS(2, 0.5), "NPTS": db.NPTS(1.0), "WRSDA": db.WRSDA()}
+    policies = {
+        "RDS": db.RDS(),
+        "QDS": db.QDS(2, 0.5),
+        "NPTS": db.NPTS(1.0),
+        "BCVTS": db.BCVTS(1.0, 0.2),
+        "WRSDA": db.WRSDA(),
+    }
     for name, policy in policies.items():
         ratios = [
             simulation(bandit, policy, horizon, 10, fast=True) / simulation(bandit, policy, horizon, 10, fast=False)
