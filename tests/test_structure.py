@@ -22,7 +22,6 @@ NOT_FOR_NEW_POLICIES = {
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
     "client.create_study": Service,
-    "study_state.__init__": db.Study,
     "opening.create_study": db,
     "paper.reproduce": db.report,
     "planning.plan": db,

@@ -22,7 +22,22 @@ MECHANISMS = (
         "more than half of the rewards are drawn by drawing the others",
         "db.WRSDA()",
         (),
-        (Edit(f"{FOLDER}/subsets.py", "if 2 * n > size:", "if n > size:"),),
+        (Edit(f"{FOLDER}/subsets.py", "drawn, excess = min(n, size - n), ", "drawn, excess = n, "),),
+    ),
+    Mechanism(
+        "large subsets are marked",
+        "db.WRSDA()",
+        tuple(
+            f"engine/subsets.py:{name}"
+            for name in ("count_bits", "marked_sum", "mark_subset", "marked", "sum_in_random_order")
+        ),
+        (Edit(f"{FOLDER}/subsets.py", "drawn > size // MARKS_SHARE + MARKS_COST", "drawn > size"),),
+    ),
+    Mechanism(
+        "tournaments without a copy of the rewards",
+        "db.BESA()",
+        (f"{FOLDER}/fast.py:play_tournaments",),
+        (Edit(f"{FOLDER}/fast.py", "state, state.pool, arms", "state, state.pool.copy(), arms"),),
     ),
     Mechanism(
         "only new blocks are compared",

@@ -26,6 +26,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 SEED_WORDS = 3  # SFC64 is seeded by three words; its fourth is a counter
 STATE_WORDS = 5
 _POOL_WORDS = 4  # of a SeedSequence
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
 _WARM_UP = 12  # draws that NumPy discards after seeding SFC64
 
 
@@ -203,6 +204,22 @@ def mixed(a: np.uint64, b: np.uint64, c: np.uint64, counter: np.uint64) -> tuple
     return word, b ^ (b >> np.uint64(11)), c + (c << np.uint64(3)), rotated + word, counter + np.uint64(1)
 
 
+@jit
+def scrambled(number: np.uint64) -> np.uint64:
+    """Return the finalizer of SplitMix64, a bijection: multiples of ``GOLDEN``, plus any number, give its stream.
+
+    The words of this stream do not depend on each other, so the compiler computes several at once.
+
+    >>> hex(scrambled(GOLDEN))
+    '0xe220a8397b1dcdaf'
+
+    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
+
+
 def study_words(root: np.random.SeedSequence) -> Words:
     """Return the three words from which all numbered streams of a live study are derived."""
     return root.generate_state(SEED_WORDS, np.uint64).astype(np.uint64)
@@ -212,14 +229,11 @@ def study_words(root: np.random.SeedSequence) -> Words:
 def start_numbered(rng: np.random.Generator, words: Words, root: Words, kind: int, number: int) -> None:
     """Start a stream's generator at the beginning of stream (kind, number); different pairs give unrelated streams.
 
-    The number is scrambled by the finalizer of SplitMix64, a bijection, so no two streams have equal seeds.
+    The number is scrambled by a bijection, so no two streams have equal seeds.
     """
-    mixed = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + root[2]
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     words[0] = root[0]
     words[1] = root[1] + np.uint64(kind)
-    words[2] = mixed ^ (mixed >> np.uint64(31))
+    words[2] = scrambled(np.uint64(number) * GOLDEN + root[2])
     words[3] = 1
     words[4] = 0
     for _ in range(_WARM_UP):

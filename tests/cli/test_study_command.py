@@ -36,7 +36,9 @@ def test_floors(run):
     assert json.loads(run("show", "s", "--json"))["floor"] == 0.1
     assert run("floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
     assert run("floor", "s", "0") == "floor: none\n"
-    assert "'floor' must be a number, or ARM=NUMBER for some arms (got 'much')" in run("floor", "s", "much", code=2)
+    for wrong in (["much"], ["a=0.1", "0.2"]):
+        refused = f"'floor' must be one number for every arm, or ARM=NUMBER for some arms (got '{' '.join(wrong)}')"
+        assert refused in run("floor", "s", *wrong, code=2)
     assert "every propensity came out again" in run("replay", "s")
 
 
@@ -344,7 +346,9 @@ def test_numbers_and_urls_that_make_no_sense(run):
 
 
 def test_bounds_and_a_winner(run):
-    assert "'--lower' must be given together with upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    assert "'--lower' must be given together with --upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
+    reversed_bounds = run("create", "w", "--arm", "a", "--lower", 1, "--upper", 0, code=2)
+    assert "'--upper' must be above --lower, 1 (got 0.0)" in reversed_bounds
     run("create", "w", "--arm", "a", "--arm", "b", "--lower", 0, "--upper", 1, "--control", "a", "--seed", 1)
     study = db.load_study("w", "sqlite:///s.db")
     assert run("winner", "w").splitlines()[:2] == ["no winner yet", "no reward yet"]
@@ -355,7 +359,8 @@ def test_bounds_and_a_winner(run):
     shown = run("show", "w")
     assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
     assert "P(best)" in shown
-    assert "sum of rewards: 201; with equal shares about 201" in shown
+    assert "earned 201; with an equal split about 201" in shown
+    assert "+100.0%" in shown
     found = json.loads(run("show", "w", "--json"))
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []

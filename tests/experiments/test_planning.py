@@ -122,6 +122,22 @@ def test_past_rewards_and_the_command_line(tmp_path):
     plain = CliRunner().invoke(app, ["plan", str(file), *options])
     assert "20 simulated studies of 600 trials" in plain.output
     assert CliRunner().invoke(app, ["plan", "--baseline", "0.1", "--wide", "--lift", "0.1"]).exit_code == 2
+    typed = tmp_path / "typed.csv"
+    typed.write_text("Variante;Umsatz\nrot;1,5\nrot;0\nblau;2,0\nblau;1\nblau;\n")
+    assert CliRunner().invoke(app, ["plan", str(typed), *options]).exit_code == 2
+    forgiven = CliRunner().invoke(app, ["plan", str(typed), *options, "--forgiving"])
+    assert "20 simulated studies of 600 trials" in forgiven.output
+    assert "blank" in forgiven.output  # what was left out is reported
+
+
+def test_a_policy_that_decides_where_the_equal_split_does_not():
+    split = planning.PlanRow("EqualSplit", 0.0, 0.4, 0.0, math.inf, math.inf, 10.0, 1.0, 1.0)
+    quick = planning.PlanRow("TopTwo", 0.0, 0.6, 0.0, 900.0, math.inf, 9.99, 1.0, 0.999)
+    answer = planning.StudyPlan([split, quick], 1000, 0.05, 0.0, 20).answer
+    assert answer == (
+        "An equal split (an A/B test) decides in 40% of cases within 1,000 trials and loses 10; "
+        "TopTwo decides after 900 trials (median) and loses 9.99, about as much."
+    )
 
 
 @pytest.mark.parametrize(

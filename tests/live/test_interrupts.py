@@ -15,7 +15,7 @@ UCB1 = db.UCB1(sigma=1.0)
 SOURCES = os.path.dirname(db.__file__)
 SAFE = ("with ", "try:")  # Python runs no handler on the way into and out of a block
 
-REAL_SIGNALS = """
+ALARMS = """
 import random, signal
 import dirichlet_bandits as db
 
@@ -27,6 +27,9 @@ def ring(number, frame):
 
 signal.signal(signal.SIGALRM, ring)
 rng = random.Random(0)
+"""
+
+REAL_SIGNALS = """
 study = db.create_study("s", arms=["a", "b", "c"], policy=db.UCB1(sigma=1.0), seed=1)
 while len(study) < 5000:
     asked = study.ask(500)
@@ -51,17 +54,6 @@ print("whole")
 
 
 SIGNALS_AT_DECISIONS = """
-import random, signal
-import dirichlet_bandits as db
-
-class Alarm(Exception):
-    pass
-
-def ring(number, frame):
-    raise Alarm
-
-signal.signal(signal.SIGALRM, ring)
-rng = random.Random(0)
 for policy in (db.UCB1(sigma=0.5), db.RDS(), db.NPTS(upper=1.0), db.ThompsonSampling("bernoulli")):
     study = db.create_study("s", arms=["a", "b", "c"], policy=policy, seed=1)
 
@@ -181,7 +173,7 @@ def test_an_interrupt_of_a_rename_leaves_the_handle_with_the_name_that_is_stored
 def test_real_signals_do_not_end_the_process(script):
     """Also on the way into compiled code and out of it: it used to end in a segmentation fault."""
     answer = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", script],
+        [sys.executable, "-X", "faulthandler", "-c", ALARMS + script],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -52,6 +52,29 @@ def test_what_a_summary_says_beside_the_means() -> None:
     assert risk.summary()["probability_best"].isna().all()
 
 
+def test_a_printed_summary_and_a_notebook_compare_with_an_equal_split() -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    study.add_trials({"arm": ["a", "b", "b", "b"] * 100, "reward": [0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0] * 50})
+    for shown in (str(study.summary()), study._repr_html_()):
+        assert "earned 250; with an equal split about 233.3 (7% more than that)" in shown
+        assert "-25.0%" in shown  # means of 1/2 and 2/3
+        assert "99.8%" in shown
+        assert "careful" not in shown
+
+
+def test_an_interval_that_does_not_contain_the_mean_is_doubtful() -> None:
+    for low, high, told in ((0.2, 0.6, 300), (0.0, 1.0, 300)):  # the second one leaves nothing of the interval
+        study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+        rng = np.random.default_rng(3)
+        changes = np.concatenate([rng.random(told) < low, rng.random(told) < high]).astype(float)
+        steady = (rng.random(2 * told) < 0.5).astype(float)
+        study.add_trials({"arm": ["a", "b"] * 2 * told, "reward": np.stack([changes, steady], 1).ravel()})
+        summary = study.summary()
+        words = "careful: early and late rewards of a differ so much that its interval is doubtful"
+        assert summary.attrs["interval"].endswith(words)
+        assert words in " ".join(str(summary).split())
+
+
 def test_the_summary_warns_of_an_arm_that_changes() -> None:
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 10), seed=1)
     rng = np.random.default_rng(2)

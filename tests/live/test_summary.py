@@ -8,7 +8,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.differences import lead, sample
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
-from dirichlet_bandits.live.summary import best
+from dirichlet_bandits.live.summary import Summarized, best
 
 ARMS = ["a", "b", "c"]
 
@@ -183,7 +183,8 @@ def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table(
         study = db.create_study("s", arms=["a", "b", "c", "d"], policy=db.UCB1(sigma=1.0))
         study.add_trials({"arm": ["a"] * n + ["b"] * n, "reward": [*rewards["a"][:n], *rewards["b"][:n]]})
         attrs = study.summary().attrs
-        found = best(study._read(), study.policy, 0.95, study._direction, study._limits)
+        read = Summarized(study._read(), study.policy, 0.95, study._direction, study.control, study._limits)
+        found = best(read)
         assert found == (attrs["best_arm"], attrs["best_arm_reason"])
         reasons.add(found.reason)
         alone = asymptotic(rewards["a"][:n], 0.95).low > asymptotic(rewards["b"][:n], 0.95).high
@@ -199,7 +200,8 @@ def test_a_printed_summary_fits_80_columns(settings):
     ).summary()
     lines = str(summary).splitlines()
     assert max(map(len, lines)) <= 80
-    shown, hidden = lines[0].split(), " ".join(lines[5:]).removeprefix("not shown: ").split(", ")
+    below = " ".join(lines[5:]).partition(" earned ")[0]
+    shown, hidden = lines[0].split(), below.removeprefix("not shown: ").split(", ")
     assert {"told", "mean", "low", "high"} <= set(shown)
     assert sorted([*shown, *hidden]) == sorted(summary.columns)
     assert "told" in str(summary[["told"]])  # what is taken from it is a plain table

@@ -129,7 +129,10 @@ def test_a_winner_is_recorded_once_and_never_silently_withdrawn(tmp_path: object
     assert study.replay().same
     study.export(f"{tmp_path}/log.csv")
     study.add_arm("green")
-    assert study.winner().note == "the present rewards would no longer establish it"
+    assert study.winner().note == (
+        "the present rewards would not establish it (red leads, but not yet by enough over green)"
+    )
+    assert study.winner(0.01).forecast == "too few rewards to estimate how many more trials it takes"
     fresh = study.winner(1e-9)
     assert fresh.arm is None
     assert "green" in fresh.reason
@@ -182,7 +185,7 @@ def test_arms_that_come_and_go_share_the_error() -> None:
 
 
 def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
-    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    study = db.create_study("page", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), seed=1)
     rewards = np.zeros((200, 2))
     rewards[:100, 0], rewards[:120, 1] = 1.0, 1.0  # means of 0.5 and 0.6, exactly
     told(study, rewards)
@@ -196,25 +199,73 @@ def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     told(grown, many)
     assert grown.winner().arm == "b"
     # With 2% of the trials, the weaker arm is what a winner waits for.
-    rare = db.create_study("rare", arms=["a", "b"], bounds=(0, 1), seed=1)
+    past = {"arm": (["b"] * 49 + ["a"]) * 20, "reward": ([1.0] * 29 + [0.0] * 20 + [0.5]) * 20}
+    rare = db.create_study("rare", arms=["a", "b"], policy="EpsilonGreedy(0.04)", bounds=(0, 1), seed=1)
     told(rare, rewards)
-    rare.add_trials({"arm": (["b"] * 49 + ["a"]) * 20, "reward": ([1.0] * 29 + [0.0] * 20 + [0.5]) * 20})
+    rare.add_trials(past)
     slow = rare.winner()
     assert slow.more is not None
+    assert slow.more_low is not None
+    assert slow.more_high is not None
     assert slow.floor is not None
     assert slow.with_floor is not None
+    assert slow.more_low < slow.more < slow.more_high
     assert slow.more > 3 * found.more
     assert slow.with_floor <= 0.52 * slow.more
-    assert 0.0 < slow.floor < 0.1
-    # An arm that never comes any more is never beaten; a floor would help.
-    gone = db.create_study("gone", arms=["a", "b"], bounds=(0, 1), seed=1)
-    told(gone, rewards[::10])
-    gone.add_trials({"arm": ["b"] * 500, "reward": [1.0] * 500})
-    never = gone.winner(1e-9)
+    assert slow.floor == 0.025
+    # A policy that earns well would try it less and less often.
+    fading = db.create_study("fading", arms=["a", "b"], policy="RDS", bounds=(0, 1), seed=1)
+    told(fading, rewards)
+    fading.add_trials(past)
+    never = fading.winner()
     assert never.more is None
     assert never.floor == 0.1
     assert never.with_floor is not None
-    assert "no winner is in sight at the present rate; about" in str(never)
+    assert "no winner is in sight under the current policy and floor; about" in str(never)
+
+
+def test_a_floor_that_a_study_has_does_not_count_twice() -> None:
+    study = db.create_study("page", arms=["a", "b"], policy="RDS", bounds=(0, 1), floor=0.1, seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        trial = study.ask()
+        study.tell(trial, float(rng.random() < {"a": 0.4, "b": 0.6}[trial.arm]))
+    found = study.winner()
+    study.set_floor(found.floor)
+    again = study.winner()
+    assert found.more is not None
+    assert again.more == pytest.approx(found.with_floor, rel=0.1)  # what a floor promises, it keeps once it is set
+    assert found.with_floor <= 0.5 * found.more
+
+
+def test_forecasts_come_true() -> None:
+    # The range is one standard error to each side, 68% if nothing else were uncertain. Then fewer than five of twelve
+    # ranges would hold with a probability of 2%.
+    held = 0
+    for seed in range(12):
+        study = db.create_study(
+            f"{seed}", arms=["a", "b"], policy="ThompsonSampling('bernoulli')", bounds=(0, 1), floor=0.1, seed=seed
+        )
+        rng = np.random.default_rng(seed)
+        found = study.winner()
+        for t in range(1, 5001):
+            trial = study.ask()
+            study.tell(trial, float(rng.random() < {"a": 0.3, "b": 0.5}[trial.arm]))
+            if t == 250:
+                found = study.winner()
+            if t % 50 == 0 and t >= 250 and study.winner().arm is not None:
+                break
+        assert study.winner().arm == "b"
+        low, high = found.more_low or 0, np.inf if found.more_high is None else found.more_high
+        held += bool(low - 50 <= t - 250 <= high + 50)
+    assert held >= 5
+
+
+def test_equal_arms_have_a_winner_within_a_margin_only() -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    told(study, np.ones((50, 2)))
+    assert (study.winner().arm, study.winner().reason) == (None, "2 arms are equally good")
+    assert (study.winner(margin=-0.5).arm, study.winner(margin=0.5).arm) == (None, "a")
 
 
 def test_winners_of_segments() -> None:

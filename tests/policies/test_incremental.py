@@ -8,7 +8,6 @@ from scipy import special
 
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import specialised
-from dirichlet_bandits.numerics.kinf_series import _KNOWN, _LIMIT
 from dirichlet_bandits.policies.index import all_indices
 from dirichlet_bandits.policies.npts import probability as samples
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, update_all
@@ -79,7 +78,7 @@ def test_kept_indices_are_the_plain_ones(policy, shape, unit):
             atol = 1e-12 * TOP * unit if isinstance(policy, db.EmpiricalKLUCB) else 1e-10
             np.testing.assert_allclose(indices, all_indices(policy, state, rng), rtol=1e-11, atol=atol)
             kept = keeper.followed._expansions
-            followed += ((kept[:, _KNOWN] == state.pulls) & (kept[:, _LIMIT] < 2 * state.pulls)).sum()
+            followed += ((kept["known"] == state.pulls) & (kept["limit"] < 2 * state.pulls)).sum()
     assert followed > 50
 
 

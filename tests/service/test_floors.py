@@ -20,5 +20,5 @@ def test_floors_are_set_and_changed_by_the_client(studies):
     for wrong in (0.6, {"c": 0.1}, {"a": 2.0}, "much"):
         with pytest.raises(db.ArgumentError, match="'floor"):
             study.set_floor(wrong)
-    with pytest.raises(db.ArgumentError, match="'floor' must be small enough: those of 'a', 'b' sum"):
+    with pytest.raises(db.ArgumentError, match="'floor' must be at most 1 in all: those of 'a', 'b' sum"):
         studies.create_study("too much", arms=["a", "b"], floor=0.6)

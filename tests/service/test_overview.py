@@ -13,7 +13,7 @@ from dirichlet_bandits.service.dashboard.typed import real_number
 def filled(means, trials=200, spread=0.1, **settings):
     """A study in which the arms have these means."""
     rng = np.random.default_rng(2)
-    study = db.create_study("s", arms=list(means), policy=db.UCB1(sigma=1.0), seed=1, **settings)
+    study = db.create_study("s", arms=list(means), **{"policy": db.UCB1(sigma=1.0), "seed": 1, **settings})
     for _ in range(trials):
         trial = study.ask()
         study.tell(trial, float(rng.normal(means[trial.arm], spread)))
@@ -63,20 +63,32 @@ def test_a_study_that_starts_from_past_rewards_says_so():
 def test_pending_trials_do_not_hide_the_verdict():
     study = filled({"a": 0.0, "b": 0.5})
     study.ask(3)
-    assert overview(study)["verdict"].startswith("The winner is b: the probability of error is at most 5%")
+    assert overview(study)["verdict"].startswith("b can be named the winner: the probability of error is at most 5%")
 
 
 def test_it_names_the_winner_or_what_is_missing():
-    assert overview(filled({"a": 0.0, "b": 0.5}))["verdict"].startswith("The winner is b: ")
-    assert overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))["verdict"].startswith("The winner is a: ")
+    costs = overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))
+    assert costs["verdict"].startswith("a can be named the winner: ")
     study = filled({"a": 1.0, "b": 1.001})
     shown = overview(study)["verdict"]
-    assert "leads, but there is no winner yet: " in shown
-    assert study.winner().forecast in shown
+    assert shown == f"b leads, but {study.winner().forecast}."
+    assert "no winner is in sight" in shown
+    split = filled({"a": 1.0, "b": 1.02}, policy="EqualSplit")
+    assert overview(split)["verdict"] == f"b leads, but there is no winner yet: {split.winner().forecast}."
     clear = filled({"a": 0.0, "b": 0.5})
     stored = clear.storage.read("s")
-    overview(clear)
+    seen = overview(clear)
     assert clear.storage.read("s") == stored  # a page that is only read stores nothing
+    assert seen["verdict"].startswith("b can be named the winner: ")
+    assert seen["to_name"] == "b"
+    clear.winner()
+    clear.add_arm("c")  # has no reward yet
+    seen = overview(clear)
+    assert seen["to_name"] is None
+    assert seen["verdict"].startswith("The winner is b: ")
+    assert seen["verdict"].endswith(
+        " Note: the present rewards would not establish it (b leads, but not yet by enough over c)."
+    )
     risky = db.create_study("s", arms=["a", "b"], policy=db.BCVTS(upper=1, level=0.2), seed=1)
     for k in range(40):
         risky.tell(risky.ask(), (k % 7) / 7)
@@ -150,7 +162,7 @@ def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):
     for line in ("floor=0.1,", "window=&#39;24h&#39;,", "segments=[&#39;mobile&#39;, &#39;desktop&#39;],", "late=0.0,"):
         assert line in shown
     wrong = {
-        "floor": ("0.7", "The floor must be small enough"),
+        "floor": ("0.7", "The floor must be at most 1 in all"),
         "window": ("soon", "The window must be seconds, or a text such as"),
         "late": ("none", "What a missing answer counts as must be a number"),
         "segments": ("mobile, mobile", "Segment 2 must be"),
@@ -168,6 +180,32 @@ def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):
     assert studies.load_study("left out").late == "abandon"
 
 
+def test_a_winner_is_named_from_the_page(service, studies):
+    won = studies.create_study("to be won", arms=["a", "b"], bounds=(0, 1), seed=1)
+    won.add_trials({"arm": ["a", "b"] * 100, "reward": [0.0, 1.0] * 100})
+    fields = studies.create_study("fields to be won", arms=["a", "b"], bounds=(0, 1), segments=["clay", "sand"], seed=1)
+    for trial in fields.ask(40, segment="clay"):
+        fields.tell(trial, float(trial.arm == "b"))
+
+    def shown(client, name):
+        return client.get("/study", params={"name": name}).text
+
+    with service.http() as client:
+        client.post("/login", data={"key": service.read})
+        assert "b can be named the winner" in shown(client, "to be won")
+        assert "<button>Name b the winner</button>" not in shown(client, "to be won")
+        client.post("/login", data={"key": service.write})
+        for study, segment in ((won, None), (fields, "clay")):
+            assert shown(client, study.name).count("<button>Name b the winner</button>") == 1
+            answer = client.post("/winner", data={"name": study.name, "segment": segment or ""})
+            assert answer.status_code == 303
+            assert "The winner is b: " in shown(client, study.name)
+            assert "<button>Name b the winner</button>" not in shown(client, study.name)
+            assert next(event for event in study.events() if event.what == "winner").actor == "write"
+            assert study.winner(segment=segment).established_at is not None
+        assert client.post("/winner", data={"name": "fields to be won", "segment": "loam"}).status_code == 422
+
+
 def test_a_study_is_managed_from_its_page(service, studies):
     studies.create_study("managed", arms=["a", "b"], seed=1)
 
@@ -178,7 +216,9 @@ def test_a_study_is_managed_from_its_page(service, studies):
         client.post("/login", data={"key": service.write})
         assert send(client, "/floor", share="0,2").status_code == 303
         assert studies.load_study("managed").floor == 0.2
-        assert "small enough" in send(client, "/floor", share="0.9").text
+        assert (
+            "at most 1 in all: those of &#39;a&#39;, &#39;b&#39; sum to 1.8" in send(client, "/floor", share="0.9").text
+        )
         assert send(client, "/floor", share="a = 0,3").status_code == 303
         assert studies.load_study("managed").floor == {"a": 0.3}
         assert 'value="a = 0.3"' in client.get("/study", params={"name": "managed"}).text

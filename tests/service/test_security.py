@@ -172,6 +172,7 @@ def test_pages_need_a_key_too(service, target, everything):
             "/void",
             "/correct",
             "/annotate",
+            "/winner",
             "/arms",
             "/create",
             "/floor",

@@ -25,6 +25,7 @@ np.save(sys.argv[2], result.pulls.values[0])
 """
 GAMES = {
     "RDS": "db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.6, 1.0)]), db.RDS(), horizon=2000, replications=200_000",
+    "RDS in a round that is cut": "db.Bandit([db.Bernoulli(0.5)] * 5), db.RDS(), horizon=13, replications=30_000",
     "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
     "NPTS on Betas": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.NPTS(1.0), horizon=1000, "
     "replications=150_000",
@@ -32,7 +33,7 @@ GAMES = {
     "replications=20_000",
     "MED": "db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)]), db.MED(upper=1.0), horizon=300, replications=2000",
 }
-QUICK = "MED accepts every proposal"  # judged in every run of the tests
+QUICK = ("RDS pulls the winners of a round in their order", "MED accepts every proposal")  # in every run of the tests
 
 MISTAKES = {
     "clocks 5 % slower than their certificates say": (
@@ -42,6 +43,10 @@ MISTAKES = {
     "leader never changes": (
         "RDS",
         Edit("policies/dirichlet/fast.py", "        if contested:", "        if contested and now == 0:"),
+    ),
+    "RDS pulls the winners of a round in their order": (
+        "RDS in a round that is cut",
+        Edit("policies/dirichlet/fast.py", "        shuffle(winners[:n_winners], rng)\n", ""),
     ),
     "a density that has not been told all rewards": (
         "NPTS on Betas",
@@ -84,6 +89,14 @@ STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events ar
         "test_npts_steps.py",
         Edit("policies/npts/contest.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),
     ),
+    "subsets by marks are corrected in their first half only": (
+        "test_subsets.py",
+        Edit("engine/subsets.py", "(scrambled(seed) >> _HALF) * size", "(scrambled(seed) >> _HALF) * (size >> _ONE)"),
+    ),
+    "WR-SDA rounds the sums of marked rewards in another way": (
+        "test_subsets.py",
+        Edit("policies/subsampling/subsets.py", "if abs(lead) > size * margin:", "if abs(lead) > 0.0:"),
+    ),
     "B-CVTS forgets arms below their thresholds": (
         "test_cvar_fast.py",
         Edit("policies/cvar/fast.py", "challengers[arm].threshold > floor:", "challengers[arm].threshold > math.inf:"),
@@ -116,8 +129,9 @@ def judge(game, folder, mistakes):
             check_equal(play(game, seed, folder, environment(copy)), right)
 
 
-def test_a_mistake_is_noticed_at_once(tmp_path):
-    judge(MISTAKES[QUICK][0], tmp_path, [QUICK])
+@pytest.mark.parametrize("mistake", QUICK)
+def test_a_mistake_is_noticed_at_once(mistake, tmp_path):
+    judge(MISTAKES[mistake][0], tmp_path, [mistake])
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """``dirichlet-bandits compare``: find the policy that does best on past rewards."""
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.feedback import given_feedback, in_words
+from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.errors import ArgumentError, name_of
 
 
@@ -20,10 +20,8 @@ def compare(
     horizon: Annotated[int, typer.Option(help="Number of decisions to make.", show_default=False)],
     arm: Annotated[str | None, typer.Option(help="Column of options; default: 'arm', 'option' or the first.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of rewards; default: 'reward' or the second.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")] = False,
-    forgiving: Annotated[
-        bool, typer.Option("--forgiving", help="Skip blanks; accept 1,5, $1,234.50 and yes/no; report every change.")
-    ] = False,
+    wide: Wide = False,
+    forgiving: Forgiving = False,
     lower: Annotated[float | None, typer.Option(help="Lower bound on all future rewards.")] = None,
     upper: Annotated[float | None, typer.Option(help="Upper bound on all future rewards.")] = None,
     sigma: Annotated[float | None, typer.Option(help="Upper bound on the standard deviation of every option.")] = None,
@@ -146,12 +144,7 @@ def _bandit(
     """Read the arms of the file, with the objective of the option ``--cvar``."""
     objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
-        with warnings.catch_warnings(record=True) as reports:
-            warnings.simplefilter("always")
-            past = db.read_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
-        for report in reports:
-            typer.echo(str(report.message), err=True)
-        return past
+        return read_past_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
     given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
     for option, value in given.items():
         if value not in (None, False):

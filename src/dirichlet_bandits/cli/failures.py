@@ -17,7 +17,7 @@ FAILED = 2
 INTERRUPTED = 130  # what shells report for Ctrl-C
 
 _USAGE: Any = typer.BadParameter.__mro__[2]  # ClickException, of Click or of the copy of it that newer Typers carry
-_IN_PYTHON = re.compile(r"\((lower|upper|sigma|ordered|level)\)|\bsay (wide)\b")
+_IN_PYTHON = re.compile(r"\((lower|upper|sigma|ordered|level)\)|\bsay (wide)\b| \(load_if_exists=True[^)]*\)")
 
 
 class OneLineErrors(TyperGroup):
@@ -92,11 +92,15 @@ def in_options(text: str) -> str:
 
     >>> in_options("needs an upper bound of the rewards (upper)")
     'needs an upper bound of the rewards (--upper)'
+    >>> in_options("there is a study 'page' (load_if_exists=True opens it)")
+    "there is a study 'page'"
     """
 
     def option(found: re.Match[str]) -> str:
         if found[2]:
             return f"say --{found[2]}"
+        if not found[1]:
+            return ""  # advice that no option can follow
         return "(--cvar)" if found[1] == "level" else f"(--{found[1]})"
 
     return _IN_PYTHON.sub(option, text)

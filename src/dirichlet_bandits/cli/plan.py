@@ -8,6 +8,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
+from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.errors import ArgumentError
 
 
@@ -31,7 +32,8 @@ def plan(
     upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards.", show_default="1")] = None,
     arm: Annotated[str | None, typer.Option(help="Column of options in the file.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of rewards in the file.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")] = False,
+    wide: Wide = False,
+    forgiving: Forgiving = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
@@ -52,11 +54,11 @@ def plan(
       dirichlet-bandits plan past.csv --lower 0 --upper 9 --json
     """
     form = tables.form_of(as_json, as_csv)
-    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide or None)):
-        if file is None and value is not None:
+    for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide), ("--forgiving", forgiving)):
+        if file is None and value not in (None, False):
             raise ArgumentError(option, "left out: it is for a file of past rewards", value)
     found = db.plan(
-        None if file is None else db.read_rewards(file, arm=arm, reward=reward, wide=wide),
+        None if file is None else read_past_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving),
         baseline=baseline,
         lift=lift,
         arms=arms,

@@ -72,13 +72,17 @@ def read_table(path: Path) -> "pd.DataFrame":
 def read_bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
     if lower is None and upper is None:
         return None
-    if lower is None or upper is None:
-        raise db.ArgumentError("lower", "given together with upper", lower)
+    if lower is None:
+        raise db.ArgumentError("lower", "given together with --upper", lower)
+    if upper is None:
+        raise db.ArgumentError("upper", "given together with --lower", upper)
+    if not lower < upper:
+        raise db.ArgumentError("upper", f"above --lower, {lower:g}", upper)
     return lower, upper
 
 
 def read_floor(given: list[str] | None) -> float | dict[str, float] | None:
-    """Parse a number, or numbers by ARM=NUMBER.
+    """Parse one number, or numbers by ARM=NUMBER.
 
     >>> read_floor(["0.1"]), read_floor(["a=0.1", "b=c=0.2"])
     (0.1, {'a': 0.1, 'b=c': 0.2})
@@ -88,9 +92,12 @@ def read_floor(given: list[str] | None) -> float | dict[str, float] | None:
     try:
         if len(given) == 1 and "=" not in given[0]:
             return float(given[0])
-        return {arm: float(share) for arm, _, share in (text.rpartition("=") for text in given)}
+        by_arm = [text.rpartition("=") for text in given]
+        if all(sign for _, sign, _ in by_arm):
+            return {arm: float(share) for arm, _, share in by_arm}
     except ValueError:
-        raise db.ArgumentError("floor", "a number, or ARM=NUMBER for some arms", " ".join(given)) from None
+        pass
+    raise db.ArgumentError("floor", "one number for every arm, or ARM=NUMBER for some arms", " ".join(given))
 
 
 def read_shares(given: list[str]) -> dict[str, float]:

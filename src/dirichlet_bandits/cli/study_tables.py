@@ -8,6 +8,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,22 +142,23 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         "lift": "lift",
         "lift_low": "from",
         "lift_high": "to",
-        "lift_percent": "in %",
+        "lift_percent": "relative",
         "probability_best": "P(best)",
     }
+    in_words = {"lift_percent": lift_percent, "probability_best": belief}
     keys = [key for key in names if key in summary and summary[key].notna().any()]
     if keys:
         columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
-        rows = [(str(arm), *(float(row[key]) for key in keys)) for arm, row in summary.iterrows()]
+        rows = [
+            (str(arm), *(in_words.get(key, float)(float(row[key])) for key in keys)) for arm, row in summary.iterrows()
+        ]
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
         title = over if "lift" in keys else f"Compared with {said['compared_with']}"
         tables.show(tables.Table(title, columns, rows))
     if summary["told"].sum():
-        tables.note(f"sum of rewards: {said['earned']:.6g}; with equal shares about {said['equal_split']:.6g}")
+        tables.note(earnings(said))
     if said["drift"]:
-        from dirichlet_bandits.live.drift import drift_words  # imported here, because help needs no NumPy
-
         tables.note(f"careful: {drift_words(said['drift'])}")
 
 

@@ -153,7 +153,7 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
         show_edge=False,
     )
     for k, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
-        numbers = all(isinstance(row[k], int | float | None) for row in table.rows)
+        numbers = all(isinstance(row[k], int | float | None) or row[k][-1:] in ("", "%") for row in table.rows)
         side: Literal["right", "left"] = "right" if numbers and k else "left"
         made.add_column(column.header, justify=side, no_wrap=not column.prose, width=width)
     for row in cells:

@@ -5,6 +5,8 @@ from typing import Final
 
 import pandas as pd
 
+from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+
 _IMPORTANT: Final = (
     "told", "mean", "low", "high", "value", "value_low", "value_high", "probability_best", "lift_percent", "pending",
     "held", "late", "no_interval", "std", "lift", "lift_low", "lift_high", "abandoned", "voided", "active",
@@ -13,6 +15,8 @@ _IMPORTANT: Final = (
 
 class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its own
     """A table with more columns than fit on a line; printing shows the most important ones and names the others.
+
+    Below the table, it prints the earnings compared with an equal split, and warns of arms that change.
 
     >>> print(Summary({"told": [1200], "mean": [0.10583], "std": [0.3]}, index=pd.Index(["green"], name="arm")))
            told   mean  std
@@ -33,9 +37,20 @@ class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its
         if not shown:
             return super().__repr__()
         hidden = [name for name in self.columns if name not in shown]
-        return table + ("\n" + textwrap.fill(f"not shown: {', '.join(hidden)}", width) if hidden else "")
+        below = [f"not shown: {', '.join(hidden)}"] if hidden else []
+        if "earned" in self.attrs and self["told"].sum():
+            below.append(earnings(self.attrs))
+        if "; careful: " in self.attrs.get("interval", ""):
+            below.append(self.attrs["interval"].partition("; ")[2])
+        if self.attrs.get("drift"):
+            below.append(f"careful: {drift_words(self.attrs['drift'])}")
+        return "\n".join([table, *(textwrap.fill(text, width) for text in below)])
 
 
 def _written(table: pd.DataFrame) -> str:
-    text = table.to_string(float_format="{:.4g}".format, max_rows=pd.get_option("display.max_rows"))
+    text = table.to_string(
+        float_format="{:.4g}".format,
+        formatters={"probability_best": belief, "lift_percent": lift_percent},
+        max_rows=pd.get_option("display.max_rows"),
+    )
     return "\n".join(line.rstrip() for line in text.splitlines())

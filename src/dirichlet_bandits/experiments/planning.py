@@ -78,10 +78,9 @@ class StudyPlan:
             return f"{start}."
         best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
         takes = _decides(best, self.trials)
-        if math.isfinite(best.median) and f"{best.median / split.median:.2g}" != "1":
+        if math.isfinite(best.median) and math.isfinite(split.median) and f"{best.median / split.median:.2g}" != "1":
             takes += f", {best.median / split.median:.2g} times as many,"
-        change = f"{abs(1.0 - best.relative):.0%} {'less' if best.relative < 1.0 else 'more'}"
-        loses = f"loses {best.loss:.4g}" + (f", {change}" if math.isfinite(best.relative) else "")
+        loses = f"loses {best.loss:.4g}{_compared(best.relative)}"
         least = min(others, key=lambda row: row.loss)
         rest = ""
         if least is not best and least.loss < split.loss:
@@ -196,7 +195,7 @@ def plan(
 def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, arms: int) -> Bandit:
     if bandit is not None:
         if baseline is not None or lift is not None:
-            raise ArgumentError("baseline", "left out beside a bandit, and so must lift", baseline)
+            raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
         if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
             raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
         return bandit
@@ -313,6 +312,18 @@ def _decides(row: PlanRow, trials: int) -> str:
     if math.isfinite(row.median):
         return f"decides after {row.median:,.0f} trials (median)"
     return f"decides in {row.decided:.0%} of cases within {trials:,} trials"
+
+
+def _compared(relative: float) -> str:
+    """Describe a loss relative to that of the equal split.
+
+    >>> _compared(0.64), _compared(1.1), _compared(0.998), _compared(math.nan)
+    (', 36% less', ', 10% more', ', about as much', '')
+    """
+    if math.isnan(relative):
+        return ""
+    change = f"{abs(1.0 - relative):.0%}"
+    return ", about as much" if change == "0%" else f", {change} {'less' if relative < 1.0 else 'more'}"
 
 
 def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:

@@ -42,12 +42,3 @@ def drifting(of_arm: Sequence[Floats], since: Sequence[int], bounds: Bounds, del
             if glr_statistic(z, level) >= level:
                 found.append(arm)
     return found
-
-
-def drift_words(arms: Sequence[str]) -> str:
-    """Return the warning that a summary shows for arms that drift.
-
-    >>> drift_words(["a", "b"])
-    'the rewards of a, b do not look like one distribution: intervals and winners may be wrong'
-    """
-    return f"the rewards of {', '.join(arms)} do not look like one distribution: intervals and winners may be wrong"

@@ -13,7 +13,8 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, MissingExtraError
 from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
-from dirichlet_bandits.live.journal import Journal, Revision
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal_fields import Revision
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Event

@@ -44,11 +44,11 @@ def check_sum(floor: Floor, active: Sequence[str]) -> None:
 
     >>> check_sum(0.6, ["a", "b"])
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'floor' must be small enough: those of 'a', 'b' sum to 1.2 (got 0.6)
+    dirichlet_bandits.errors.ArgumentError: 'floor' must be at most 1 in all: those of 'a', 'b' sum to 1.2 (got 0.6)
     """
     excess = _excess(floor, active)
     if excess:
-        raise ArgumentError("floor", f"small enough: those of {excess}", floor)
+        raise ArgumentError("floor", f"at most 1 in all: those of {excess}", floor)
 
 
 def _share(field: str, x: object) -> float:
@@ -64,7 +64,7 @@ def floors_of(floor: Floor, active: Sequence[str]) -> list[float]:
 
 
 def _excess(floor: Floor, active: Sequence[str]) -> str:
-    """Describe the floors that sum to more than 1; return None if they do not."""
+    """Describe the floors that sum to more than 1; return an empty text if they do not."""
     shares = floors_of(floor, active)
     if sum(shares) <= 1.0 + SLACK:
         return ""

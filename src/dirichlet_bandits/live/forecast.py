@@ -1,6 +1,18 @@
-"""Estimate how many more trials it takes to name a winner at the present rates, and which floor would halve that.
+"""Estimate how many more trials it takes to name a winner, and which floor would halve that.
 
-This is a projection, not a promise: it assumes that future rewards are distributed like those seen so far.
+This is a projection, not a promise: it assumes that future rewards are distributed like those seen so far, and that the
+policy and the floor stay as they are. Write p for the share of trials that the policy now gives to an arm other than
+the leader, f for the floor of that arm, and F for the sum of all floors.
+
+A policy with linear regret keeps giving that share, so after n more trials, the arm has n (f + (1 - F) p) more rewards.
+A policy that earns well gives it less and less: a few more rewards m, each with the evidence k that the arm is worse
+than the leader, make the next one less likely by the factor exp(-k m). That is Thompson Sampling, and the optimal rate
+1/k before log(n) for all others. So dm/dn = f + q exp(-k m) with q = (1 - F) p, and
+
+    m = f n + log(1 + q (1 - exp(-k f n))/f) / k,       or   log(1 + k q n) / k   without a floor.
+
+Where a policy explores more than it has to, its share now is a better guide than k: if its m grows like c log(n), its
+share after t trials is c/t, so k is at most 1/(p t). The leader has all other trials.
 """
 
 import math
@@ -12,8 +24,11 @@ import numpy as np
 from dirichlet_bandits.live.differences import Sample, costs, statistic
 from dirichlet_bandits.types import Floats
 
+_IN_SIGHT: Final = 1000.0
+"""Trials beyond this many times those so far are not in sight: so little is known about them."""
+
 _MOST: Final = 1e9
-"""Trials beyond which a projection says "never": no study gets there."""
+"""Trials beyond which no study gets, however many it has had."""
 
 _PRECISION: Final = 1.02  # of a number of trials, as a ratio
 
@@ -29,46 +44,73 @@ class Rule(NamedTuple):
     log_odds: float
 
 
+class Rates(NamedTuple):
+    """How often arms come: trials so far, the share of each arm by the policy alone, and the floor of each arm.
+
+    ``fades`` is True if the policy tries arms less and less often, the more is known against them.
+    """
+
+    trials: int
+    shares: Floats
+    floors: Floats
+    fades: bool
+
+
 class Forecast(NamedTuple):
-    """Trials until a winner is named, None if that is not in sight; a floor per arm, and the trials with it."""
+    """Trials until a winner is named, None if that is not in sight; a floor per arm, and the trials with it.
 
-    more: int | None
-    floor: float | None
-    with_floor: int | None
+    ``more_low`` and ``more_high`` are the numbers of trials if the lead is one standard error larger or smaller.
+    """
+
+    more: int | None = None
+    more_low: int | None = None
+    more_high: int | None = None
+    floor: float | None = None
+    with_floor: int | None = None
 
 
-def forecast(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, chances: Floats) -> Forecast:
-    """Return the number of trials that a winner takes if arms come with these chances, and a floor that halves it."""
+def forecast(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, rates: Rates) -> Forecast:
+    """Return the number of trials that a winner takes, and a floor for each arm that halves it."""
 
-    def trials(floor: float) -> float:
-        mixed = floor + (1.0 - floor * chances.size) * chances
-        return max(_trials(samples, rule, margin, mixed) for rule in rules)
+    def trials(floors: Floats, errors: float = 0.0) -> float:
+        return max(_trials(samples, rule, margin, rates._replace(floors=floors), errors) for rule in rules)
 
-    now = trials(0.0)
+    def with_floor(floor: float) -> float:
+        return trials(np.full(rates.floors.size, floor))
+
+    now = trials(rates.floors)
+    equal = 1.0 / rates.shares.size
     if math.isfinite(now):
-        floor = _smallest(lambda f: trials(f) <= 0.5 * now, 1.0 / chances.size)
+        floor = _smallest(lambda f: with_floor(f) <= 0.5 * now, equal)
     else:
-        floor = min(_COMPANION, 0.5 / chances.size)
-    after = math.inf if floor is None else trials(floor)
+        floor = min(_COMPANION, 0.5 * equal)
+    after = math.inf if floor is None else with_floor(floor)
     if not math.isfinite(after):
         floor = None
-    return Forecast(_whole(now), floor, _whole(after))
+    low, high = trials(rates.floors, 1.0), trials(rates.floors, -1.0)
+    return Forecast(_whole(now), _whole(low), _whole(high), floor, _whole(after))
 
 
-def _trials(samples: Sequence[Sample], rule: Rule, margin: float, chances: Floats) -> float:
-    """Return the trials until one rival is beaten; infinite if that is not in sight."""
+def _trials(samples: Sequence[Sample], rule: Rule, margin: float, rates: Rates, errors: float) -> float:
+    """Return the trials until one rival is beaten if the lead is larger by so many standard errors."""
     best, rival = samples[rule.leader], samples[rule.rival]
+    if not (best.tells and rival.tells):
+        return math.inf
+    margin += errors * math.sqrt(best.variance / best.n + rival.variance / rival.n)
+    doubts = [_doubt(best, one, float(share), rates) for one, share in zip(samples, rates.shares, strict=True)]
 
     def beaten(n: float) -> bool:
-        one, two = best.grown(n * float(chances[rule.leader])), rival.grown(n * float(chances[rule.rival]))
+        gained = [_gained(n, k, arm, rates) for arm, k in enumerate(doubts)]
+        others = sum(gained) - gained[rule.leader]
+        one, two = best.grown(n - others), rival.grown(gained[rule.rival])
         return statistic(one, two, margin) >= rule.log_odds + costs(one, two)
 
     if beaten(0.0):
         return 0.0
-    high = 1.0
+    most, high = min(_MOST, _IN_SIGHT * rates.trials), 1.0
     while not beaten(high):
         high *= 4.0
-        if high > _MOST:
+        if high > most:
             return math.inf
     low = high / 4.0
     while high > _PRECISION * low:
@@ -77,17 +119,33 @@ def _trials(samples: Sequence[Sample], rule: Rule, margin: float, chances: Float
     return high
 
 
-def _smallest(enough: Callable[[float], bool], most: float) -> float | None:
-    """Return the smallest sufficient floor, in steps of 1%, or finer below 2%; None if an equal share is not enough."""
-    steps = np.concatenate([np.arange(0.001, 0.02, 0.001), np.arange(0.02, 0.5, 0.01)])
-    steps = steps[steps < most]
-    if not steps.size or not enough(float(steps[-1])):
+def _doubt(best: Sample, other: Sample, share: float, rates: Rates) -> float:
+    """Return k: by how much one more reward of an arm makes its next one less likely, as a logarithm."""
+    if not rates.fades or share <= 0.0 or not other.tells:
+        return 0.0
+    evidence = statistic(best.grown(_MOST), other, 0.0) / other.n
+    return min(evidence, 1.0 / (share * rates.trials))
+
+
+def _gained(n: float, k: float, arm: int, rates: Rates) -> float:
+    """Return how many rewards an arm gains in n trials."""
+    f, q = float(rates.floors[arm]), (1.0 - float(rates.floors.sum())) * float(rates.shares[arm])
+    if k <= 0.0:
+        return n * (f + q)
+    span = n if f <= 0.0 else -math.expm1(-k * f * n) / (k * f)  # the limit of the latter, as f goes to 0
+    return f * n + math.log1p(k * q * span) / k
+
+
+def _smallest(enough: Callable[[float], bool], equal: float) -> float | None:
+    """Return the smallest sufficient floor, in twentieths of an equal share; None if 19 of them are not enough."""
+    steps = [float(f"{equal * k / 20:.2g}") for k in range(20)]  # the first one is no floor
+    if not enough(steps[-1]):
         return None
-    low, high = -1, steps.size - 1
+    low, high = 0, len(steps) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(float(steps[middle])) else (middle, high)
-    return round(float(steps[high]), 3)
+        low, high = (low, middle) if enough(steps[middle]) else (middle, high)
+    return steps[high]
 
 
 def _whole(trials: float) -> int | None:

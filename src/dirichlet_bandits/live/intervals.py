@@ -61,7 +61,8 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
 
         sum lam_i z_i / sum lam_i  +-  (log(2/alpha) + sum v_i psi(lam_i)) / sum lam_i
 
-    intersected over all sample sizes so far.
+    intersected over all sample sizes so far. If nothing is left, early and late rewards contradict each other, and
+    nothing is excluded: see :func:`contradictory`.
 
     >>> empirical_bernstein(np.array([0.0, 1.0] * 500), 0.0, 1.0, 0.95)  # doctest: +ELLIPSIS
     Interval(low=0.4..., high=0.5...)
@@ -69,7 +70,24 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
     Reference: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86,
     theorem 2.
     """
-    z = (x - lower) / (upper - lower)
+    low, high = _intersected((x - lower) / (upper - lower), level)
+    if low > high:
+        low, high = 0.0, 1.0
+    return Interval(lower + low * (upper - lower), lower + high * (upper - lower))
+
+
+def contradictory(x: Floats, lower: float, upper: float, level: float) -> bool:
+    """Whether no mean fits all rewards, which happens with probability 1 - level at most if their mean is constant.
+
+    >>> contradictory(np.repeat([0.0, 1.0], 500), 0.0, 1.0, 0.95)
+    True
+    """
+    low, high = _intersected((x - lower) / (upper - lower), level)
+    return low > high
+
+
+def _intersected(z: Floats, level: float) -> tuple[float, float]:
+    """Return the largest lower end and the smallest upper end so far, for rewards in [0, 1]."""
     n = np.arange(1, z.size + 1)
     log_odds = math.log(2.0 / (1.0 - level))
     mean = (0.5 + np.cumsum(z)) / (n + 1)
@@ -80,10 +98,7 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
     centre = np.cumsum(bets * z) / total
     psi = (-np.log1p(-bets) - bets) / 4.0
     radius = (log_odds + np.cumsum(4.0 * (z - mean_before) ** 2 * psi)) / total
-    low, high = max(float((centre - radius).max()), 0.0), min(float((centre + radius).min()), 1.0)
-    if low > high:  # happens with probability 1 - level at most; then nothing is excluded
-        low, high = 0.0, 1.0
-    return Interval(lower + low * (upper - lower), lower + high * (upper - lower))
+    return max(float((centre - radius).max()), 0.0), min(float((centre + radius).min()), 1.0)
 
 
 def asymptotic(x: Floats, level: float) -> Interval:

@@ -105,7 +105,7 @@ def checked_lateness(window: object, late: object, check_reward: Callable[[float
 def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:
     """Draft the events that close the windows that have ended, and return the trials whose rewards are missing."""
     lateness = journal.lateness
-    closed = [] if lateness is None else journal.over(now - lateness.window)
+    closed = [] if lateness is None else journal.open_trials_asked_by(now - lateness.window)
     if lateness is None or not closed:
         return []
     missing = [trial for trial in closed if trial in journal.pending]

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
@@ -11,9 +11,10 @@ from dirichlet_bandits.live.bounds import check_within, declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
-from dirichlet_bandits.live.lateness import checked_lateness, shown
+from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
 from dirichlet_bandits.live.reading import LEVEL
 from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.live.study_state import Declared
 from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
@@ -21,6 +22,11 @@ from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
+
+_COMPARED: Final = (  # settings of a study that exists must be those given now
+    "arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history", "weight",
+    "borrow", "seed",
+)  # fmt: skip
 
 
 def create_study(
@@ -103,13 +109,10 @@ def create_study(
         policy.check_reward(value)
         check_within("late", value, limits)
 
-    now: dict[str, Any] = {"at": time.time(), "actor": actor()}
-    first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
     kept = checked_floor(floor, settings["arms"])
     if kept:
         check_sum(kept, settings["arms"])
         settings["floor"] = kept
-        first.append(Event(len(first), FLOOR, note=written_floor(kept), **now))
     warm = checked_warm(history, weight, settings["arms"], policy)
     shared = checked_borrow(borrow, segments, history, policy)
     if shared:
@@ -118,29 +121,44 @@ def create_study(
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
     lateness = checked_lateness(window, late, check)
-    if lateness is not None:
-        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
     policy.check_arms(len(settings["arms"]))
     if token is not None:
         settings["token"] = checked_name("token", token)
     settings["identity"] = secrets.token_hex(16)
     place = open_storage(storage, create=True)
-    if place.create(name, settings, first):
+    if place.create(name, settings, _first_events(settings, lateness)):
         return _study(place, name, policy, settings)
     stored = _settings(place, name)
     if not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    fields = ("arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history")
-    for field in (*fields, "weight", "borrow", *([] if seed is None else ["seed"])):
-        there, here = stored.get(field), settings.get(field)
-        if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
-            raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
+    if seed is None:
+        settings["seed"] = stored["seed"]
+    _check_created_alike(name, policy, stored, settings)
     study = _study(place, name, policy, stored)
     both = study._read().lateness, lateness
     if both[0] != both[1]:
         there, here = (None if one is None else (shown(one.window), one.as_given) for one in both)
         raise ConflictError(f"the study {name!r} was created with window and late {there} (got {here})")
     return study
+
+
+def _first_events(settings: dict[str, Any], lateness: Lateness | None) -> list[Event]:
+    """Return the events with which a study begins: its arms, floors and window."""
+    now: dict[str, Any] = {"at": time.time(), "actor": actor()}
+    first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
+    if "floor" in settings:
+        first.append(Event(len(first), FLOOR, note=written_floor(settings["floor"]), **now))
+    if lateness is not None:
+        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
+    return first
+
+
+def _check_created_alike(name: str, policy: Policy, stored: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Refuse to load a study that was created with other settings than those given now."""
+    for field in _COMPARED:
+        there, here = stored.get(field), settings.get(field)
+        if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
+            raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
 
 
 def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:
@@ -198,24 +216,23 @@ def check_confirmed(name: str, confirm: object) -> None:
         raise ArgumentError("confirm", f"the name of the study, {name!r}", confirm)
 
 
-def _study(storage: Storage, name: str, policy: Policy, settings: dict[str, Any]) -> Study:
-    direction, control = settings.get("direction", MAXIMIZE), settings.get("control")
-    if control is not None and control not in settings["arms"]:
+def _study(storage: Storage, name: str, policy: Policy, stored: dict[str, Any]) -> Study:
+    """Return the study with the stored settings."""
+    control, history, segments = stored.get("control"), stored.get("history"), stored.get("segments")
+    if control is not None and control not in stored["arms"]:
         raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    return Study(
-        storage,
-        name,
-        policy,
-        int(settings["seed"]),
-        direction=direction,
+    declared = Declared(
+        seed=int(stored["seed"]),
+        direction=stored.get("direction", MAXIMIZE),
         control=control,
-        reward_unit=settings.get("reward_unit"),
-        bounds=declared_bounds(settings.get("bounds"), policy),
-        segments=settings.get("segments", ()),
-        warm=checked_warm(settings.get("history"), settings.get("weight"), settings["arms"], policy),
-        borrow=checked_borrow(settings.get("borrow"), settings.get("segments"), settings.get("history"), policy),
-        identity=settings.get("identity", ""),  # older studies have none
+        reward_unit=stored.get("reward_unit"),
+        bounds=declared_bounds(stored.get("bounds"), policy),
+        segments=segments or (),
+        warm=checked_warm(history, stored.get("weight"), stored["arms"], policy),
+        borrow=checked_borrow(stored.get("borrow"), segments, history, policy),
+        identity=stored.get("identity", ""),  # older studies have none
     )
+    return Study(storage, name, policy, declared)
 
 
 def _settings(storage: Storage, name: str) -> dict[str, Any]:
@@ -260,7 +277,8 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
             journal = study._read()
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        best = summary.best(journal, study.policy, LEVEL, study._direction, study._limits).arm
+        read = summary.Summarized(journal, study.policy, LEVEL, study._direction, study.control, study._limits)
+        best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
         found.append(Listed(name, repr(study.policy), *counts, best))
     return found

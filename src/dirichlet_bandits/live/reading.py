@@ -99,7 +99,8 @@ class ReadableStudy(Following, Estimating):
         ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
         with self._lock:
-            return summary.best(self._read(), self.policy, LEVEL, self._direction, self._limits).arm
+            study = summary.Summarized(self._read(), self.policy, LEVEL, self._direction, self.control, self._limits)
+            return summary.best(study).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
         """Return the exact probability that each arm is in the next round (of the segment); see ``docs/live.md``."""
@@ -148,7 +149,8 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             journal = self._read().of(segment)
             limits = checked_bounds(bounds, self._limits, journal.told.rewards)
-            return summary.summary(journal, self.policy, level, self._direction, self.control, limits)
+            study = summary.Summarized(journal, self.policy, level, self._direction, self.control, limits)
+            return summary.summary(study)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.

@@ -13,7 +13,8 @@
         study_state.py              ``Following``, the base of ``ReadableStudy``: reads events, writes in transactions
         asking.py                   the asks: the next arm of a round, of a segment, of a unit
         event_notes.py              what the events of asks and winners store as JSON
-        journal.py                  ``Journal``, what the events say: arms, trials, rewards
+        journal.py                  ``Journal``, which applies the events one after the other
+        journal_fields.py           what they amount to: arms, trials, rewards
         segments.py                 the journals of segments
         counted_rewards.py          the rewards that count
         decider.py                  ``Decider``, which arms come next and with which probabilities
@@ -75,7 +76,8 @@ from dirichlet_bandits.live.bounds import check_within
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.event_notes import Established, written_winner
 from dirichlet_bandits.live.idempotency import Step, step
-from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.live.managing import ManagedStudy
 from dirichlet_bandits.live.past_trials import Past, chances_of, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of

@@ -74,39 +74,38 @@ class Named:
         raise NotImplementedError
 
 
+class Declared(NamedTuple):
+    """What a study was created with and never changes, besides its policy."""
+
+    seed: int
+    direction: str = MAXIMIZE
+    control: str | None = None
+    reward_unit: str | None = None
+    bounds: Bounds | None = None
+    segments: Sequence[str] = ()
+    warm: Warm | None = None
+    borrow: float = 0.0
+    identity: str = ""
+
+
 class Following(Named):
     """A study as its storage has it; threads may share it."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        name: str,
-        policy: Policy,
-        seed: int,
-        *,
-        direction: str = MAXIMIZE,
-        control: str | None = None,
-        reward_unit: str | None = None,
-        bounds: Bounds | None = None,
-        segments: Sequence[str] = (),
-        warm: Warm | None = None,
-        borrow: float = 0.0,
-        identity: str = "",
-    ) -> None:
-        super().__init__(name, identity)
+    def __init__(self, storage: Storage, name: str, policy: Policy, declared: Declared) -> None:
+        super().__init__(name, declared.identity)
         self.storage = storage
         self.policy = policy
-        self.seed = seed
-        self.direction = direction
-        self.control = control
-        self.reward_unit = reward_unit
-        self._declared = bounds
-        self.segments = tuple(segments)
+        self.seed = declared.seed
+        self.direction = declared.direction
+        self.control = declared.control
+        self.reward_unit = declared.reward_unit
+        self._declared = declared.bounds
+        self.segments = tuple(declared.segments)
+        self._warm = warm = declared.warm
         self.history = None if warm is None else {arm: list(rewards) for arm, rewards in warm.history.items()}
         self.weight = None if warm is None else warm.weight
-        self._warm = warm
-        self.borrow = borrow
-        self._direction = direction_for(policy, direction)
+        self.borrow = declared.borrow
+        self._direction = direction_for(policy, declared.direction)
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
         self._renew_lock()

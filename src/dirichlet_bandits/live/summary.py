@@ -1,15 +1,16 @@
 """The summary of a study: one row per arm, the best arm, and what was earned."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
 from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
@@ -18,6 +19,7 @@ from dirichlet_bandits.live.drift import drifting
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
+    contradictory,
     empirical_bernstein,
     few_determine,
     shares,
@@ -40,132 +42,170 @@ BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any d
 UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
 
 
-_HTML_COLUMNS = ("told", "pending", "mean", "std", "low", "high", "lift", "lift_low", "lift_high")
+_HTML_COLUMNS = (
+    "told", "pending", "mean", "std", "low", "high",
+    "lift", "lift_low", "lift_high", "lift_percent", "probability_best",
+)  # fmt: skip
 
 ONE_BY_ONE = "none over all segments: look at them one by one"
 
 
-def summary(
-    journal: Journal,
-    policy: Policy,
-    level: float,
-    direction: Direction,
-    control: str | None,
-    bounds: Bounds,
-) -> "pd.DataFrame":
-    """Return one row per arm; ``bounds`` of the rewards are infinite where they are not known."""
+class Summarized(NamedTuple):
+    """The study that a table summarizes, and the level of its intervals.
+
+    ``bounds`` of the rewards are infinite where they are not known. If there are segments, the rows are ``pooled``.
+    """
+
+    journal: Journal
+    policy: Policy
+    level: float
+    direction: Direction
+    control: str | None
+    bounds: Bounds
+
+    @property
+    def pooled(self) -> bool:
+        """Whether means and intervals are averages over segments."""
+        return bool(self.journal.parts.journals)
+
+
+def summary(study: Summarized) -> "pd.DataFrame":
+    """Return one row per arm."""
     import pandas as pd
 
     from dirichlet_bandits.display.summaries import Summary
 
-    number_between("level", level, 0, 1)
-    # Those of the policy are of the study's numbers, too: where costs are turned, both or none are finite.
-    lower, upper = bounds
-    bounded = are_finite(bounds)
-    handed_out = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
-    handed_out -= _by_arm(journal, journal.repeats)
-    voided, late, held = (
-        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
-    )
-    of_arm = rewards_by_arm(journal)
-    levels = interval_levels(journal, level)
-    means = [x.mean() if x.size else math.nan for x in of_arm]
-    intervals = _intervals(journal, level, lower, upper)
-    pooled = bool(journal.parts.journals)
-    if pooled:
-        means = pooled_means(journal)
-        intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
-    rows = []
-    for arm, (name, x, interval) in enumerate(zip(journal.names, of_arm, intervals, strict=True)):
-        told, waiting = journal.n_told[arm], journal.n_pending[arm]
-        rows.append(
-            {
-                "arm": name,
-                "active": journal.active[arm],
-                "told": told,
-                "pending": waiting - int(held[arm]),
-                "abandoned": int(handed_out[arm]) - told - waiting - int(voided[arm]),
-                "voided": int(voided[arm]),
-                **({} if journal.lateness is None else {"held": int(held[arm]), "late": int(late[arm])}),
-                "mean": means[arm],
-                "std": x.std(ddof=1) if x.size > 1 else math.nan,
-                "low": interval.low,
-                "high": interval.high,
-            }
-        )
-    frame = Summary(pd.DataFrame(rows).set_index("arm"))
-    reasons = [None if bounded and x.size else why_none(x) for x in of_arm]
-    if pooled:
-        reasons = [None if math.isfinite(one.low) and math.isfinite(one.high) else NO_INTERVAL for one in intervals]
-    frame["no_interval"] = pd.Series(reasons, index=frame.index, dtype="str")
-    if control is not None:
-        base = journal.names.index(control)
-        lifts_of = partial(_lifts, base=base, bounds=bounds)
-        lifts = pooled_intervals(journal, lifts_of, level) if pooled else lifts_of(journal, level)
-        frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
-        frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
-        frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
-    if not isinstance(policy.objective, Mean):
-        seen = [direction.turn(x) for x in of_arm]
-        frame["value"] = [direction.turn(policy.objective.value(Empirical(x))) if x.size else math.nan for x in seen]
-        if pooled:  # other objectives than the mean are no averages over segments
-            frame["value"] = math.nan
-    if isinstance(policy.objective, CVaR):
-        ends, words = cvar_sequences(of_arm, policy.objective.level, (lower, upper), levels, direction.name)
-        if pooled:
-            ends, words = [Interval(-math.inf, math.inf)] * len(of_arm), ONE_BY_ONE
-        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
-        frame.attrs["value_interval"] = words
-    frame.attrs["objective"] = policy.objective.name
-    fragile = [] if bounded else [name for name, x in zip(journal.names, of_arm, strict=True) if few_determine(x)]
-    frame.attrs["interval"] = BOUNDED if bounded else UNBOUNDED + _caution(fragile)
-    frame.attrs["level"] = level
-    frame.attrs["direction"], frame.attrs["control"] = direction.name, control
-    columns = zip(
-        *(frame[key] for key in ("value" if "value" in frame else "mean", "told", "low", "high")), strict=True
-    )
-    judged = [Judged(name, *row) for name, row, arm in zip(journal.names, columns, journal.active, strict=True) if arm]
-    judged = [one for one in judged if one.told and not math.isnan(one.value)]
-    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = best_arm(
-        judged, direction.larger_is_better, policy.objective.name, _why_no_value(policy, pooled)
-    )
-    _add_comparisons(frame, journal, policy, direction.name, control, bounds)
+    number_between("level", study.level, 0, 1)
+    rewards = rewards_by_arm(study.journal)
+    intervals = _intervals_of(study)
+    columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
+    columns |= {"low": [one.low for one in intervals], "high": [one.high for one in intervals]}
+    frame = Summary(pd.DataFrame(columns).set_index("arm"))
+    frame["no_interval"] = pd.Series(_why_no_interval(study, rewards, intervals), index=frame.index, dtype="str")
+    if study.control is not None:
+        _add_lifts(frame, study, study.journal.names.index(study.control))
+    if not isinstance(study.policy.objective, Mean):
+        _add_values(frame, study, rewards)
+    _describe(frame, study, rewards)
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_in(frame, study)
+    _add_comparisons(frame, study)
     return frame
 
 
-def best(journal: Journal, policy: Policy, level: float, direction: Direction, bounds: Bounds) -> Best:
+def _counts(journal: Journal) -> dict[str, list[Any]]:
+    """Return what became of the trials of each arm."""
+    asked = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
+    asked -= _by_arm(journal, journal.repeats)
+    voided, late, held = (
+        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
+    )
+    told, waiting = np.array(journal.n_told, np.int64), np.array(journal.n_pending, np.int64)
+    counts = {
+        "told": told,
+        "pending": waiting - held,
+        "abandoned": asked - told - waiting - voided,
+        "voided": voided,
+        **({} if journal.lateness is None else {"held": held, "late": late}),
+    }
+    return {"active": list(journal.active), **{key: column.tolist() for key, column in counts.items()}}
+
+
+def _moments(study: Summarized, rewards: Sequence[Floats]) -> dict[str, list[float]]:
+    """Return the mean and the standard deviation of each arm's rewards."""
+    means = pooled_means(study.journal) if study.pooled else [x.mean() if x.size else math.nan for x in rewards]
+    return {"mean": means, "std": [x.std(ddof=1) if x.size > 1 else math.nan for x in rewards]}
+
+
+def _intervals_of(study: Summarized) -> list[Interval]:
+    """Return the interval of each arm's mean."""
+    intervals = partial(_intervals, bounds=study.bounds)
+    if study.pooled:
+        return pooled_intervals(study.journal, intervals, study.level)
+    return intervals(study.journal, study.level)
+
+
+def _why_no_interval(
+    study: Summarized, rewards: Sequence[Floats], intervals: Sequence[Interval]
+) -> Sequence[str | None]:
+    """Return the reason for each arm that has no interval."""
+    if study.pooled:
+        return [None if math.isfinite(one.low) and math.isfinite(one.high) else NO_INTERVAL for one in intervals]
+    return [None if are_finite(study.bounds) and x.size else why_none(x) for x in rewards]
+
+
+def _add_lifts(frame: "pd.DataFrame", study: Summarized, base: int) -> None:
+    """Add the differences from the control, with intervals that hold together."""
+    journal, lifts_of = study.journal, partial(_lifts, base=base, bounds=study.bounds)
+    lifts = pooled_intervals(journal, lifts_of, study.level) if study.pooled else lifts_of(journal, study.level)
+    frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
+    frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
+    frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
+
+
+def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> None:
+    """Add what the policy maximizes instead of the mean; over segments, it is no average and therefore not defined."""
+    objective, turn = study.policy.objective, study.direction.turn
+    values = [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
+    frame["value"] = math.nan if study.pooled else values
+    if isinstance(objective, CVaR):
+        levels = interval_levels(study.journal, study.level)
+        ends, words = cvar_sequences(rewards, objective.level, study.bounds, levels, study.direction.name)
+        if study.pooled:
+            ends, words = [Interval(-math.inf, math.inf)] * len(rewards), ONE_BY_ONE
+        frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
+        frame.attrs["value_interval"] = words
+
+
+def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> None:
+    """Add what the numbers of the table mean."""
+    bounded = are_finite(study.bounds)
+    fragile = [] if bounded else [name for name, x in zip(frame.index, rewards, strict=True) if few_determine(x)]
+    frame.attrs["objective"] = study.policy.objective.name
+    doubtful = _doubtful(frame, study, rewards)
+    frame.attrs["interval"] = (BOUNDED if bounded else UNBOUNDED) + _caution(fragile) + _doubt(doubtful)
+    frame.attrs["level"] = study.level
+    frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
+
+
+def _best_in(frame: "pd.DataFrame", study: Summarized) -> Best:
+    """Return the best arm of the table, and the reason if there is none."""
+    keys = ("value" if "value" in frame else "mean", "told", "low", "high")
+    judged = [
+        Judged(name, *row)
+        for name, active, *row in zip(frame.index, frame["active"], *(frame[key] for key in keys), strict=True)
+        if active
+    ]
+    judged = [one for one in judged if one.told and not math.isnan(one.value)]
+    objective, larger = study.policy.objective.name, study.direction.larger_is_better
+    return best_arm(judged, larger, objective, _why_no_value(study.policy, study.pooled))
+
+
+def best(study: Summarized) -> Best:
     """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
-    lower, upper = bounds
-    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
-    if journal.parts.journals:
-        return _best_pooled(journal, policy, level, direction, (lower, upper))
-    levels, judged = interval_levels(journal, level), []
+    if study.pooled:
+        return _best_pooled(study)
+    journal, objective, turn = study.journal, study.policy.objective, study.direction.turn
+    rewards, levels, judged = rewards_by_arm(journal), interval_levels(journal, study.level), []
     for arm in journal.known_arms():
-        x = rewards[arms == arm]
-        mean = isinstance(policy.objective, Mean)
-        value = x.mean() if mean else direction.turn(policy.objective.value(Empirical(direction.turn(x))))
-        judged.append(
-            Judged(journal.names[arm], float(value), x.size, *mean_interval(x, lower, upper, float(levels[arm])))
-        )
-    return best_arm(judged, direction.larger_is_better, policy.objective.name)
+        x = rewards[arm]
+        value = x.mean() if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
+        interval = mean_interval(x, *study.bounds, float(levels[arm]))
+        judged.append(Judged(journal.names[arm], float(value), x.size, *interval))
+    return best_arm(judged, study.direction.larger_is_better, objective.name)
 
 
-def _best_pooled(
-    journal: Journal, policy: Policy, level: float, direction: Direction, bounds: tuple[float, float]
-) -> Best:
+def _best_pooled(study: Summarized) -> Best:
     """Return the best arm over all segments, for policies that judge arms by their means."""
-    why = _why_no_value(policy, pooled=True)
-    if not isinstance(policy.objective, Mean):
+    journal, objective, why = study.journal, study.policy.objective, _why_no_value(study.policy, pooled=True)
+    if not isinstance(objective, Mean):
         return Best(None, why)
-    lower, upper = bounds
-    intervals = pooled_intervals(journal, partial(_intervals, lower=lower, upper=upper), level)
-    means = pooled_means(journal)
+    means, intervals = pooled_means(journal), _intervals_of(study)
     judged = [
         Judged(journal.names[arm], means[arm], journal.n_told[arm], *intervals[arm])
         for arm in journal.known_arms()
         if not math.isnan(means[arm])
     ]
-    return best_arm(judged, direction.larger_is_better, policy.objective.name, why)
+    return best_arm(judged, study.direction.larger_is_better, objective.name, why)
 
 
 def _why_no_value(policy: Policy, pooled: bool) -> str:
@@ -180,11 +220,10 @@ def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
     return np.bincount(np.array([journal.arm_of[trial] for trial in trials], np.int64), minlength=len(journal.names))
 
 
-def _intervals(journal: Journal, level: float, lower: float, upper: float) -> list[Interval]:
+def _intervals(journal: Journal, level: float, bounds: Bounds) -> list[Interval]:
     """Return the interval of each arm's mean; all of them hold together."""
-    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards)
     levels = interval_levels(journal, level)
-    return [mean_interval(rewards[arms == arm], lower, upper, float(each)) for arm, each in enumerate(levels)]
+    return [mean_interval(x, *bounds, float(each)) for x, each in zip(rewards_by_arm(journal), levels, strict=True)]
 
 
 def interval_levels(journal: Journal, level: float) -> Floats:
@@ -213,6 +252,27 @@ def _caution(arms: Sequence[str]) -> str:
     return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
 
 
+def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> list[str]:
+    """Return the arms whose interval is empty or does not contain their mean."""
+    outside = ((frame["mean"] < frame["low"]) | (frame["mean"] > frame["high"])).tolist()
+    if are_finite(study.bounds) and not study.pooled:
+        levels = interval_levels(study.journal, study.level).tolist()
+        for arm, (x, level) in enumerate(zip(rewards, levels, strict=True)):
+            outside[arm] |= bool(x.size) and contradictory(x, *study.bounds, level)
+    return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
+
+
+def _doubt(arms: Sequence[str]) -> str:
+    """Return the warning for arms whose interval is empty or does not contain their mean.
+
+    >>> _doubt(["a", "b"])
+    '; careful: early and late rewards of a, b differ so much that their intervals are doubtful'
+    """
+    whose = "its interval is" if len(arms) == 1 else "their intervals are"
+    words = f"; careful: early and late rewards of {', '.join(arms)} differ so much that {whose} doubtful"
+    return words if arms else ""
+
+
 def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
     """Return the interval by the method that the bounds allow, and within them."""
     if x.size and math.isfinite(lower) and math.isfinite(upper):
@@ -221,15 +281,14 @@ def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interv
     return Interval(max(found.low, lower), min(found.high, upper))
 
 
-def _add_comparisons(
-    frame: "pd.DataFrame", journal: Journal, policy: Policy, direction: str, control: str | None, bounds: Bounds
-) -> None:
+def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:
     """Add lifts in percent, probabilities of being best, earnings and drift to a summary."""
+    journal, direction, bounds = study.journal, study.direction.name, study.bounds
     means, told = frame["mean"], frame["told"]
-    base = control if control is not None else _leader(frame, direction)
+    base = study.control if study.control is not None else _leader(frame, direction)
     reference = math.nan if base is None else float(means[base])
     frame["lift_percent"] = 100.0 * (means / reference - 1.0) if reference > 0.0 else math.nan
-    frame["probability_best"] = _probabilities(journal, policy, direction, bounds)
+    frame["probability_best"] = _probabilities(journal, study.policy, direction, bounds)
     frame.attrs["compared_with"] = base
     parts = journal.parts.journals.values() or [journal]
     frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
@@ -265,21 +324,24 @@ def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bou
 
 
 def study_html(study: "ReadableStudy") -> str:
-    """Return the HTML table of a notebook, one row per arm and the best in bold: trials, mean and interval."""
+    """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
     summary, best = study.summary(), study.best_arm
+    said = summary.attrs
     keys = [key for key in ("value", *_HTML_COLUMNS) if key in summary]
-    level = f"{100 * summary.attrs['level']:g} %"
-    headers = {"value": summary.attrs["objective"], "low": f"{level} from", "high": "to"}
-    headers |= {"lift_low": "from", "lift_high": "to"}
+    headers = {"told": "rewards", "value": said["objective"], "low": f"{100 * said['level']:g}% from", "high": "to"}
+    headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
+    headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"
+    kinds: dict[str, Callable[[Any], object]] = {"told": int, "pending": int}
+    kinds |= {"lift_percent": lift_percent, "probability_best": belief}
     rows = [
-        (
-            f"{arm}" if row["active"] else f"{arm} (retired)",
-            *(int(row[key]) if key in ("told", "pending") else float(row[key]) for key in keys),
-        )
+        (f"{arm}" if row["active"] else f"{arm} (retired)", *(kinds.get(key, float)(row[key]) for key in keys))
         for arm, row in summary.iterrows()
     ]
+    below = [earnings(said)] if summary["told"].sum() else []
+    below += [f"careful: {drift_words(said['drift'])}"] if said["drift"] else []
+    below.append(f"interval: {said['interval']}")
     marked = None if best is None else list(summary.index).index(best)
     unit = "" if study.reward_unit is None else f", rewards in {study.reward_unit}"
     caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials{unit}"
     shown = ["arm", *(headers.get(key, key) for key in keys)]
-    return html_tables.table(caption, shown, rows, marked=marked, below=f"interval: {summary.attrs['interval']}")
+    return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))

@@ -1,7 +1,8 @@
 """Which trials take a reward, or another one, and why the others do not."""
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.journal import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, Journal
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.live.lateness import shown
 
 

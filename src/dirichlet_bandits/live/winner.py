@@ -27,6 +27,7 @@ looked, and a winner that was withdrawn whenever the data wavered would be no pr
 longer establish it, ``note`` is set.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -48,7 +49,7 @@ from dirichlet_bandits.live.differences import (
 )
 from dirichlet_bandits.live.direction import Direction, mirrored
 from dirichlet_bandits.live.event_notes import Established
-from dirichlet_bandits.live.forecast import Forecast, Rule, forecast
+from dirichlet_bandits.live.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats
@@ -91,9 +92,10 @@ class Winner:
     if the probability of error is at most ``delta`` for any distributions within the bounds of the rewards, and False
     if only in the limit of many rewards; ``method`` describes how. ``trials`` is the number of trials so far,
     ``established_at`` that number when the winner was first named. ``more`` is about how many more trials it would take
-    at the present rate of each arm, None if it is not in sight; ``with_floor`` how many with a minimal share of
-    ``floor`` for each arm, which halves it if possible. ``note`` is set if the present rewards would not establish
-    the winner any more.
+    under the current policy and floor, None if it is not in sight, and ``more_low`` to ``more_high`` if the lead is one
+    standard error larger or smaller; ``with_floor`` is how many it would take with a minimal probability of ``floor``
+    for each arm, which halves it if possible (``live/forecast.py``). ``note`` is set if the present rewards would not
+    establish the winner any more.
     """
 
     arm: str | None
@@ -110,6 +112,8 @@ class Winner:
     with_floor: int | None
     reason: str
     note: str | None = None
+    more_low: int | None = None
+    more_high: int | None = None
 
     def __str__(self) -> str:
         lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]
@@ -124,12 +128,17 @@ class Winner:
     @property
     def forecast(self) -> str:
         """The number of further trials needed, in words."""
-        about = "no winner is in sight at the present rate"
-        if self.more is not None:
-            about = f"about {_rough(self.more)} more trials at the present rate"
+        if any(math.isnan(rival.lead) or rival.low == -math.inf for rival in self.rivals):
+            return "too few rewards to estimate how many more trials it takes"
+        about = "no winner is in sight under the current policy and floor"
+        if self.more is not None and self.more_low is not None:
+            most = "or more" if self.more_high is None else f"to {_rough(self.more_high)}"
+            ends = f"({_rough(self.more_low)} {most})"
+            about = f"about {_rough(self.more)} more trials {ends} under the current policy and floor"
         if self.floor is None or self.with_floor is None:
             return about
-        return f"{about}; about {_rough(self.with_floor)} with a floor of {self.floor:g} for each arm"
+        trials = _rough(self.with_floor) + ("" if self.more is not None else " more trials")
+        return f"{about}; about {trials} with a floor of {self.floor:g} for each arm"
 
 
 def _rough(trials: int) -> str:
@@ -158,13 +167,13 @@ class Question(NamedTuple):
 def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, asked)
-    found = _judged(journal.of(asked.segment), bounds, direction, float(asked.delta), float(asked.margin))
+    found = _judged(journal.of(asked.segment), policy, bounds, direction, asked)
     before = established(journal, asked)
     if before is None:
         return found
     name, note = journal.names[before.arm], None
     if found.arm is None:
-        note = "the present rewards would no longer establish it"
+        note = f"the present rewards would not establish it ({found.reason})"
     elif found.arm != name:
         note = f"the present rewards would establish {found.arm} instead"
     words = f"established after {before.trials:,} trials"
@@ -200,14 +209,14 @@ def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
     return np.where(usual & from_start & from_start[leader], _FROM_START / max(from_start.sum(), 1), reserve)
 
 
-def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, margin: float) -> Winner:
+def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """Return the winner as the present rewards establish it."""
-    proved = are_finite(bounds)
+    delta, margin, proved = float(asked.delta), float(asked.margin), are_finite(bounds)
     turned = mirrored(direction, *bounds) if proved else Direction(direction)
     seen = [turned.turn(x) for x in rewards_by_arm(journal)]
     samples = [sample(x, bounds) for x in seen]
     active = journal.active_arms()
-    leader, reason = _leader([samples[arm] for arm in active])
+    leader, reason = _leader([samples[arm] for arm in active], margin)
     common: dict[str, Any] = {
         "delta": delta,
         "margin": margin,
@@ -216,7 +225,7 @@ def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, marg
     }
     common |= {"trials": len(journal.arm_of), "established_at": None}
     if leader is None:
-        return Winner(None, None, rivals=(), reason=reason, **common, **Forecast(None, None, None)._asdict())
+        return Winner(None, None, rivals=(), reason=reason, **common, **Forecast()._asdict())
     best = active[leader]
     odds = _log_odds(journal, samples, best, delta, margin)
     others = [arm for arm in active if arm != best]
@@ -224,23 +233,26 @@ def _judged(journal: Journal, bounds: Bounds, direction: str, delta: float, marg
     name, left = journal.names[best], [rival.arm for rival in rivals if not rival.beaten]
     if not left:
         words = "its lead over every other arm is established"
-        return Winner(name, name, rivals=rivals, reason=words, **common, **Forecast(0, None, None)._asdict())
+        return Winner(name, name, rivals=rivals, reason=words, **common, **Forecast(more=0)._asdict())
     rough = [sample(seen[arm], bounds, _COARSE) for arm in active]
     rules = [Rule(leader, active.index(arm), float(odds[arm])) for arm in others]
-    ahead = forecast(rough, rules, margin, _recent_shares(journal, active))
+    ahead = forecast(rough, rules, margin, _rates(journal, policy, active))
     words = f"{name} leads, but not yet by enough over {', '.join(left)}"
     return Winner(None, name, rivals=rivals, reason=words, **common, **ahead._asdict())
 
 
-def _leader(samples: Sequence[Sample]) -> tuple[int | None, str]:
-    """Return the active arm with the best mean, if arms can be compared, or the reason why not."""
+def _leader(samples: Sequence[Sample], margin: float) -> tuple[int | None, str]:
+    """Return the active arm with the best mean, if arms can be compared, or the reason why not.
+
+    Within a margin, the first of several equally good arms may be a winner.
+    """
     if len(samples) == 1:
         return None, "a single arm is active: there is nothing to compare it with"
     means = np.array([one.mean for one in samples])
     if np.isnan(means).all():
         return None, "no reward yet"
     best = np.flatnonzero(means == np.nanmax(means))
-    if best.size > 1:
+    if best.size > 1 and margin <= 0.0:
         return None, f"{best.size} arms are equally good"
     return int(best[0]), ""
 
@@ -261,10 +273,12 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
     return Rival(name, statistic(best, other, margin), threshold, best.mean - other.mean, low, high)
 
 
-def _recent_shares(journal: Journal, active: Sequence[int]) -> Floats:
-    """Return how often each active arm came in the later half of the trials, or must come by the present floor."""
+def _rates(journal: Journal, policy: Policy, active: Sequence[int]) -> Rates:
+    """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
     recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
-    total, floors = float(counts.sum()), journal.floors()
-    shares = counts / total if total > 0.0 else np.full(len(active), 1.0 / len(active))
-    return shares if floors is None else np.maximum(shares, floors[list(active)])
+    every = journal.floors()
+    floors = np.zeros(len(active)) if every is None else every[list(active)]
+    by_policy = np.maximum(counts - recent.size * floors, 0.0)
+    shares = by_policy / by_policy.sum() if by_policy.any() else np.full(len(active), 1.0 / len(active))
+    return Rates(len(journal.arm_of), shares, floors, fades=policy.guarantee not in ("linear", "none known"))

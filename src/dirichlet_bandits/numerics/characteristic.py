@@ -14,13 +14,14 @@ put a pole in its way. The density is minus the derivative in m.
 """
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import copy_into, set_all
-from dirichlet_bandits.numerics.contour import times_power
+from dirichlet_bandits.numerics.arrays import set_all
+from dirichlet_bandits.numerics.contour import product_times_power
+from dirichlet_bandits.types import Floats, Records
 
 NODES: Final = 32
 _STEP: Final = 0.36  # the largest in use, in standard deviations of the integrand; grows with the square root of n
@@ -31,40 +32,49 @@ _AT_ONCE: Final = 64  # factors that are multiplied before the product might ove
 # Sines of frequencies pi and 3/4 pi in the number of the node plus one half.
 _WAVES: Final = np.array([[math.sin(math.pi * f * (j + 0.5)) for j in range(NODES)] for f in (1.0, 0.75)])
 
-# Rows of a law, in one array because Numba counts references: the nodes, the data's product there, scratch space, and
-# numbers: the reference, the number of rewards up to which the nodes are used, the rewards known, all factors.
-_Y, _REAL, _IMAG, _WORK, _NUMBERS = 0, 1, 2, 3, 7
-_REFERENCE, _LIMIT, _KNOWN, _TOTAL = range(4)
+LAW: Final = np.dtype(
+    [
+        ("reference", np.float64),
+        ("limit", np.float64),  # the number of rewards up to which the nodes are used; 0 before the first reward
+        ("known", np.int64),  # rewards in the product
+        ("total", np.float64),  # all factors, including the bonus
+        ("y", np.float64, (NODES,)),
+        ("real", np.float64, (NODES,)),  # the data's product at the nodes
+        ("imag", np.float64, (NODES,)),
+        ("work", np.float64, (4, NODES)),  # scratch space
+    ],
+    align=True,
+)
 
 
 @jit
-def make_laws(n_laws: int) -> np.ndarray:
-    """Return space for this many distributions, all empty."""
-    return np.zeros((n_laws, 8, NODES))
+def make_laws(n_laws: int) -> Records:
+    """Return records ``LAW`` for this many distributions, all empty."""
+    return np.zeros(n_laws, LAW)
 
 
 @shared
-def learn(law: np.ndarray, x: np.ndarray, bonus: np.ndarray, mean: float, deviation: float) -> None:
+def learn(law: Any, x: Floats, bonus: Floats, mean: float, deviation: float) -> None:
     """Learn all rewards x so far and the bonus, if any; the mean and deviation of x place new nodes when needed."""
-    scalars = law[_NUMBERS]
-    if not scalars[_KNOWN] <= x.size <= scalars[_LIMIT]:
+    if not law.known <= x.size <= law.limit:
         growth = 2.0 if x.size >= _MANY else _GROWTH
-        scalars[_REFERENCE], scalars[_LIMIT], scalars[_KNOWN] = mean, growth * x.size, 0
+        law.reference, law.limit, law.known = mean, growth * x.size, 0
+        y = law.y
         for j in range(NODES):
-            law[_Y, j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
-        set_all(law[_REAL], 1.0)
-        set_all(law[_IMAG], 0.0)
+            y[j] = _STEP * (j + 0.5) / (deviation * math.sqrt(growth * x.size))
+        set_all(law.real, 1.0)
+        set_all(law.imag, 0.0)
         _multiply(law, bonus)
-    for first in range(int(scalars[_KNOWN]), x.size, _AT_ONCE):
+    for first in range(law.known, x.size, _AT_ONCE):
         _multiply(law, x[first : first + _AT_ONCE])
-    scalars[_KNOWN], scalars[_TOTAL] = x.size, x.size + bonus.size
+    law.known, law.total = x.size, x.size + bonus.size
 
 
 @jit
-def _multiply(law: np.ndarray, x: np.ndarray) -> None:
+def _multiply(law: Any, x: Floats) -> None:
     """Divide the product by a few factors 1 - i y x'."""
-    y, real, imag, c, d = law[_Y], law[_REAL], law[_IMAG], law[_WORK], law[_WORK + 1]
-    reference = law[_NUMBERS, _REFERENCE]
+    y, real, imag, work, reference = law.y, law.real, law.imag, law.work, law.reference
+    c, d = work[0], work[1]
     set_all(c, 1.0)
     set_all(d, 0.0)
     for i in range(0, x.size, 2):  # two factors at once: 1 - y^2 a b - i y (a + b)
@@ -82,7 +92,7 @@ def _multiply(law: np.ndarray, x: np.ndarray) -> None:
 
 
 @shared
-def below(law: np.ndarray, m: float) -> tuple[float, float]:
+def below(law: Any, m: float) -> tuple[float, float]:
     """Return P(mean < m) and an estimate of its absolute error.
 
     With D = pi/step, the same nodes give the probabilities A and B of being farther from m than D and 3/4 D. The
@@ -98,12 +108,7 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
 
     Reference: Davies (1973), Numerical inversion of a characteristic function.
     """
-    c, d = law[_WORK], law[_WORK + 1]
-    copy_into(c, law[_REAL])
-    copy_into(d, law[_IMAG])
-    times_power(
-        c, d, law[_Y], m - law[_NUMBERS, _REFERENCE], law[_NUMBERS, _TOTAL] - 1.0, law[_WORK + 2], law[_WORK + 3]
-    )
+    c, d = product_times_power(law, m - law.reference, law.total - 1.0)
     total = far = less_far = 0.0
     for j in range(NODES):
         total += d[j] / (j + 0.5)
@@ -115,7 +120,7 @@ def below(law: np.ndarray, m: float) -> tuple[float, float]:
 
 
 @shared
-def density(law: np.ndarray, m: float) -> tuple[float, float]:
+def density(law: Any, m: float) -> tuple[float, float]:
     """Return the density of the mean at m and its derivative there, with the precision of :func:`below`.
 
     >>> law = make_laws(1)[0]
@@ -128,11 +133,8 @@ def density(law: np.ndarray, m: float) -> tuple[float, float]:
 
     Reference: see :func:`below`.
     """
-    c, d, y = law[_WORK], law[_WORK + 1], law[_Y]
-    copy_into(c, law[_REAL])
-    copy_into(d, law[_IMAG])
-    total, shifted = law[_NUMBERS, _TOTAL], m - law[_NUMBERS, _REFERENCE]
-    times_power(c, d, y, shifted, total - 3.0, law[_WORK + 2], law[_WORK + 3])
+    y, total, shifted = law.y, law.total, m - law.reference
+    c, d = product_times_power(law, shifted, total - 3.0)
     f = slope = 0.0
     for j in range(NODES):
         f += c[j] + d[j] * (y[j] * shifted)  # the real part after one more factor 1 - i y m'

@@ -14,12 +14,12 @@ where the product over the data depends neither on the threshold m nor on the bo
 """
 
 import math
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import max_of, min_of, sum_of
+from dirichlet_bandits.numerics.arrays import copy_into, max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
 from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_REACH
@@ -33,35 +33,46 @@ _TRIALS: Final = 16
 # Cosines of frequencies pi, 7/8 pi and 3/4 pi in the number of the node.
 WAVES: Final = np.array([[math.cos(math.pi * f * j) for j in range(NODES)] for f in (1.0, 0.875, 0.75)])
 
-# Rows of a contour, in one array because Numba passes it and counts references to it as a whole: the nodes' imaginary
-# parts, quadrature factors, the data's product there, scratch space, and numbers. The product is prod_i
-# (1 - i y_j b_i)^(-w_i), relative to the real axis; the numbers are the reference, unit of length, abscissa of the
-# line, log of the product on the real axis, and the weight of the data.
-Y, WEIGHT_REAL, WEIGHT_IMAG, REAL, IMAG, WORK, NUMBERS = 0, 1, 2, 3, 4, 5, 9
-REFERENCE, UNIT, CENTRE, HEIGHT, TOTAL = range(5)
+CONTOUR: Final = np.dtype(
+    [
+        ("reference", np.float64),  # r; not a number while the contour covers nothing
+        ("unit", np.float64),  # of length
+        ("centre", np.float64),  # abscissa of the line
+        ("height", np.float64),  # logarithm of the data's product on the real axis
+        ("total", np.float64),  # weight of the data
+        ("y", np.float64, (NODES,)),  # imaginary parts of the nodes
+        ("weight_real", np.float64, (NODES,)),  # quadrature factors
+        ("weight_imag", np.float64, (NODES,)),
+        ("real", np.float64, (NODES,)),  # the data's product prod_i (1 - i y_j b_i)^(-w_i), relative to the real axis
+        ("imag", np.float64, (NODES,)),
+        ("work", np.float64, (4, NODES)),  # scratch space
+    ],
+    align=True,
+)
 
 
 @shared
-def make(n_arms: int) -> Floats:
-    """Return space for the contours of this many arms; none covers anything before it is built.
+def make(n_arms: int) -> Any:
+    """Return records ``CONTOUR`` for this many arms; none covers anything before it is built.
 
-    >>> make(3).shape
-    (3, 10, 48)
+    >>> make(3).shape, make(3)["y"].shape
+    ((3,), (3, 48))
 
     Reference: the docstring of this module.
     """
-    return np.full((n_arms, NUMBERS + 1, NODES), np.nan)
+    contours = np.zeros(n_arms, CONTOUR)
+    contours["reference"][:] = np.nan
+    return contours
 
 
 @jit
-def forget(contour: Floats) -> None:
+def forget(contour: Any) -> None:
     """Mark the contour as covering nothing."""
-    for number in range(TOTAL + 1):
-        contour[NUMBERS, number] = np.nan
+    contour.reference = math.nan
 
 
 @shared
-def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: float) -> None:
+def build(contour: Any, values: Floats, weights: Floats, bonus: float, m: float) -> None:
     """Place the nodes of a contour for some data (empty `weights`: all 1), a threshold m and a bonus of weight 1.
 
     The contour covers nothing if the probability is trivially 0 or 1, that is, if all offsets have the same sign.
@@ -87,16 +98,17 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
     e, width = saddle(offsets, masses, unit)
     centre = 1.0 / (1.0 + e)
     step = _reach(offsets, masses, unit, e, width) / (NODES - 1)
-    y = contour[Y]
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     for j in range(NODES):
         y[j] = width * math.sinh(step * j)
         share = (0.5 if j == 0 else 1.0) * step * width * math.cosh(step * j) / math.pi
-        contour[WEIGHT_REAL, j], contour[WEIGHT_IMAG, j] = quotient(share, 0.0, centre, y[j])
-    real, imag, height, turn = contour[WORK], contour[WORK + 1], contour[WORK + 2], contour[WORK + 3]
+        weight_real[j], weight_imag[j] = quotient(share, 0.0, centre, y[j])
+    work = contour.work
+    real, imag, height, turn = work[0], work[1], work[2], work[3]
     multiply(offsets[:n], masses[:n], unit, e, y, Products(real, imag, height, turn))
     for j in range(NODES):
         modulus = math.exp(-height[j])
-        contour[REAL, j], contour[IMAG, j] = quotient(
+        contour.real[j], contour.imag[j] = quotient(
             modulus * math.cos(turn[j]), modulus * math.sin(turn[j]), real[j], imag[j]
         )
     total = 0.0
@@ -104,12 +116,8 @@ def build(contour: Floats, values: Floats, weights: Floats, bonus: float, m: flo
     for i in range(n):
         total, carry = two_sum(total, masses[i] * log_factor(offsets[i], unit, e))
         rest += carry
-    numbers = contour[NUMBERS]
-    numbers[REFERENCE] = m
-    numbers[UNIT] = unit
-    numbers[CENTRE] = centre
-    numbers[HEIGHT] = total + rest
-    numbers[TOTAL] = sum_of(masses[:n])
+    contour.reference, contour.unit, contour.centre = m, unit, centre
+    contour.height, contour.total = total + rest, sum_of(masses[:n])
 
 
 @jit
@@ -128,8 +136,34 @@ def _reach(offsets: Floats, masses: Floats, unit: float, e: float, width: float)
     return _SHORTEST + _TRIAL_STEP * _TRIALS
 
 
+class Factor(NamedTuple):
+    """The factor 1 - z v' of a value v on the line: z is its abscissa plus i y, so it is ``left * (1 - i y tilt)``."""
+
+    taken: float  # 1 - left
+    left: float
+    tilt: float
+
+
+@jit
+def factor(contour: Any, value: float) -> Factor:
+    """Return the factor of a value; ``left`` is not positive if the line has passed its pole."""
+    shifted = (value - contour.reference) / contour.unit
+    taken = contour.centre * shifted
+    return Factor(taken, 1.0 - taken, shifted / (1.0 - taken))
+
+
+@jit
+def product_times_power(kept: Any, tilt: float, power: float) -> tuple[Floats, Floats]:
+    """Return the stored product times (1 - i y tilt)^power: its real and imaginary parts, in scratch space."""
+    work = kept.work
+    copy_into(work[0], kept.real)
+    copy_into(work[1], kept.imag)
+    times_power(work[0], work[1], kept.y, tilt, power, work[2], work[3])
+    return work[0], work[1]
+
+
 @shared
-def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
+def evaluate(contour: Any, m: float, b: float) -> tuple[float, float]:
     """Return log p at threshold m and bonus b, and an estimate of the relative error of p.
 
     The error of the rule is the integrand's Fourier transform F at frequency 2 pi/step. The nodes give F at
@@ -145,26 +179,12 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
 
     Reference: the docstring of this module.
     """
-    numbers = contour[NUMBERS]
-    unit = numbers[UNIT]
-    centre = numbers[CENTRE]
-    power = numbers[TOTAL]  # A - 1: the bonus has weight 1
-    m_shifted = (m - numbers[REFERENCE]) / unit
-    b_shifted = (b - numbers[REFERENCE]) / unit
-    m_left = 1.0 - centre * m_shifted
-    b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
+    power = contour.total  # A - 1: the bonus has weight 1
+    at_m, at_b = factor(contour, m), factor(contour, b)
+    if not (at_m.left > 0.0 and at_b.left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.inf
-    g = m_shifted / m_left
-    h = b_shifted / b_left
-    y = contour[Y]
-    weight_real = contour[WEIGHT_REAL]
-    weight_imag = contour[WEIGHT_IMAG]
-    real, imag = contour[WORK], contour[WORK + 1]
-    for j in range(NODES):
-        real[j] = contour[REAL, j]
-        imag[j] = contour[IMAG, j]
-    times_power(real, imag, y, g, power, contour[WORK + 2], contour[WORK + 3])
+    real, imag = product_times_power(contour, at_m.tilt, power)
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = 0.0
     alternate = 0.0
     slower = 0.0
@@ -172,7 +192,7 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
     last = 0.0
     for j in range(NODES):
         # Divide by the bonus's factor 1 - i y h: multiply by its conjugate, divide by its square modulus.
-        v = y[j] * h
+        v = y[j] * at_b.tilt
         fr = weight_real[j] - weight_imag[j] * v
         fi = weight_imag[j] + weight_real[j] * v
         term = (real[j] * fr - imag[j] * fi) / (1.0 + v * v)
@@ -184,12 +204,12 @@ def evaluate(contour: Floats, m: float, b: float) -> tuple[float, float]:
     if not total > 0.0:
         return math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_p = power * math.log1p(-centre * m_shifted) - math.log(b_left) - numbers[HEIGHT] + math.log(total)
+    log_p = power * math.log1p(-at_m.taken) - math.log(at_b.left) - contour.height + math.log(total)
     return log_p, error + last / total
 
 
 @jit
-def rebuilt(contour: Floats, values: Floats, weights: Floats, b: float, m: float) -> tuple[float, float]:
+def rebuilt(contour: Any, values: Floats, weights: Floats, b: float, m: float) -> tuple[float, float]:
     """Return log p and its estimated error like :func:`evaluate`, after building the nodes for this m and bonus.
 
     >>> log_p, error = rebuilt(make(1)[0], np.arange(99.0), np.empty(0), 99.0, 49.5)
@@ -239,7 +259,7 @@ def times_power(
 
 
 @shared
-def append(contour: Floats, x: float, weight: int) -> None:
+def append(contour: Any, x: float, weight: int) -> None:
     """Add one more observation of whole weight; a negative weight removes it again.
 
     >>> contour = make(1)[0]
@@ -252,21 +272,19 @@ def append(contour: Floats, x: float, weight: int) -> None:
 
     Reference: the docstring of this module.
     """
-    numbers = contour[NUMBERS]
-    shifted = (x - numbers[REFERENCE]) / numbers[UNIT]
-    left = 1.0 - numbers[CENTRE] * shifted
-    if not left > 0.0:  # beyond the line
+    new = factor(contour, x)
+    if not new.left > 0.0:  # beyond the line
         forget(contour)
         return
-    numbers[TOTAL] += weight
-    numbers[HEIGHT] += weight * math.log(left)
-    real, imag = contour[REAL], contour[IMAG]
-    factor_real, factor_imag = contour[WORK], contour[WORK + 1]
+    contour.total += weight
+    contour.height += weight * math.log(new.left)
+    real, imag, work = contour.real, contour.imag, contour.work
+    factor_real, factor_imag = work[0], work[1]
     for j in range(NODES):
         factor_real[j] = 1.0
         factor_imag[j] = 0.0
     power = float(abs(weight))
-    times_power(factor_real, factor_imag, contour[Y], shifted / left, power, contour[WORK + 2], contour[WORK + 3])
+    times_power(factor_real, factor_imag, contour.y, new.tilt, power, work[2], work[3])
     for j in range(NODES):
         r, i, c, d = real[j], imag[j], factor_real[j], factor_imag[j]
         size = 1.0

@@ -114,3 +114,9 @@ handing over the run. Where rewards are kept, handing over their places one by o
 EVIDENCE_POINTS: Final = 4096
 """Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
 1.5 ms."""
+
+MARKS_COST: Final = 100
+"""Marking a random subset by bits takes as long as drawing this many rewards one by one ..."""
+
+MARKS_SHARE: Final = 10
+"""... plus one reward per this many from which they are drawn."""

@@ -9,34 +9,19 @@ lies above it.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import max_of, min_of, shifted, without
-from dirichlet_bandits.numerics.contour import (
-    CENTRE,
-    HEIGHT,
-    IMAG,
-    NODES,
-    NUMBERS,
-    REAL,
-    REFERENCE,
-    TOTAL,
-    UNIT,
-    WAVES,
-    WEIGHT_IMAG,
-    WEIGHT_REAL,
-    WORK,
-    Y,
-    times_power,
-)
+from dirichlet_bandits.numerics.contour import NODES, WAVES, factor, product_times_power
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.types import Floats
 
 
 @shared
-def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, float]:
+def log_density(contour: Any, m: float, b: float) -> tuple[float, float, float]:
     """Return log f(m) with the bonus b, its derivative, and an estimate of the relative error of f.
 
     The error is estimated as in :func:`contour.evaluate`.
@@ -50,27 +35,16 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
 
     Reference: the docstring of this module.
     """
-    numbers = contour[NUMBERS]
-    unit, centre, n = numbers[UNIT], numbers[CENTRE], numbers[TOTAL]
-    m_shifted = (m - numbers[REFERENCE]) / unit
-    b_shifted = (b - numbers[REFERENCE]) / unit
-    m_left = 1.0 - centre * m_shifted
-    b_left = 1.0 - centre * b_shifted
-    if not (m_left > 0.0 and b_left > 0.0):  # not built, or the line has passed a pole
+    unit, centre, n = contour.unit, contour.centre, contour.total
+    at_m, at_b = factor(contour, m), factor(contour, b)
+    if not (at_m.left > 0.0 and at_b.left > 0.0):  # not built, or the line has passed a pole
         return math.nan, math.nan, math.inf
-    g = m_shifted / m_left
-    h = b_shifted / b_left
-    y = contour[Y]
-    weight_real, weight_imag = contour[WEIGHT_REAL], contour[WEIGHT_IMAG]
-    real, imag = contour[WORK], contour[WORK + 1]
-    for j in range(NODES):
-        real[j] = contour[REAL, j]
-        imag[j] = contour[IMAG, j]
-    times_power(real, imag, y, g, n - 1.0, contour[WORK + 2], contour[WORK + 3])
+    real, imag = product_times_power(contour, at_m.tilt, n - 1.0)
+    y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
         share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
-        v = y[j] * h  # divide by the bonus's factor 1 - i v
+        v = y[j] * at_b.tilt  # divide by the bonus's factor 1 - i v
         share /= 1.0 + v * v
         term = share * (real[j] - imag[j] * v)
         other = share * (imag[j] + real[j] * v)
@@ -80,13 +54,13 @@ def log_density(contour: Floats, m: float, b: float) -> tuple[float, float, floa
         slow += term * WAVES[2, j]
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
         # The derivative's integrand has one more factor z/(1 - z m').
-        t = y[j] * g
+        t = y[j] * at_m.tilt
         moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
     if not total > 0.0:
         return math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))
-    log_f = math.log(n / unit * total / b_left) + (n - 1.0) * math.log1p(-centre * m_shifted) - numbers[HEIGHT]
-    return log_f, -(n - 1.0) / unit * moment / (m_left * total), error + last / total
+    log_f = math.log(n / unit * total / at_b.left) + (n - 1.0) * math.log1p(-at_m.taken) - contour.height
+    return log_f, -(n - 1.0) / unit * moment / (at_m.left * total), error + last / total
 
 
 @shared

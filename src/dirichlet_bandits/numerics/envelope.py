@@ -15,33 +15,43 @@ the density need not be computed (Gilks and Wild, 1992).
 """
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.characteristic import below, density
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR
+from dirichlet_bandits.types import Records
 
 _REACH: Final = 2.2  # the middle, in standard deviations from the mean
 _LAST: Final = 8  # number of the last place, counted from 0
 _WIDE: Final = 2.0 * _REACH / _LAST  # between two places
 _BELL: Final = math.sqrt(2.0 * math.pi) * math.erf(_REACH * math.sqrt(0.5))  # mass of exp(-z^2/2) in the middle
 
-# Rows of an envelope, in one array because Numba counts references: the log-density at the places and its slope there,
-# and numbers: mean and deviation, the ceiling at the mean, and the masses below the ceiling in the middle and in the
-# tails. Slopes and masses are measured in standard deviations.
-_MEAN, _DEVIATION, _TOP, _MIDDLE, _LOW, _HIGH = range(6)
+ENVELOPE: Final = np.dtype(
+    [
+        ("mean", np.float64),
+        ("deviation", np.float64),  # the unit of slopes and masses
+        ("top", np.float64),  # the ceiling at the mean
+        ("middle", np.float64),  # masses below the ceiling: in the middle, and in the tails
+        ("low", np.float64),
+        ("high", np.float64),
+        ("value", np.float64, (_LAST + 1,)),  # the log-density at the places, and its slope there
+        ("slope", np.float64, (_LAST + 1,)),
+    ],
+    align=True,
+)
 
 
 @jit
-def make_envelopes(n_laws: int) -> np.ndarray:
-    """Return space for this many distributions."""
-    return np.zeros((n_laws, 3, _LAST + 1))
+def make_envelopes(n_laws: int) -> Records:
+    """Return records ``ENVELOPE`` for this many distributions."""
+    return np.zeros(n_laws, ENVELOPE)
 
 
 @shared
-def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) -> bool:
+def fit(envelope: Any, law: Any, mean: float, deviation: float) -> bool:
     """Fit a ceiling to a kept distribution; return False if it is inaccurate or not a bell of this mean and width.
 
     >>> from dirichlet_bandits.numerics.characteristic import learn, make_laws
@@ -54,7 +64,7 @@ def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) ->
 
     Reference: the docstring of this module.
     """
-    value, slope, numbers = envelope
+    value, slope = envelope.value, envelope.slope
     for j in range(_LAST + 1):
         f, change = density(law, mean + (j * _WIDE - _REACH) * deviation)
         if not f > 0.0:
@@ -69,35 +79,35 @@ def fit(envelope: np.ndarray, law: np.ndarray, mean: float, deviation: float) ->
             return False
         z = j * _WIDE - _REACH + step
         top = max(top, value[j] + slope[j] * step + 0.5 * z * z)  # step 2
-    numbers[_MEAN], numbers[_DEVIATION], numbers[_TOP], numbers[_MIDDLE] = mean, deviation, top, math.exp(top) * _BELL
-    numbers[_LOW], numbers[_HIGH] = math.exp(value[0]) / slope[0], -math.exp(value[_LAST]) / slope[_LAST]  # step 3
+    envelope.mean, envelope.deviation, envelope.top, envelope.middle = mean, deviation, top, math.exp(top) * _BELL
+    envelope.low, envelope.high = math.exp(value[0]) / slope[0], -math.exp(value[_LAST]) / slope[_LAST]  # step 3
     room = _REACH * deviation
     return below(law, mean - room)[1] <= CHARACTERISTIC_ERROR and below(law, mean + room)[1] <= CHARACTERISTIC_ERROR
 
 
 @jit
-def draw(envelope: np.ndarray, law: np.ndarray, rng: np.random.Generator) -> float:
+def draw(envelope: Any, law: Any, rng: np.random.Generator) -> float:
     """Draw from the distribution for which the envelope was fitted, which must still be kept; see :func:`fit`.
 
     Reference: the docstring of this module.
     """
-    value, slope, numbers = envelope[0], envelope[1], envelope[2]
+    value, slope = envelope.value, envelope.slope
     while True:
-        u = rng.random() * (numbers[_MIDDLE] + numbers[_LOW] + numbers[_HIGH])
-        if u < numbers[_MIDDLE]:
+        u = rng.random() * (envelope.middle + envelope.low + envelope.high)
+        if u < envelope.middle:
             z = rng.standard_normal()
             while abs(z) >= _REACH:
                 z = rng.standard_normal()
-            keep, ceiling = u / numbers[_MIDDLE], numbers[_TOP] - 0.5 * z * z
+            keep, ceiling = u / envelope.middle, envelope.top - 0.5 * z * z
             place = (z + _REACH) * (1.0 / _WIDE)
             k = min(int(place), _LAST - 1)
             chord = value[k] + (value[k + 1] - value[k]) * (place - k)
             if keep < 1.0 + chord - ceiling:  # at most exp(chord - ceiling)
-                return numbers[_MEAN] + numbers[_DEVIATION] * z
+                return envelope.mean + envelope.deviation * z
         else:
-            j = 0 if u < numbers[_MIDDLE] + numbers[_LOW] else _LAST
+            j = 0 if u < envelope.middle + envelope.low else _LAST
             beyond, keep = rng.standard_exponential(), rng.random()
             z, ceiling = j * _WIDE - _REACH - beyond / slope[j], value[j] - beyond
-        x = numbers[_MEAN] + numbers[_DEVIATION] * z
+        x = envelope.mean + envelope.deviation * z
         if keep * math.exp(ceiling) < density(law, x)[0]:
             return x

@@ -19,29 +19,43 @@ S_K |d|^(K+1) max|u| / ((K+1) (1 - |d| max|u|)) for even K.
 """
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.numerics.arrays import set_all
 from dirichlet_bandits.numerics.kinf import kinf_dual, kl_ucb_index
 from dirichlet_bandits.numerics.tolerances import EXPANSION_ERROR
+from dirichlet_bandits.types import Floats, Records
 
 _TERMS: Final = 12
 _ROUNDS: Final = 12  # Newton steps before the caller has to solve the problem from scratch
 
-# An expansion is one row, because Numba counts references to every array: these numbers, then the power sums.
-_KNOWN, _LIMIT, _REFERENCE, _UNIT, _CENTRE, _VALUE, _LARGEST, _LAST, _SUMS = range(9)
+EXPANSION: Final = np.dtype(
+    [
+        ("known", np.int64),  # observations in the sums
+        ("limit", np.int64),  # the number of observations up to which the sums are used; 0 before the first
+        ("reference", np.float64),
+        ("unit", np.float64),
+        ("centre", np.float64),  # z_0
+        ("value", np.float64),  # G(z_0)
+        ("largest", np.float64),  # max |u|
+        ("last", np.float64),  # the last solution z, from which the next search starts
+        ("sums", np.float64, (_TERMS,)),  # S_1, S_2, ...
+    ],
+    align=True,
+)
 
 
 @jit
-def make_expansions(n_laws: int) -> np.ndarray:
-    """Return space for this many expansions, all empty."""
-    return np.zeros((n_laws, _SUMS + _TERMS))
+def make_expansions(n_laws: int) -> Records:
+    """Return this many records ``EXPANSION``, all empty."""
+    return np.zeros(n_laws, EXPANSION)
 
 
 @shared
-def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual: float) -> None:
+def expand(expansion: Any, x: Floats, mean: float, upper: float, dual: float) -> None:
     """Compute the power sums of the data at the dual point c = q + 1/lam of a target q (infinite for their mean).
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
@@ -52,34 +66,35 @@ def expand(expansion: np.ndarray, x: np.ndarray, mean: float, upper: float, dual
 
     Reference: the docstring of this module.
     """
-    expansion[:] = 0.0
-    expansion[_LIMIT] = 2 * x.size  # rounding errors must not accumulate
-    expansion[_REFERENCE], expansion[_UNIT] = mean, upper - mean
-    expansion[_CENTRE] = expansion[_LAST] = (upper - mean) / (dual - mean)
+    expansion.known, expansion.limit = 0, 2 * x.size  # rounding errors must not accumulate
+    expansion.reference, expansion.unit = mean, upper - mean
+    expansion.centre = expansion.last = (upper - mean) / (dual - mean)
+    expansion.value = expansion.largest = 0.0
+    set_all(expansion.sums, 0.0)
     for value in x:
         add(expansion, value)
 
 
 @jit
-def add(expansion: np.ndarray, x: float) -> None:
+def add(expansion: Any, x: float) -> None:
     """Add one more observation."""
-    shifted = (x - expansion[_REFERENCE]) / expansion[_UNIT]
-    left = 1.0 - expansion[_CENTRE] * shifted
+    shifted = (x - expansion.reference) / expansion.unit
+    left = 1.0 - expansion.centre * shifted
     u = shifted / left
-    expansion[_KNOWN] += 1.0
-    expansion[_VALUE] += math.log(left)
-    expansion[_LARGEST] = max(expansion[_LARGEST], abs(u))
-    power = 1.0
+    expansion.known += 1
+    expansion.value += math.log(left)
+    expansion.largest = max(expansion.largest, abs(u))
+    power, sums = 1.0, expansion.sums
     for k in range(_TERMS):
         power *= u
-        expansion[_SUMS + k] += power
+        sums[k] += power
 
 
 @jit
-def follow(expansion: np.ndarray, x: np.ndarray) -> bool:
+def follow(expansion: Any, x: Floats) -> bool:
     """Add the observations that the expansion does not have yet; return False if there are too many of them."""
-    known = int(expansion[_KNOWN])
-    if not x.size <= expansion[_LIMIT] or 4 * (x.size - known) > x.size:
+    known = expansion.known
+    if not x.size <= expansion.limit or 4 * (x.size - known) > x.size:
         return False
     for value in x[known:]:
         add(expansion, value)
@@ -87,38 +102,39 @@ def follow(expansion: np.ndarray, x: np.ndarray) -> bool:
 
 
 @jit
-def _series(expansion: np.ndarray, z: float) -> tuple[float, float, float]:
+def _series(expansion: Any, z: float) -> tuple[float, float, float]:
     """Return G and its first two derivatives at z."""
-    d = z - expansion[_CENTRE]
+    d = z - expansion.centre
     value = first = second = 0.0
+    sums = expansion.sums
     for k in range(_TERMS, 0, -1):
-        total = expansion[_SUMS + k - 1]
+        total = sums[k - 1]
         value = value * d + total / k
         second = second * d + first
         first = first * d + total
-    return expansion[_VALUE] - value * d, -first, -second
+    return expansion.value - value * d, -first, -second
 
 
 @jit
-def _left_out(expansion: np.ndarray, z: float) -> float:
+def _remainder_bound(expansion: Any, z: float) -> float:
     """Return a bound on the remainder of the series at z."""
-    reach = abs(z - expansion[_CENTRE]) * expansion[_LARGEST]
+    reach = abs(z - expansion.centre) * expansion.largest
     if not reach < 0.5:
         return math.inf
-    d = abs(z - expansion[_CENTRE])
-    return expansion[_SUMS + _TERMS - 1] * d**_TERMS * reach / ((_TERMS + 1) * (1.0 - reach))
+    d = abs(z - expansion.centre)
+    return expansion.sums[_TERMS - 1] * d**_TERMS * reach / ((_TERMS + 1) * (1.0 - reach))
 
 
 @jit
-def kinf_near(expansion: np.ndarray, target: float) -> tuple[float, float, float]:
+def kinf_near(expansion: Any, target: float) -> tuple[float, float, float]:
     """Return n Kinf for a target above the data's mean, its slope in the target, and a bound on its error.
 
     Newton's method finds the zero of  h(z) = G'(z) (1 - z q') + n q'.
 
     Reference: the docstring of this module; see :func:`expand`.
     """
-    n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
-    q = (target - expansion[_REFERENCE]) / unit
+    n, unit, z = expansion.known, expansion.unit, expansion.last
+    q = (target - expansion.reference) / unit
     for _ in range(_ROUNDS):
         value, first, second = _series(expansion, z)
         h = first * (1.0 - z * q) + n * q
@@ -129,13 +145,13 @@ def kinf_near(expansion: np.ndarray, target: float) -> tuple[float, float, float
         z += step
         if step * step * abs(fall) < EXPANSION_ERROR:  # the value's error is of second order
             value += step * (first + 0.5 * step * second)
-            expansion[_LAST] = z
-            return value - n * math.log1p(-z * q), n * z / (1.0 - z * q) / unit, _left_out(expansion, z)
+            expansion.last = z
+            return value - n * math.log1p(-z * q), n * z / (1.0 - z * q) / unit, _remainder_bound(expansion, z)
     return math.nan, math.nan, math.inf
 
 
 @jit
-def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
+def index_near(expansion: Any, level: float) -> tuple[float, float]:
     """Return the largest target with n Kinf <= level, and a bound on the error of n Kinf there.
 
     The best z for a target is  q' = P/(n + z P)  with P = -G'(z), where  n Kinf = G(z) + n log(1 + z P/n).  Its root is
@@ -149,7 +165,7 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
 
     Reference: the docstring of this module.
     """
-    n, unit, z = expansion[_KNOWN], expansion[_UNIT], expansion[_LAST]
+    n, unit, z = expansion.known, expansion.unit, expansion.last
     for _ in range(_ROUNDS):
         value, first, second = _series(expansion, z)
         lift = -z * first / n
@@ -157,21 +173,19 @@ def index_near(expansion: np.ndarray, level: float) -> tuple[float, float]:
         rise = -z * (second + first * first / n) / (1.0 + lift)
         if z == 1.0 and reached <= level:
             q = -math.expm1((value - level) / n)
-            return expansion[_REFERENCE] + unit * q, _left_out(expansion, z)
+            return expansion.reference + unit * q, _remainder_bound(expansion, z)
         if abs(reached - level) < EXPANSION_ERROR:
-            expansion[_LAST] = z
+            expansion.last = z
             q = -first / (n - z * first)
             q += (level - reached) * (1.0 - z * q) / (n * z)  # lam is the slope of Kinf
-            return expansion[_REFERENCE] + unit * q, _left_out(expansion, z)
+            return expansion.reference + unit * q, _remainder_bound(expansion, z)
         root = math.sqrt(max(reached, 0.0))
         z = min(max(z + (math.sqrt(level) - root) * 2.0 * root / rise, 0.25 * z), 1.0)
     return math.nan, math.inf
 
 
 @shared
-def kinf_incremental(
-    expansion: np.ndarray, x: np.ndarray, mean: float, target: float, upper: float
-) -> tuple[float, float]:
+def kinf_incremental(expansion: Any, x: Floats, mean: float, target: float, upper: float) -> tuple[float, float]:
     """Return Kinf of data x and its multiplier up to rounding, from their expansion, which is rebuilt when needed.
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]
@@ -194,7 +208,7 @@ def kinf_incremental(
 
 
 @shared
-def kl_ucb_incremental(expansion: np.ndarray, x: np.ndarray, mean: float, level: float, upper: float) -> float:
+def kl_ucb_incremental(expansion: Any, x: Floats, mean: float, level: float, upper: float) -> float:
     """Return the largest target with n Kinf <= level for data x, up to rounding, like :func:`kinf_incremental`.
 
     >>> x, expansion = np.array([0.0, 0.0, 1.0, 0.0]), make_expansions(1)[0]

@@ -6,16 +6,16 @@ kept, and their weight. New rewards are drawn one by one, and join the old ones 
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, jit_sum, shared
-from dirichlet_bandits.numerics.arrays import set_all, sum_of
+from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.characteristic import learn, make_laws
 from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST, LAW_PATIENCE
 from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 
 
 class Groups(NamedTuple):
@@ -26,8 +26,8 @@ class Groups(NamedTuple):
     """
 
     bonus: Floats
-    laws: Floats
-    envelopes: Floats
+    laws: Records
+    envelopes: Records
     old: Ints
     paid: Ints
 
@@ -49,7 +49,7 @@ def squares_about(x: Floats, centre: float) -> float:
 
 
 @jit
-def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float) -> Floats:
+def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float) -> Any:
     """Return the distribution of the reweighted mean of all rewards x; an envelope fitted to fewer is discarded."""
     if groups.old[arm] != x.size:
         groups.old[arm], groups.paid[arm] = 0, LAW_COST
@@ -78,8 +78,7 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
 def forget_group(groups: Groups, arm: int) -> None:
     """Count no rewards of the arm as old, for example because they have moved."""
     groups.old[arm], groups.paid[arm] = 0, 0
-    for row in range(groups.laws.shape[1]):
-        set_all(groups.laws[arm, row], 0.0)
+    groups.laws[arm].limit = 0.0
 
 
 @jit

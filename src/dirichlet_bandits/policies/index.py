@@ -19,7 +19,7 @@ from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probab
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 
 
 @verbs.implements(verbs.init)
@@ -156,11 +156,11 @@ def normalised(chances: Floats) -> Floats:
 
 
 @verb
-def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Floats) -> Any:
+def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Records) -> Any:
     """Return the arm's index up to rounding, from the stored power sums (``numerics/kinf_series.py``)."""
 
 
-def all_incremental_indices(policy: Any, state: Any, expansions: Floats) -> Floats:
+def all_incremental_indices(policy: Any, state: Any, expansions: Records) -> Floats:
     """Return the index of every arm up to rounding, from the stored power sums; an entry point."""
     total, best_mean = overview(state)
     indices = np.empty(state.pulls.size)

@@ -15,7 +15,7 @@ from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.divergences import Family, divergence, divergence_slope
 from dirichlet_bandits.numerics.kinf import kinf_dual
 from dirichlet_bandits.numerics.kinf_series import kinf_incremental
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Records
 
 
 @verb
@@ -27,7 +27,7 @@ def min_divergence(policy: Any, state: Any, arm: int, target: float) -> Any:
 
 
 @verb
-def approx_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> Any:
+def approx_min_divergence(policy: Any, state: Any, expansions: Records, arm: int, m: float) -> Any:
     """Return the divergence and its slope up to rounding."""
 
 
@@ -84,13 +84,13 @@ def kinf_from_rewards(policy: Any, state: History, arm: int, target: float) -> t
 
 
 @jit
-def exact_min_divergence(policy: Any, state: Any, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
+def exact_min_divergence(policy: Any, state: Any, expansions: Records, arm: int, m: float) -> tuple[float, float]:
     """Return the exact divergence, because that of a family is a formula of the mean."""
     return min_divergence(policy, state, arm, m)
 
 
 @jit
-def kinf_from_power_sums(policy: Any, state: History, expansions: Floats, arm: int, m: float) -> tuple[float, float]:
+def kinf_from_power_sums(policy: Any, state: History, expansions: Records, arm: int, m: float) -> tuple[float, float]:
     """Return Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
     return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
 

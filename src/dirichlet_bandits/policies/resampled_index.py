@@ -5,13 +5,13 @@ The Dirichlet parameters need not be 1, so the same functions serve discounted r
 
 import functools
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dirichlet_bandits.compiler import entry_point, jit
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
-from dirichlet_bandits.numerics.contour import NUMBERS, TOTAL, build, evaluate, make
+from dirichlet_bandits.numerics.contour import build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.saddle import saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_ERROR
@@ -44,7 +44,8 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
 def crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -> tuple[Floats, Floats]:
     """Return P(index <= v) and P(index > v) for rows of v; the last point is the bound."""
     log_above, log_below = np.empty(v.shape), np.empty(v.shape)
-    _fill(points, weights, centre, np.ascontiguousarray(v), log_below, log_above)
+    contour = make.py_func(1)[0]  # type: ignore[attr-defined]
+    _fill(points, weights, centre, np.ascontiguousarray(v), contour, log_below, log_above)
     return np.exp(log_below), np.exp(log_above)
 
 
@@ -62,9 +63,10 @@ def log_ceiling(offsets: Floats, weights: Floats) -> float:
 
 
 @entry_point
-def _fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: Floats, log_above: Floats) -> None:
+def _fill(
+    points: Floats, weights: Floats, centre: float, v: Floats, contour: Any, log_below: Floats, log_above: Floats
+) -> None:
     """Write the logarithms of both tails of the index at each v; an entry point."""
-    contour = make(1)[0]
     n, held = points.size - 1, 0.0
     for row in range(v.shape[0]):
         # Of the event or of its complement, whichever is the rarer; one contour serves a row, and maybe the next.
@@ -77,9 +79,9 @@ def _fill(points: Floats, weights: Floats, centre: float, v: Floats, log_below: 
         at_last = evaluate(contour, sign * last, sign * bound)[1]
         if sign != held or not max(at_first, at_last) <= CONTOUR_ERROR:
             build(contour, sign * points[:n], weights[:n], sign * bound, sign * 0.5 * (first + last))
-            whole = np.round(contour[NUMBERS, TOTAL])
-            if abs(contour[NUMBERS, TOTAL] - whole) <= _WHOLE * whole:
-                contour[NUMBERS, TOTAL] = whole  # a whole power is the cheapest
+            whole = np.round(contour.total)
+            if abs(contour.total - whole) <= _WHOLE * whole:
+                contour.total = whole  # a whole power is the cheapest
             held = sign
         for j in range(v.shape[1]):
             log_p, error = evaluate(contour, sign * v[row, j], sign * bound)

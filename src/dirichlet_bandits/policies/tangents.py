@@ -26,7 +26,7 @@ from dirichlet_bandits.engine.run import BLOCK
 from dirichlet_bandits.engine.verbs import implements, verb
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.min_divergence import approx_min_divergence, coordinate, mean_at, slope_in_coordinate
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 class Tangents(NamedTuple):
@@ -47,7 +47,7 @@ def new_tangents(n_arms: int) -> Tangents:
 
 
 @jit_inline
-def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+def set_tangent(policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float) -> float:
     """Return the arm's divergence at m, up to rounding, and set its tangent there."""
     value, slope = approx_min_divergence(policy, state, expansions, arm, m)
     tangents.at[arm], tangents.value[arm] = coordinate(policy, m), value
@@ -56,20 +56,22 @@ def touch(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: 
 
 
 @verb
-def lean(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float) -> Any:
+def adjust_tangent(
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float
+) -> Any:
     """After a pull of the arm whose tangent touched at m, set another line below the divergence at little cost."""
 
 
 @jit
-def _touch_again(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float
+def _set_again(
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float
 ) -> None:
-    touch(policy, state, tangents, expansions, arm, m)
+    set_tangent(policy, state, tangents, expansions, arm, m)
 
 
 @jit
 def _same_multiplier(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float, reward: float
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float, reward: float
 ) -> None:
     """Update the tangent with the previous multiplier.
 
@@ -83,28 +85,28 @@ def _same_multiplier(
     if value > -math.inf:
         tangents.value[arm] = value
     else:
-        touch(policy, state, tangents, expansions, arm, m)
+        set_tangent(policy, state, tangents, expansions, arm, m)
 
 
-def lean_by_family(*policy_types: type) -> None:
+def recompute_tangents(*policy_types: type) -> None:
     """Make these policies recompute the tangent after a pull, because their divergence is a formula."""
-    implements(lean, *policy_types)(_touch_again)
+    implements(adjust_tangent, *policy_types)(_set_again)
 
 
-def lean_by_rewards(*policy_types: type) -> None:
+def keep_multipliers(*policy_types: type) -> None:
     """Make these policies keep the multiplier after a pull, because a new Kinf is expensive."""
-    implements(lean, *policy_types)(_same_multiplier)
+    implements(adjust_tangent, *policy_types)(_same_multiplier)
 
 
 @jit
-def look(policy: Any, state: Any, tangents: Tangents, expansions: Floats, arm: int, m: float) -> float:
+def imed_index_at(policy: Any, state: Any, tangents: Tangents, expansions: Records, arm: int, m: float) -> float:
     """Return N d + log N for the arm at m, up to rounding, and set its tangent there."""
     n = state.pulls[arm]
-    return n * touch(policy, state, tangents, expansions, arm, m) + math.log(n)
+    return n * set_tangent(policy, state, tangents, expansions, arm, m) + math.log(n)
 
 
 @jit
-def below(tangents: Tangents, arm: int, n: int, c: float) -> float:
+def index_lower_bound(tangents: Tangents, arm: int, n: int, c: float) -> float:
     """Return a lower bound of the arm's N d + log N, minus infinity if none is known."""
     bound = n * (tangents.value[arm] + tangents.slope[arm] * (c - tangents.at[arm])) + math.log(n)
     return -math.inf if math.isnan(bound) else bound
@@ -127,7 +129,7 @@ def safe_mean(policy: Any, tangents: Tangents, state: Any, leader: int, level: f
 
 
 @jit_inline
-def calm(policy: Any, tangents: Tangents, state: Any, leader: int, count: int) -> tuple[int, float]:
+def pulls_before_rivals(policy: Any, tangents: Tangents, state: Any, leader: int, count: int) -> tuple[int, float]:
     """Return a number of pulls and a mean of the leader that keep every other N d + log N above log(count + pulls).
 
     The number is at most a block of pulls; it is one, with the present mean, if nothing can be guaranteed.

@@ -210,7 +210,10 @@ class RivalInfo(BaseModel):
 
 
 class WinnerInfo(BaseModel):
-    """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm."""
+    """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm.
+
+    ``more_low`` and ``more_high`` are the numbers of trials if the lead is one standard error larger or smaller.
+    """
 
     arm: str | None
     leader: str | None
@@ -222,6 +225,8 @@ class WinnerInfo(BaseModel):
     trials: int
     established_at: int | None
     more: int | None
+    more_low: int | None
+    more_high: int | None
     floor: float | None
     with_floor: int | None
     reason: str

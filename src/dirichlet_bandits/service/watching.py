@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from dirichlet_bandits.arms.objective import Mean
+from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Replay, Study
 from dirichlet_bandits.live.audit import MOST_ENTRIES
-from dirichlet_bandits.live.drift import drift_words
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.webhook import Line, Notice, Webhook
 from dirichlet_bandits.storage import Storage

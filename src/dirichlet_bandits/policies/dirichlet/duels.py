@@ -30,7 +30,7 @@ from dirichlet_bandits.numerics.tolerances import CLOCK_ERROR
 from dirichlet_bandits.policies.dirichlet.probability import FEW, log_win_probability, merged
 from dirichlet_bandits.policies.dirichlet.rule import bonus, bonus_of, reweighted
 from dirichlet_bandits.policies.dirichlet.sums import SAMPLE, offset_sums, shortfall_bounds, take_shortfall
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 
 NOTES = np.dtype(
     [
@@ -48,7 +48,7 @@ class Challengers(NamedTuple):
 
     samples: Any  # records of ``sums.SAMPLE``
     notes: Any  # records of ``NOTES``
-    contours: Floats
+    contours: Records  # ``CONTOUR``
     clocks: Clocks
     winners: Ints  # of the last round
 

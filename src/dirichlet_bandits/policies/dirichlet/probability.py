@@ -29,7 +29,7 @@ from dirichlet_bandits.policies.dirichlet.rule import (
 )
 from dirichlet_bandits.policies.dirichlet.sums import SAMPLE, update_tail
 from dirichlet_bandits.policies.rounds import incremental_win_probability, win_probability
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 FEW = 16  # different values that are merged, at most
 
@@ -75,12 +75,12 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
 
 
 @verb
-def follow(policy: Any, kept: Floats, x: Floats, sample: Any) -> Any:
+def follow(policy: Any, kept: Any, x: Floats, sample: Any) -> Any:
     """Add the rewards after the first ``sample.followed`` to the stored contour of an arm with rewards x."""
 
 
 @implements(follow, BDSParams, RDSParams)
-def follow_rewards(policy: Any, kept: Floats, x: Floats, sample: Any) -> None:
+def follow_rewards(policy: Any, kept: Any, x: Floats, sample: Any) -> None:
     """Add one value per reward."""
     for i in range(sample.followed, x.size):
         contour.append(kept, x[i], 1)
@@ -88,7 +88,7 @@ def follow_rewards(policy: Any, kept: Floats, x: Floats, sample: Any) -> None:
 
 
 @implements(follow, QDSParams)
-def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, sample: Any) -> None:
+def follow_truncated(policy: QDSParams, kept: Any, x: Floats, sample: Any) -> None:
     """Add and remove values where the rewards below the tail have changed, and replace the tail's mean."""
     known, old_border, old_mean = sample.followed, sample.border, sample.mean
     size, old_size = update_tail(sample, x, x[0], policy.alpha), known + 1 - rank_of_tail(known, policy.alpha)
@@ -107,9 +107,7 @@ def follow_truncated(policy: QDSParams, kept: Floats, x: Floats, sample: Any) ->
 
 
 @jit
-def log_win_probability(
-    policy: Any, x: Floats, b: float, m: float, kept: Floats, sample: Any, tolerance: float
-) -> float:
+def log_win_probability(policy: Any, x: Floats, b: float, m: float, kept: Any, sample: Any, tolerance: float) -> float:
     """Return log P(index >= m) of an arm with rewards x and bonus b.
 
     It comes from the arm's contour if its estimated error is below the tolerance, after a rebuild if necessary.
@@ -132,8 +130,8 @@ def log_win_probability(
 class Followed(NamedTuple):
     """The contour of each arm as a challenger, and the sample that it contains."""
 
-    contours: Floats
-    samples: Any
+    contours: Records  # ``CONTOUR``
+    samples: Records  # ``SAMPLE``
 
 
 def new_followed(n_arms: int) -> Followed:

@@ -29,17 +29,23 @@ from dirichlet_bandits.policies.dmed.rule import (
     first_waiting,
     may_be_best,
     memorize,
-    turn_the_page,
+    start_coming_list,
 )
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import coordinate
-from dirichlet_bandits.policies.tangents import Tangents, below, calm, new_tangents, touch
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.policies.tangents import (
+    Tangents,
+    index_lower_bound,
+    new_tangents,
+    pulls_before_rivals,
+    set_tangent,
+)
+from dirichlet_bandits.types import Records
 
 
 @jit
 def relist_by_tangents(
-    policy: Any, memory: Any, lists: Lists, tangents: Tangents, expansions: Floats, pulled: int
+    policy: Any, memory: Any, lists: Lists, tangents: Tangents, expansions: Records, pulled: int
 ) -> tuple[int, float]:
     """Update the lists after a pull, as ``relist`` does; return the number of pulls and the largest mean."""
     lists.waiting[pulled] = 0
@@ -47,16 +53,16 @@ def relist_by_tangents(
     c, level = coordinate(policy, best_mean), raised(math.log(total))
     for arm in range(memory.pulls.size):
         if not lists.waiting[arm] and not lists.coming[arm]:
-            if below(tangents, arm, memory.pulls[arm], c) > level:
+            if index_lower_bound(tangents, arm, memory.pulls[arm], c) > level:
                 continue
-            value = touch(policy, memory, tangents, expansions, arm, best_mean)
+            value = set_tangent(policy, memory, tangents, expansions, arm, best_mean)
             lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
-    turn_the_page(lists)
+    start_coming_list(lists)
     return total, best_mean
 
 
 @jit
-def alone(lists: Lists, arm: int) -> bool:
+def is_only_one_listed(lists: Lists, arm: int) -> bool:
     """Whether no other arm is on a list."""
     for other in range(lists.waiting.size):
         if other != arm and (lists.waiting[other] or lists.coming[other]):
@@ -73,8 +79,8 @@ def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) ->
     while not ended(run.progress):
         arm = first_waiting(lists)
         more, low = 1, 0.0
-        if memory.means[arm] == best_mean and alone(lists, arm):
-            more, low = calm(policy, tangents, memory, arm, total)
+        if memory.means[arm] == best_mean and is_only_one_listed(lists, arm):
+            more, low = pulls_before_rivals(policy, tangents, memory, arm, total)
         if more > 1:
             memory = with_room(memory, arm)
             pull_while(run, memory, arm, low, math.inf, more)

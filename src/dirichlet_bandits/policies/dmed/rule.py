@@ -20,7 +20,7 @@ from dirichlet_bandits.policies.min_divergence import (
     use_family_divergence,
     use_kinf,
 )
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats, Ints, Records
 
 
 class DMEDParams(NamedTuple):
@@ -54,7 +54,7 @@ class Listed(NamedTuple):
     means: Floats
     memory: Any
     lists: Lists
-    expansions: Floats
+    expansions: Records
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.r
 
 
 @jit
-def relist(policy: Any, memory: Any, lists: Lists, expansions: Floats, pulled: int) -> None:
+def relist(policy: Any, memory: Any, lists: Lists, expansions: Records, pulled: int) -> None:
     """Update the lists after a pull."""
     lists.waiting[pulled] = 0
     for arm in range(memory.pulls.size):
@@ -148,7 +148,7 @@ def relist(policy: Any, memory: Any, lists: Lists, expansions: Floats, pulled: i
         if not lists.waiting[arm] and not lists.coming[arm]:
             value = approx_min_divergence(policy, memory, expansions, arm, best_mean)[0]
             lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
-    turn_the_page(lists)
+    start_coming_list(lists)
 
 
 @jit
@@ -162,7 +162,7 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
 
 
 @jit
-def turn_the_page(lists: Lists) -> None:
+def start_coming_list(lists: Lists) -> None:
     """Make the next list the current one if no arm is waiting any longer."""
     for arm in range(lists.waiting.size):
         if lists.waiting[arm]:

@@ -12,7 +12,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import count, new_tally, shuffle, unpulled
 from dirichlet_bandits.engine.verbs import implements, init, note, select, update
-from dirichlet_bandits.policies.forgetting.ring import LONGEST, expect, made, new_ring, remember
+from dirichlet_bandits.policies.forgetting.ring import LONGEST, decisions_made, expect, new_ring, remember
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Flags, Floats, Ints, Records
@@ -150,14 +150,14 @@ def learn(policy: SWLBSDAParams, state: Contest, arm: int, reward: float, rng: n
     if known and arm != leader and enough and ahead(state, arm, leader) > 0:
         leader = arm
     if leader != state.lead[0].leader:
-        state.lead[0].leader, state.lead[0].since = leader, made(state)
+        state.lead[0].leader, state.lead[0].since = leader, decisions_made(state)
     return state
 
 
 @jit
 def winners_against(policy: SWLBSDAParams, state: Contest, leader: int) -> Flags:
     """Mark the arms to pull next if this arm leads and every arm has a reward."""
-    n_arms, size, now = state.pulls.size, state.arms.size, made(state)
+    n_arms, size, now = state.pulls.size, state.arms.size, decisions_made(state)
     tally, age = new_tally(n_arms), np.zeros(n_arms, np.int64)
     blocks = np.empty(state.pulls[leader] + 1)  # means of the leader's last rewards
     place = (now - 1) % size  # of the newest decision

@@ -9,7 +9,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.crossing import log_crossing
-from dirichlet_bandits.policies.forgetting.ring import Ring, made
+from dirichlet_bandits.policies.forgetting.ring import Ring, decisions_made
 from dirichlet_bandits.policies.forgetting.rule import (
     DiscountedNPTSParams,
     DiscountedRDSParams,
@@ -41,7 +41,7 @@ def discounted_samples(gamma: float, state: Ring) -> Samples:
     for arm in range(n_arms):
         first[arm + 1] = first[arm] + state.pulls[arm]
     values, weights, used = np.empty(first[n_arms]), np.empty(first[n_arms]), first.copy()
-    size, now, weight = state.arms.size, made(state), 1.0
+    size, now, weight = state.arms.size, decisions_made(state), 1.0
     place = (now - 1) % size  # of the newest decision
     for _ in range(min(now, size)):
         arm = state.arms[place]

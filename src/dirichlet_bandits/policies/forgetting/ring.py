@@ -43,7 +43,7 @@ def new_ring(n_arms: int, size: int) -> Ring:
 
 
 @jit
-def made(ring: Any) -> int:
+def decisions_made(ring: Any) -> int:
     """Return how many decisions have been made."""
     return ring.clock[0].now
 

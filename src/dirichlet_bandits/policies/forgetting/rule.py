@@ -12,7 +12,7 @@ from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import Tally, count_while, new_tally, unpulled
 from dirichlet_bandits.engine.verbs import has_own, implements, init, note, select, update, verb
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.forgetting.ring import LONGEST, Ring, expect, made, new_ring, remember
+from dirichlet_bandits.policies.forgetting.ring import LONGEST, Ring, decisions_made, expect, new_ring, remember
 from dirichlet_bandits.policies.wrapping import AroundListed
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, whole_number
@@ -188,7 +188,7 @@ def state_in_window(policy: Any, state: Ring, rng: np.random.Generator) -> Any:
 def replayed(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator) -> Any:
     """Show the inner policy all rewards of the window."""
     inner = verbs.init(policy.inner, state.pulls.size)
-    size, oldest = state.arms.size, made(state) % state.arms.size
+    size, oldest = state.arms.size, decisions_made(state) % state.arms.size
     for i in range(size):
         place = oldest + i if oldest + i < size else oldest + i - size
         if state.arms[place] >= 0:
@@ -199,7 +199,7 @@ def replayed(policy: SlidingWindowParams, state: Ring, rng: np.random.Generator)
 @implements(state_in_window, SlidingTallyParams)
 def counted(policy: SlidingTallyParams, state: Ring, rng: np.random.Generator) -> Tally:
     """Count the rewards of one arm after the other, which gives the same sums in a quarter of the time."""
-    n_arms, size, oldest = state.pulls.size, state.arms.size, made(state) % state.arms.size
+    n_arms, size, oldest = state.pulls.size, state.arms.size, decisions_made(state) % state.arms.size
     first = np.zeros(n_arms + 1, np.int64)
     for arm in range(n_arms):
         first[arm + 1] = first[arm] + state.pulls[arm]
@@ -229,7 +229,7 @@ def discounted_state(policy: Any, state: Ring) -> Weighted:
     n_arms = state.pulls.size
     counts, means = np.zeros(n_arms), np.zeros(n_arms)
     origins, lows, highs = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-    size, now, weight = state.arms.size, made(state), 1.0
+    size, now, weight = state.arms.size, decisions_made(state), 1.0
     place = (now - 1) % size  # of the newest decision
     for _ in range(min(now, size)):
         arm, reward = state.arms[place], state.rewards[place]

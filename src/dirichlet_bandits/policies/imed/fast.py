@@ -21,7 +21,7 @@ from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, IMEDParams
 from dirichlet_bandits.policies.min_divergence import coordinate
-from dirichlet_bandits.policies.tangents import below, calm, look, new_tangents
+from dirichlet_bandits.policies.tangents import imed_index_at, index_lower_bound, new_tangents, pulls_before_rivals
 
 
 @shortcut(IMEDParams, EmpiricalIMEDParams)
@@ -37,9 +37,9 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
         chosen, least, second = leader, math.inf, math.inf
         for i in range(n_arms):
             arm = (leader + i) % n_arms  # the leader first: its index costs nothing and spares most of the others'
-            if below(tangents, arm, pulls[arm], c) > raised(least):
+            if index_lower_bound(tangents, arm, pulls[arm], c) > raised(least):
                 continue
-            found = look(policy, state, tangents, expansions, arm, m)
+            found = imed_index_at(policy, state, tangents, expansions, arm, m)
             if found < least:
                 chosen, least, second = arm, found, least
             else:
@@ -48,7 +48,7 @@ def play_imed(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> No
             chosen = verbs.select(policy, state, rng)
         if means[chosen] == m:
             state = with_room(state, chosen)
-            more, low = calm(policy, tangents, state, chosen, pulls[chosen])
+            more, low = pulls_before_rivals(policy, tangents, state, chosen, pulls[chosen])
             pull_while(run, state, chosen, low, math.inf if more > 1 else m, more)
         else:
             reward = pull(run, chosen)

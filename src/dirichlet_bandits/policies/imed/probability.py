@@ -10,12 +10,12 @@ from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, UnimodalIMED
 from dirichlet_bandits.policies.index import all_indices, incremental_index, unused_generator
 from dirichlet_bandits.policies.min_divergence import kinf_from_power_sums
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 @implements(incremental_index, EmpiricalIMEDParams)
 def incremental_imed(
-    policy: EmpiricalIMEDParams, state: History, arm: int, total: int, best_mean: float, expansions: Floats
+    policy: EmpiricalIMEDParams, state: History, arm: int, total: int, best_mean: float, expansions: Records
 ) -> float:
     """Return -(N_k Kinf(F_k, max mu) + log N_k), up to rounding."""
     n = state.pulls[arm]

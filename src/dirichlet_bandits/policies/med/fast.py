@@ -41,11 +41,18 @@ from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import INDEX_SLACK
 from dirichlet_bandits.policies.med.rule import EmpiricalMEDParams, MEDParams
 from dirichlet_bandits.policies.min_divergence import coordinate, mean_at
-from dirichlet_bandits.policies.tangents import Tangents, lean, lean_by_family, lean_by_rewards, new_tangents, touch
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.policies.tangents import (
+    Tangents,
+    adjust_tangent,
+    keep_multipliers,
+    new_tangents,
+    recompute_tangents,
+    set_tangent,
+)
+from dirichlet_bandits.types import Floats, Records
 
-lean_by_family(MEDParams)
-lean_by_rewards(EmpiricalMEDParams)
+recompute_tangents(MEDParams)
+keep_multipliers(EmpiricalMEDParams)
 
 
 @verb
@@ -77,7 +84,7 @@ def log_ceiling(tangents: Tangents, arm: int, n: int, c: float) -> float:
 
 @jit
 def certify(
-    policy: Any, state: Any, tangents: Tangents, expansions: Floats, leader: int, ceilings: Floats
+    policy: Any, state: Any, tangents: Tangents, expansions: Records, leader: int, ceilings: Floats
 ) -> tuple[float, float]:
     """Set ceilings for all weights, and return the interval of the leader's mean in which they hold.
 
@@ -91,7 +98,7 @@ def certify(
         if arm != leader:
             slope = tangents.slope[arm]
             if math.isnan(slope) or (slope == math.inf and tangents.at[arm] != c):  # a vertical one is no bound here
-                touch(policy, state, tangents, expansions, arm, m)
+                set_tangent(policy, state, tangents, expansions, arm, m)
             second = max(second, means[arm])
             slope = pulls[arm] * tangents.slope[arm]
             if slope > 0.0:
@@ -125,7 +132,7 @@ def wait_by_clock(
     state: Any,
     run: Run,
     tangents: Tangents,
-    expansions: Floats,
+    expansions: Records,
     ceilings: Floats,
     rng: np.random.Generator,
 ) -> None:
@@ -152,11 +159,11 @@ def wait_by_clock(
             if ended(run.progress) or quiet > 0 or not low <= means[leader] <= high:
                 break
             arm = ringing_arm(ceilings, total, rng)
-            value = touch(policy, state, tangents, expansions, arm, means[leader])
+            value = set_tangent(policy, state, tangents, expansions, arm, means[leader])
             if rng.random() * ceilings[arm] < math.exp(-pulls[arm] * value):
                 reward = pull(run, arm)
                 state = verbs.update(policy, state, arm, reward, rng)
-                lean(policy, state, tangents, expansions, arm, means[leader], reward)
+                adjust_tangent(policy, state, tangents, expansions, arm, means[leader], reward)
                 value = tangents.value[arm]
             log_r = log_ceiling(tangents, arm, pulls[arm], least)
             ceilings[arm] = math.exp(log_r)

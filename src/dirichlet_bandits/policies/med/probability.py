@@ -12,7 +12,7 @@ from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.med.rule import weight
 from dirichlet_bandits.policies.min_divergence import approx_min_divergence
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 def all_weights(policy: Any, state: Any) -> Floats:
@@ -24,7 +24,7 @@ def all_weights(policy: Any, state: Any) -> Floats:
     return weights
 
 
-def write_incremental_weights(policy: Any, state: Any, expansions: Floats, weights: Floats) -> None:
+def write_incremental_weights(policy: Any, state: Any, expansions: Records, weights: Floats) -> None:
     """Write the weights up to rounding, from the stored power sums; an entry point."""
     _, best_mean = overview(state)
     for arm in range(weights.size):

@@ -13,7 +13,7 @@ from dirichlet_bandits.policies.restarting.rule import (
     ClockedRestartingParams,
     Restarted,
     clocked_indices,
-    outlook,
+    next_exploration,
 )
 from dirichlet_bandits.types import Floats
 
@@ -24,7 +24,7 @@ def restarting_propensities(policy: Any, state: Restarted) -> Floats:
     Arms without enough rewards since the last restart are pulled together in one round.
     """
     params, n_arms = policy.params, len(state.pulls)
-    rate, forced = specialised(outlook, params)(params, state)
+    rate, forced = specialised(next_exploration, params)(params, state)
     fresh = np.asarray(state.kept.pulls < params.first, np.float64)
     if fresh.any() and params.first > 1:
         return fresh

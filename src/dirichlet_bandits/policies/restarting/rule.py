@@ -300,6 +300,6 @@ def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
     return values
 
 
-def outlook(policy: Any, state: Restarted) -> tuple[float, int]:
+def next_exploration(policy: Any, state: Restarted) -> tuple[float, int]:
     """Return the probability that the next decision explores, and the arm due by the schedule; an entry point."""
     return omega(policy, state), forced_arm(policy, state)

@@ -11,6 +11,9 @@ of the array. All rewards of an arm come from one distribution, so their order c
 without replacement have the same distribution in whatever order the rewards are stored, so a duel may leave them where
 its draws moved them. For example, a draw of 2 rewards from (a, b, c, d) may leave (c, a, b, d), from which the next
 duel draws as well as from the original. The plain loop, whose decisions must not change the state, draws from a copy.
+To draw a large share of the leader's rewards, random bits mark a subset instead (``engine/subsets.py``), which moves
+nothing. All subsets of the same size are equally probable either way. The sum of a marked subset decides a duel only
+where no rounding could change the decision. Elsewhere, the marked rewards are added in a random order, as draws are.
 """
 
 from typing import Any
@@ -33,7 +36,7 @@ from dirichlet_bandits.policies.subsampling.rule import (
     choose_block,
     reaches_block,
 )
-from dirichlet_bandits.policies.subsampling.subsets import tournament, wins_against
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, tournament, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Ints, Words
 
@@ -75,7 +78,7 @@ def duel_with_subset(
     policy: SubsetParams, state: History, challenger: int, leader: int, r: int, memory: Words, rng: np.random.Generator
 ) -> bool:
     """Whether the challenger reaches a subset of the leader's rewards, which change their order."""
-    return wins_against(policy.tie, state, challenger, leader, rewards(state, leader), memory, rng)
+    return wins_by(lead_over_subset(state, challenger, leader, rewards(state, leader), memory, True), policy.tie, rng)
 
 
 @jit
@@ -112,6 +115,6 @@ def play_tournaments(policy: KnockoutParams, state: History, run: Run, rng: np.r
     """Pull the winners of tournaments until the run is over."""
     arms, words = np.zeros(run.pulls.size, np.int64), further_words(rng)
     while not ended(run.progress):
-        tournament(policy.tie, state, state.pool, arms, words, rng)
+        tournament(policy.tie, state, state.pool, arms, words, rng, True)
         reward = pull(run, arms[0])
         state = update(policy, state, arms[0], reward, rng)

@@ -20,7 +20,7 @@ from dirichlet_bandits.policies.subsampling.blocks import (
 )
 from dirichlet_bandits.policies.subsampling.forced import FORCED, NOT_FORCED, ForcedName, round_number, wins_untried
 from dirichlet_bandits.policies.subsampling.limited import MEMORIES, LimitedParams
-from dirichlet_bandits.policies.subsampling.subsets import tournament, wins_against
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, tournament, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Ints
 
@@ -257,15 +257,15 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
     """Whether the challenger's mean reaches that of as many rewards of the leader, drawn without replacement."""
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
-    copied = rewards(state, leader).copy()
-    return wins_against(policy.tie, state, challenger, leader, copied, further_words(rng), rng)
+    copied, words = rewards(state, leader).copy(), further_words(rng)
+    return wins_by(lead_over_subset(state, challenger, leader, copied, words, False), policy.tie, rng)
 
 
 @implements(select, KnockoutParams)
 def select_by_knockout(policy: KnockoutParams, state: History, rng: np.random.Generator) -> Ints:
     """Return the winner of the tournament."""
     arms = np.empty(state.pulls.size, np.int64)
-    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng)
+    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng, False)
     return arms[:1]
 
 

@@ -27,17 +27,17 @@ from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import incremental_index
 from dirichlet_bandits.policies.ucb.minimax import KLUCBPlusPlusParams, phi
 from dirichlet_bandits.policies.ucb.rule import EmpiricalKLUCBParams, KLUCBParams, RUCBLTParams, UCB1Params
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Records
 
 
 @verb
-def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Floats, rng: Any) -> Any:
+def index_near(policy: Any, state: Any, arm: int, total: int, expansions: Records, rng: Any) -> Any:
     """Return the arm's index up to rounding, from stored power sums where the index depends on all rewards."""
 
 
 @implements(index_near, UCB1Params, RUCBLTParams, KLUCBParams, KLUCBPlusPlusParams)
 def index_itself(
-    policy: Any, state: Tally, arm: int, total: int, expansions: Floats, rng: np.random.Generator
+    policy: Any, state: Tally, arm: int, total: int, expansions: Records, rng: np.random.Generator
 ) -> float:
     """Return the index itself, which is a formula or takes one solve without the rewards."""
     return verbs.index(policy, state, arm, total, math.nan, rng)
@@ -45,20 +45,20 @@ def index_itself(
 
 @implements(index_near, EmpiricalKLUCBParams)
 def index_expanded(
-    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Floats, rng: np.random.Generator
+    policy: EmpiricalKLUCBParams, state: History, arm: int, total: int, expansions: Records, rng: np.random.Generator
 ) -> float:
     """Return the index from the arm's power sums."""
     return incremental_index(policy, state, arm, total, math.nan, expansions)
 
 
 @verb
-def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: Any) -> Any:
+def surely_above(policy: Any, state: Any, arm: int, total: int, level: float, expansions: Records, rng: Any) -> Any:
     """Whether the arm's index is above a level beyond doubt."""
 
 
 @implements(surely_above, UCB1Params, RUCBLTParams, EmpiricalKLUCBParams)
 def index_above(
-    policy: Any, state: Any, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
+    policy: Any, state: Any, arm: int, total: int, level: float, expansions: Records, rng: np.random.Generator
 ) -> bool:
     """Whether the index, up to rounding, is above the level."""
     return index_near(policy, state, arm, total, expansions, rng) > raised(level)
@@ -66,7 +66,7 @@ def index_above(
 
 @implements(surely_above, KLUCBParams)
 def divergence_below(
-    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Floats, rng: np.random.Generator
+    policy: KLUCBParams, state: Tally, arm: int, total: int, level: float, expansions: Records, rng: np.random.Generator
 ) -> bool:
     """Whether N_k d(mu_k, level) < log t, which takes one divergence instead of a solve."""
     mean, level = state.means[arm], raised(level)
@@ -82,7 +82,7 @@ def divergence_below_phi(
     arm: int,
     total: int,
     level: float,
-    expansions: Floats,
+    expansions: Records,
     rng: np.random.Generator,
 ) -> bool:
     """Whether N_k d(mu_k, level) < g(N_k), which takes one divergence instead of a solve."""
@@ -94,7 +94,7 @@ def divergence_below_phi(
 
 @jit
 def make_ceilings(
-    policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
+    policy: Any, state: Any, expiry: int, ceilings: Floats, expansions: Records, rng: np.random.Generator
 ) -> None:
     """Write the index that every arm will have when the ceilings expire."""
     for arm in range(ceilings.size):
@@ -113,7 +113,7 @@ def highest_but(ceilings: Floats, last: int) -> float:
 
 @jit
 def largest_index(
-    policy: Any, state: Any, last: int, total: int, ceilings: Floats, expansions: Floats, rng: np.random.Generator
+    policy: Any, state: Any, last: int, total: int, ceilings: Floats, expansions: Records, rng: np.random.Generator
 ) -> int:
     """Return the arm with the largest index, evaluating only arms whose ceilings are high enough."""
     best, largest, second = last, index_near(policy, state, last, total, expansions, rng), -math.inf

@@ -100,6 +100,18 @@ def annotate(request: Request, studies: Changing, name: Text, id: Text, note: Te
     return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
 
 
+@routes.post("/winner")
+def name_winner(request: Request, studies: Changing, name: Text, segment: Text = "") -> Response:
+    """Store the winner that the rewards establish."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        study.winner(segment=segment or None)
+        return back_to(name)
+
+    return acted(request, study, act)
+
+
 @routes.post("/arms")
 def arms(request: Request, studies: Managing, name: Text, arm: Text, action: Text) -> Response:
     """Add or retire an arm."""

@@ -8,11 +8,12 @@ import pandas as pd
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.arms.objective import Mean
+from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.drift import drift_words
 from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.live.winner import Winner
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
@@ -49,7 +50,7 @@ def overview(study: Study) -> dict[str, Any]:
         }
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
-    # A page that is only read stores nothing, so this is not Study.winner, which records a winner.
+    # A page that is only read stores nothing, so this is not Study.winner, which records a winner: a button does.
     judged = isinstance(study.policy.objective, Mean)
     found_winner = ReadableStudy.winner(study) if judged and not study.segments else None
     decimals = decimals_of(rows)
@@ -69,7 +70,8 @@ def overview(study: Study) -> dict[str, Any]:
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "despite_drift": _despite_drift(study, rows) if summary.attrs["drift"] else [],
         "verdict": verdict(rows, summary.attrs, found_winner, bool(study.history)),
-        "verdicts": [(segment, _verdict_in(study, segment)) for segment in study.segments if judged],
+        "to_name": _to_name(found_winner),
+        "verdicts": [(segment, *_verdict_in(study, segment)) for segment in study.segments if judged],
         "decimals": decimals,
         "to_do": to_do(pending, "cost" if costs else "reward"),
         "waiting": pending[:LISTED],
@@ -95,10 +97,17 @@ def _despite_drift(study: Study, rows: Sequence[Mapping[str, Any]]) -> list[Diff
     return [one for one in found if not math.isnan(one.value)]
 
 
-def _verdict_in(study: Study, segment: str) -> str:
+def _verdict_in(study: Study, segment: str) -> tuple[str, str | None]:
+    """Return the verdict on a segment, and the winner that can be named there."""
     summary = study.summary(segment=segment)
     rows = [{"arm": arm, **row} for arm, row in summary.to_dict("index").items()]
-    return verdict(rows, summary.attrs, ReadableStudy.winner(study, segment=segment), bool(study.history))
+    found = ReadableStudy.winner(study, segment=segment)
+    return verdict(rows, summary.attrs, found, bool(study.history)), _to_name(found)
+
+
+def _to_name(found: Winner | None) -> str | None:
+    """Return the winner that the rewards establish and that is not stored yet."""
+    return None if found is None or found.established_at is not None else found.arm
 
 
 def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:

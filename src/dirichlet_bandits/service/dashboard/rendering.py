@@ -10,6 +10,7 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from dirichlet_bandits.display.readings import belief, percent
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 
@@ -101,21 +102,6 @@ def in_unit(text: str, unit: str | None) -> str:
     return f"{text} {unit}"
 
 
-def percent(share: float) -> str:
-    """Return a probability in percent; only impossible and certain events show 0% and 100%.
-
-    >>> [percent(share) for share in (0.0, 0.00001, 0.12345, 0.99999, 1.0, math.nan)]
-    ['0%', '<0.1%', '12.3%', '>99.9%', '100%', '']
-    """
-    if math.isnan(share):
-        return ""
-    if 0.0 < share < 0.0005:
-        return "<0.1%"
-    if 0.9995 <= share < 1.0:
-        return ">99.9%"
-    return f"{100.0 * share:.1f}%" if 0.0 < share < 1.0 else f"{100.0 * share:.0f}%"
-
-
 def ago(then: datetime, now: datetime | None = None) -> str:
     """Return how long ago something was, in the largest unit that fits.
 
@@ -158,6 +144,7 @@ _templates.filters |= {
     "aligned": aligned,
     "unit": in_unit,
     "percent": percent,
+    "belief": belief,
     "ago": ago,
     "stamp": _stamp,
     "key": key_name,
