@@ -66,7 +66,7 @@ def compiled_against_naive() -> None:
 
 
 def risk() -> None:
-    """B-CVTS on the four dates of spring: the plain loop against the twin, and the shortcut against the plain loop."""
+    """B-CVTS on the four dates of spring and on near ties: twin, plain loop and shortcut."""
     print(
         "BCVTS on four planting dates\n  level   twin / plain, 2000 pulls   ms a run, 10 000 pulls   plain / shortcut"
     )
@@ -80,6 +80,11 @@ def risk() -> None:
         # Runs differ much in length: the same ones on both sides.
         fast, straight = (simulation(bandit, policy, 10_000, 20, fast=way) for way in (True, False))
         print(f"  {level:5.2f} {slow / plain:26.0f} {1e3 * fast:24.2f} {straight / fast:18.1f}", flush=True)
+    heading("BCVTS at 20 %, where the best two arms are 0.03 standard deviations apart")
+    for name, near in {"two dates": near_tie(), "seven dates": seven_near_tie()}.items():
+        bandit = db.Bandit(near.arms, objective=db.CVaR(0.2))
+        for horizon in (10_000, 100_000):
+            row(name, bandit, db.BCVTS(upper(bandit), 0.2), horizon, plain=True, share=1 if horizon == 10_000 else 8)
 
 
 def row(
