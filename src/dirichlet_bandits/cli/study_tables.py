@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -125,7 +125,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
         rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
         rows.append(
             (
-                str(arm) if row["active"] else f"{arm} (retired)",
+                _named(arm, row),
                 int(row["told"]),
                 *([rest] if besides else []),
                 *(float(row[key]) for key in keys),
@@ -133,6 +133,10 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
             )
         )
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
+
+
+def _named(arm: object, row: "pd.Series[Any]") -> str:
+    return f"{arm}" if row["active"] else f"{arm} (retired)"
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
@@ -150,7 +154,8 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     if keys:
         columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
         rows = [
-            (str(arm), *(in_words.get(key, float)(float(row[key])) for key in keys)) for arm, row in summary.iterrows()
+            (_named(arm, row), *(in_words.get(key, float)(float(row[key])) for key in keys))
+            for arm, row in summary.iterrows()
         ]
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"

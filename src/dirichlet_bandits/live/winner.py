@@ -132,8 +132,9 @@ class Winner:
             return "too few rewards to estimate how many more trials it takes"
         about = "no winner is in sight under the current policy and floor"
         if self.more is not None and self.more_low is not None:
-            most = "or more" if self.more_high is None else f"to {_rough(self.more_high)}"
-            ends = f"({_rough(self.more_low)} {most})"
+            low = _rough(self.more_low)
+            unsure = f"{low} or more" if self.more_low else "the lead is too uncertain for a range"
+            ends = f"({unsure if self.more_high is None else f'{low} to {_rough(self.more_high)}'})"
             about = f"about {_rough(self.more)} more trials {ends} under the current policy and floor"
         if self.floor is None or self.with_floor is None:
             return about
