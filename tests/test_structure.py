@@ -19,6 +19,7 @@ NOT_FOR_NEW_POLICIES = {
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
     "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
 }
+MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
     "client.create_study": Service,
@@ -85,3 +86,8 @@ def test_no_function_inside_the_package_has_many_parameters():
                     found.add(f"{path.stem}.{node.name}")
     assert found == set(LONG_AND_PUBLIC)
     assert all(hasattr(place, name.split(".")[1]) for name, place in LONG_AND_PUBLIC.items())
+
+
+def test_no_file_is_long():
+    files = [path for folder in ("src", "tests", "tools", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    assert [path.name for path in files if len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES] == []

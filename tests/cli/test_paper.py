@@ -46,6 +46,7 @@ def page_of(folder, *arguments):
         (["--out", "file"], "'--out' must be a folder, which may exist (got 'file')"),
         (["--workers", "0"], "'--workers' must be an integer of at least 1 (got 0)"),
         (["--workers", "2", "--dask", "tcp://x:1"], "'--workers' must be omitted with a Dask cluster, which has its"),
+        (["--dask", "nonsense"], "'--dask' must be that of a Dask scheduler, like tcp://host:8786 ("),
         (["--seed", "-1"], "'--seed' must be an integer of at least 0 (got -1)"),
     ],
 )

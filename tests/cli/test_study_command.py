@@ -345,6 +345,20 @@ def test_numbers_and_urls_that_make_no_sense(run):
     assert "'--storage' must be a URL of one of 'sqlite', 'postgresql+psycopg' (got 'postgresql+asyncpg')" in asked
 
 
+def test_a_file_of_past_rewards_that_is_none(run, tmp_path):
+    for text, refused in (
+        ("foo,bar\nx,y\n", "'--history' must be a file with columns arm and reward (got 'foo, bar')"),
+        ("arm,reward\n", "'--history' must be a file with at least one reward"),
+        ("arm,reward\na,1\nz,1\n", "'--history' must be past rewards by the names of arms: a, b"),
+        ("arm,reward\na,much\n", "'--history' must be"),
+    ):
+        file = tmp_path / "past.csv"
+        file.write_text(text)
+        said = run("create", "w", "--arm", "a", "--arm", "b", "--history", file, "--weight", 0.2, code=2)
+        assert said.startswith("error: ")
+        assert refused in said
+
+
 def test_bounds_and_a_winner(run):
     assert "'--lower' must be given together with --upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
     reversed_bounds = run("create", "w", "--arm", "a", "--lower", 1, "--upper", 0, code=2)
@@ -357,6 +371,7 @@ def test_bounds_and_a_winner(run):
     assert (said["arm"], said["proved"], said["established_at"], said["rivals"][0]["arm"]) == ("b", True, 400, "a")
     assert run("winner", "w").startswith("winner: b\nestablished after 400 trials\n  b over a: 0.")
     shown = run("show", "w")
+    assert "\nwinner: b, established after 400 trials\n" in shown
     assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
     assert "P(best)" in shown
     assert "earned 201; with an equal split about 201" in shown
@@ -364,6 +379,7 @@ def test_bounds_and_a_winner(run):
     found = json.loads(run("show", "w", "--json"))
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []
+    assert found["winner"] == "b"
     assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
     study.storage.close()
 

@@ -68,12 +68,12 @@ def test_the_policy_knows_the_arms_with_a_reward_under_numbers_without_gaps():
 
 
 def test_a_segment_begins_with_the_first_of_its_rewards():
-    plan, tally = script(drift=np.full((HORIZON, N_ARMS), 0.5)), steps.new_tally(N_ARMS, 2)
+    plan, tally = script(drift=np.full((HORIZON, N_ARMS), 0.5)), steps.new_script_tally(N_ARMS, 2)
     times, rewards = np.array([3, HORIZON]), []
     for arm in (0, 0, 1, 0, 0, 1):
         clock = tally.progress[0]["clock"]
         rewards.append(steps.reward_at(plan, clock, arm, steps.next_entry(plan, tally, arm)))
-        steps.count(plan, times, tally, arm, rewards[-1])
+        steps.count_pull(plan, times, tally, arm, rewards[-1])
     assert rewards == [0.5, 1.5, 10.5, 2.5, 4.5, 14.5]
     assert tally.pulls.tolist() == [4, 2, 0]
     assert tally.used.tolist() == [1, 1, 0]
@@ -93,7 +93,7 @@ def test_a_reward_that_takes_longer_than_the_window_is_replaced_at_its_end(delay
 
 def test_a_batch_reports_all_that_became_due_since_the_last_one():
     plan, mail, reports = script(), steps.new_mail(HORIZON), steps.new_reports(N_ARMS, HORIZON)
-    tally = steps.new_tally(N_ARMS, 1)
+    tally = steps.new_script_tally(N_ARMS, 1)
     for pull in range(2):
         steps.dispatch(plan, mail, reports, pull, pull, 0, float(pull))
     tally.progress[0]["clock"] = 2

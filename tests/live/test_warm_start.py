@@ -150,6 +150,7 @@ def test_costs_and_segments_have_a_past_too():
         ({"weight": 0.5}, "'history' must be past rewards"),
         ({"history": {"a": [1.0]}, "weight": 1.5}, "'weight' must be a number from 0 to 1"),
         ({"history": {"a": ["x"]}, "weight": 1}, r"history\['a'\]"),
+        ({"history": {"a": [1.0, 7.0]}, "weight": 1, "bounds": (0, 1)}, r"\[1\]' must be between 0 and 1, the bounds"),
         ({"history": {"a": [1.0]}, "weight": 0.5, "policy": "RBSDA"}, r"'weight' must be 0 or 1 with RBSDA"),
         ({"history": {"a": [1.0]}, "weight": 0.5, "policy": "RDS(level=0.2)"}, "'weight' must be 0 or 1 with RDS"),
         (

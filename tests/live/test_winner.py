@@ -1,3 +1,4 @@
+import dataclasses
 import math
 
 import numpy as np
@@ -184,6 +185,13 @@ def test_arms_that_come_and_go_share_the_error() -> None:
     assert other.winner(1e-8).arm is None
 
 
+RANGES = (
+    {"more": 1234, "more_low": 900, "more_high": 3141},
+    {"more": 1234, "more_low": 900, "more_high": None},
+    {"more": 1234, "more_low": 0, "more_high": None},
+)
+
+
 def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     study = db.create_study("page", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), seed=1)
     rewards = np.zeros((200, 2))
@@ -222,6 +230,12 @@ def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     assert never.floor == 0.1
     assert never.with_floor is not None
     assert "no winner is in sight under the current policy and floor; about" in str(never)
+    words = [dataclasses.replace(slow, **change).forecast.partition(" under")[0] for change in RANGES]
+    assert words == [
+        "about 1,200 more trials (900 to 3,100)",
+        "about 1,200 more trials (900 or more)",
+        "about 1,200 more trials (the lead is too uncertain for a range)",
+    ]
 
 
 def test_a_floor_that_a_study_has_does_not_count_twice() -> None:

@@ -398,70 +398,6 @@ def binarized_ts(histories, rng, lower, upper):
     return thompson(histories, rng, "bernoulli")
 
 
-def phe(histories, rng, a=1.1):
-    indices = []
-    for h in histories:
-        m = math.ceil(round(a * len(h), 9))
-        indices.append((sum(h) + rng.binomial(m, 0.5)) / (len(h) + m))
-    return largest(indices, rng)
-
-
-def reboot(histories, rng, sigma):
-    indices = []
-    for h in histories:
-        n, mean = len(h), average(h)
-        pseudo = sigma * math.sqrt(n + 2)
-        residuals = np.array([*(np.asarray(h) - mean), pseudo, -pseudo])
-        indices.append(mean + float(rng.normal(size=n + 2) @ residuals) / (n + 2))
-    return largest(indices, rng)
-
-
-def mbe(histories, rng, scale=0.5, variance=0.5):
-    indices = []
-    for h in histories:
-        w, u, v = rng.normal(1.0, math.sqrt(variance), size=(3, len(h)))
-        weights = float(np.sum(w + scale * u + scale * v))
-        indices.append(float(w @ np.array(h) + scale * u.sum()) / weights if weights > 0 else math.inf)
-    return largest(indices, rng)
-
-
-def giro(histories, rng, a=1.0):
-    indices = []
-    for h in histories:
-        m = math.ceil(round(a * len(h), 9))
-        values = [*h, *([0.0] * m), *([1.0] * m)]
-        indices.append(average(rng.choice(values, size=len(values))))
-    return largest(indices, rng)
-
-
-def bootstrap_ts(histories, rng, artificial, coins=False):
-    indices = []
-    for h in histories:
-        values = [*h, *(rng.integers(2, size=artificial) if coins else rng.random(artificial))]
-        indices.append(average(rng.choice(values, size=len(values))))
-    return largest(indices, rng)
-
-
-def double_or_nothing(reward, rng, replicates=6):
-    return reward, rng.integers(2, size=replicates)
-
-
-def poisson(reward, rng, replicates=6):
-    return reward, rng.poisson(1.0, size=replicates)
-
-
-def online_bootstrap_ts(histories, rng, replicates=6):
-    """Sees rewards with their weights in each replicate: see ``toss`` in :func:`play`."""
-    indices = []
-    for h in histories:
-        j = int(rng.integers(replicates))
-        total, weight = 1.0, 2.0
-        for reward, weights in h:
-            total, weight = total + weights[j] * reward, weight + weights[j]
-        indices.append(total / weight)
-    return largest(indices, rng)
-
-
 class Histories(list):
     """One list of rewards for each arm; ``order`` has all of them with their arms, in the order of the decisions."""
 
@@ -472,34 +408,6 @@ class Histories(list):
     def add(self, arm, reward):
         self[arm].append(reward)
         self.order.append((arm, reward))
-
-
-def equal_split(histories, rng):
-    return [int(rng.integers(len(histories)))]
-
-
-def epsilon_greedy(histories, rng, epsilon):
-    if rng.random() < epsilon:
-        return equal_split(histories, rng)
-    return largest([average(h) for h in histories], rng)
-
-
-def top_two_coins(histories, rng, beta):
-    """For rewards 0 and 1, where the evidence is least at the mean of both arms together."""
-
-    def likelihood(x, m):
-        return sum(math.log(m if value else 1.0 - m) for value in x)
-
-    leader = largest([average(h) for h in histories], rng)[0]
-    if rng.random() < beta:
-        return [leader]
-    b, values = histories[leader], []
-    for a in histories:
-        m, gap = average([*a, *b]), average(a) < average(b)
-        z = sum(likelihood(x, average(x)) - likelihood(x, m) for x in (a, b)) if gap else 0.0
-        values.append(-round(z + math.log(len(a)), 9))
-    values[leader] = -math.inf
-    return largest(values, rng)
 
 
 def floored(histories, rng, floor, inner):

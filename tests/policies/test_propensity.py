@@ -32,7 +32,7 @@ ALARM = 1e-6
 SEVERAL_ARMS = {  # policies that may pull several arms at once: their propensities need not sum to 1
     name
     for name, pair in PAIRS.items()
-    if name == "SWLBSDA"
+    if pair.several
     or hasattr(pair.policy.params, "detector")  # arms are pulled together after their restart
     or any(has_own(win_probability, kind) for kind in param_types(pair.policy.params))
 }
@@ -92,7 +92,9 @@ def test_frequencies_of_select(name, case, draws):
     state = told(policy, histories, seed=3)
     chances = db.state_propensities(policy, state)
     if name not in SEVERAL_ARMS:
-        assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+        assert chances.sum() == pytest.approx(1.0, abs=1e-12), (
+            "if a round pulls several arms: Example(..., several=True)"
+        )
     if PAIRS[name].toss is None and not PAIRS[name].ordered:
         np.testing.assert_array_equal(db.propensities(policy, histories), chances)
     rng = np.random.default_rng(4)

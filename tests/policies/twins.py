@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import dirichlet_bandits as db
-from tests.naive import forgetting, restarting
+from tests.naive import bootstraps, deciding, forgetting, restarting
 from tests.naive import policies as naive
 
 
@@ -29,7 +29,8 @@ class Example(NamedTuple):
 
     ``toss``: what is kept of a reward, by the policy as by the twin, is drawn at random. ``moves``: in another world,
     moved or stretched, it pulls the same arms. ``live``: its propensities are known. ``ordered``: they depend on the
-    order of the decisions, which histories do not tell.
+    order of the decisions, which histories do not tell. ``several``: a round may pull several arms, although the policy
+    has no verb ``win_probability``.
     """
 
     make: Callable[[World], db.Policy]
@@ -39,6 +40,7 @@ class Example(NamedTuple):
     moves: bool = True
     live: bool = True
     ordered: bool = False
+    several: bool = False
 
     @property
     def policy(self) -> db.Policy:
@@ -110,30 +112,32 @@ PAIRS = {
     ),
 }
 PAIRS |= {
-    "PHE": Example(lambda w: db.PHE(lower=w.lower, upper=w.upper), naive.phe),
-    "PHE .5": Example(lambda w: db.PHE(0.5, w.lower, w.upper), partial(naive.phe, a=0.5)),
-    "ReBoot": Example(lambda w: db.ReBoot(sigma=0.4 * w.unit), partial(naive.reboot, sigma=0.4)),
-    "MBE": Example(lambda w: db.MBE(lower=w.lower, upper=w.upper), naive.mbe),
-    "GIRO": Example(lambda w: db.GIRO(lower=w.lower, upper=w.upper), naive.giro, live=False),
+    "PHE": Example(lambda w: db.PHE(lower=w.lower, upper=w.upper), bootstraps.phe),
+    "PHE .5": Example(lambda w: db.PHE(0.5, w.lower, w.upper), partial(bootstraps.phe, a=0.5)),
+    "ReBoot": Example(lambda w: db.ReBoot(sigma=0.4 * w.unit), partial(bootstraps.reboot, sigma=0.4)),
+    "MBE": Example(lambda w: db.MBE(lower=w.lower, upper=w.upper), bootstraps.mbe),
+    "GIRO": Example(lambda w: db.GIRO(lower=w.lower, upper=w.upper), bootstraps.giro, live=False),
     "GIRO binary": Example(
-        lambda w: db.GIRO(0.3, w.lower, w.upper, binary=True), partial(naive.giro, a=0.3), "binary", moves=False
+        lambda w: db.GIRO(0.3, w.lower, w.upper, binary=True), partial(bootstraps.giro, a=0.3), "binary", moves=False
     ),
     "BootstrapTS": Example(
-        lambda w: db.BootstrapTS(4, w.lower, w.upper), partial(naive.bootstrap_ts, artificial=4), live=False
+        lambda w: db.BootstrapTS(4, w.lower, w.upper), partial(bootstraps.bootstrap_ts, artificial=4), live=False
     ),
     "BootstrapTS binary": Example(
         lambda w: db.BootstrapTS(3, w.lower, w.upper, binary=True),
-        partial(naive.bootstrap_ts, artificial=3, coins=True),
+        partial(bootstraps.bootstrap_ts, artificial=3, coins=True),
         "binary",
         moves=False,
     ),
     "OnlineBootstrapTS": Example(
         lambda w: db.OnlineBootstrapTS(6, "double-or-nothing", w.lower, w.upper),
-        naive.online_bootstrap_ts,
-        toss=naive.double_or_nothing,
+        bootstraps.online_bootstrap_ts,
+        toss=bootstraps.double_or_nothing,
     ),
     "OnlineBootstrapTS poisson": Example(
-        lambda w: db.OnlineBootstrapTS(6, "poisson", w.lower, w.upper), naive.online_bootstrap_ts, toss=naive.poisson
+        lambda w: db.OnlineBootstrapTS(6, "poisson", w.lower, w.upper),
+        bootstraps.online_bootstrap_ts,
+        toss=bootstraps.poisson,
     ),
 }
 for family, rewards in (("bernoulli", "unit"), ("exponential", "positive"), ("poisson", "positive")):
@@ -173,10 +177,10 @@ PAIRS |= {
     ),
 }
 PAIRS |= {
-    "EqualSplit": Example(lambda w: db.EqualSplit(), naive.equal_split),
-    "EpsilonGreedy": Example(lambda w: db.EpsilonGreedy(0.3), partial(naive.epsilon_greedy, epsilon=0.3)),
+    "EqualSplit": Example(lambda w: db.EqualSplit(), deciding.equal_split),
+    "EpsilonGreedy": Example(lambda w: db.EpsilonGreedy(0.3), partial(deciding.epsilon_greedy, epsilon=0.3)),
     "TopTwo": Example(
-        lambda w: db.TopTwo(w.lower, w.upper), partial(naive.top_two_coins, beta=0.5), "binary", moves=False
+        lambda w: db.TopTwo(w.lower, w.upper), partial(deciding.top_two_coins, beta=0.5), "binary", moves=False
     ),
     "Floored UCB1": Example(
         lambda w: db.Floored(db.UCB1(sigma=0.5 * w.unit), 0.1),
@@ -208,7 +212,7 @@ PAIRS |= {
         moves=False,
         ordered=True,
     ),
-    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), forgetting.SWLBSDA(100), ordered=True),
+    "SWLBSDA": Example(lambda w: db.SWLBSDA(100), forgetting.SWLBSDA(100), ordered=True, several=True),
 }
 PAIRS |= {
     "Queued UCB1": Example(

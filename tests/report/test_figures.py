@@ -1,14 +1,16 @@
-"""Figures of the chapters on theory, drawn from numbers that are known."""
+"""Figures drawn from numbers that are known."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import dirichlet_bandits as db
-from dirichlet_bandits.experiments import KinfStudy
+from dirichlet_bandits.experiments import Experiment, KinfStudy
+from dirichlet_bandits.experiments.experiment import PlotSettings
 from dirichlet_bandits.experiments.qds_study import QDSPanel
-from dirichlet_bandits.report import figures
+from dirichlet_bandits.report import figures, regret_figures
 from dirichlet_bandits.report.numbers import short
+from tests.report import made_up
 
 SIZES = [100, 1000, 10_000]
 
@@ -58,3 +60,41 @@ def test_admissible_parameters_are_shaded():
     assert words(figure) == ["admissible", "tail summarised", "in the family"]
     (shaded,) = (patch.get_paths()[0].vertices for patch in figure.axes[0].collections)
     assert (shaded[:, 0].min(), shaded[:, 0].max()) == (2.0, 3.0)
+
+
+REGRETS = {"good": [8.0, 10.0, 12.0], "fair": [18.0, 20.0, 22.0], "poor": [700.0, 1000.0, 9000.0]}
+
+
+def experiment(**settings):
+    bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
+    policies = dict.fromkeys(REGRETS, db.UCB1(sigma=0.5))
+    return Experiment("Title", bandit, policies, horizon=100, replications=3, seed=0, plot=PlotSettings(**settings))
+
+
+def test_the_final_regret_has_one_row_per_policy():
+    (axes,) = regret_figures.final(experiment(unit="kg/ha"), made_up.result(REGRETS)).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(REGRETS)
+    assert [line.get_xydata().tolist() for line in axes.lines] == [
+        [[np.mean(regret), row]] for row, regret in enumerate(REGRETS.values())
+    ]
+    ranges = [lines.get_segments()[0][:, 0] for lines in axes.collections]
+    np.testing.assert_allclose(ranges, [np.quantile(regret, [0.05, 0.95]) for regret in REGRETS.values()])
+    assert axes.get_xscale() == "log"
+    assert "after 100 pulls (kg/ha)" in axes.get_xlabel()
+
+
+def test_a_policy_that_flattens_the_others_gets_a_second_scale():
+    figure = regret_figures.regret(experiment(lower_bound=2.0), made_up.result(REGRETS), None)
+    upper, beside, lower, _ = figure.axes
+    assert words(figure) == ["poor", "fair", "good", "asymptotic lower bound"]
+    assert lower.get_title(loc="left") == "second scale: the lowest 2"
+    assert beside.get_title() == "▲ beyond"  # one run of "poor" lost twice the mean and more
+    assert upper.get_ylim()[1] == pytest.approx(2 * np.mean(REGRETS["poor"]))
+    bound = upper.lines[-1].get_xydata()
+    assert bound == pytest.approx(np.column_stack([[50, 100], 2.0 * np.log([50, 100])]))
+
+
+def test_on_a_logarithmic_scale_one_is_enough():
+    figure = regret_figures.regret(experiment(log_regret=True, log_time=True), made_up.result(REGRETS), None)
+    left, _ = figure.axes
+    assert (left.get_xscale(), left.get_yscale()) == ("log", "log")

@@ -1,5 +1,8 @@
 """Services to test with."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -26,6 +29,27 @@ def web(service):
     """A bare HTTP client with the key to write."""
     with service.http(service.write) as client:
         yield client
+
+
+@pytest.fixture
+def everything(service):
+    """All that is stored."""
+
+    def count():
+        with closing(sqlite3.connect(service.storage.removeprefix("sqlite:///"))) as file:
+            return [file.execute(f"SELECT * FROM {table}").fetchall() for table in ("bandit_studies", "bandit_events")]
+
+    return count
+
+
+@pytest.fixture
+def target(studies, request):
+    """A study with a pending trial, one told, one abandoned."""
+    study = studies.create_study(request.node.name[:200], arms=["a", "b"], seed=1)
+    study.tell(study.ask().id, 1.0)
+    study.abandon(study.ask().id)
+    study.ask()
+    return study
 
 
 @pytest.fixture(scope="session", params=[(1280, 900), (390, 844)], ids=["desk", "phone"])

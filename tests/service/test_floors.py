@@ -22,3 +22,17 @@ def test_floors_are_set_and_changed_by_the_client(studies):
             study.set_floor(wrong)
     with pytest.raises(db.ArgumentError, match="'floor' must be at most 1 in all: those of 'a', 'b' sum"):
         studies.create_study("too much", arms=["a", "b"], floor=0.6)
+
+
+def test_a_wrong_value_is_named_by_its_field(service):
+    with service.http() as client:
+        headers = {"Authorization": f"Bearer {service.write}", "Content-Type": "application/json"}
+        for given, field, words in (
+            ('"floor": NaN', "floor", "less than or equal to 1"),
+            ('"floor": "much"', "floor", "a valid number or a valid dictionary"),
+            ('"window": "24h", "late": "foo"', "late", "Input should be 'abandon' or a valid number"),
+        ):
+            body = '{"name": "wrong", "arms": ["a", "b"], ' + given + "}"
+            answer = client.post("/api/studies", content=body, headers=headers)
+            assert (answer.status_code, answer.json()["field"]) == (422, field)
+            assert words in answer.json()["error"]

@@ -39,7 +39,7 @@ def test_the_verdict_is_always_there_and_the_next_step_follows_the_study():
         seen = overview(study)
         return seen["verdict"], seen["to_do"]
 
-    assert said() == ("No rewards yet. Each arm is tried once before the policy chooses.", "Ask for the next trial.")
+    assert said() == ("No rewards yet.\nEach arm is tried once before the policy chooses.", "Ask for the next trial.")
     first = study.ask()
     assert said()[1] == f"Try {first.arm} and report the reward of trial 0."
     second = study.ask()
@@ -51,12 +51,26 @@ def test_the_verdict_is_always_there_and_the_next_step_follows_the_study():
     assert said()[0].startswith("Too early to tell: ")
 
 
+def test_rewards_that_are_held_and_arms_that_change_are_part_of_the_verdict():
+    waiting = db.create_study("s", arms=["a", "b"], window="24h", late=0, seed=1)
+    waiting.tell(waiting.ask(), 1.0)
+    assert overview(waiting)["verdict"] == "No rewards yet.\n1 is held until the window of its trial closes."
+    around = {"what": "reward", "unit": None, "in_unit": ""}
+    shown = _templates.get_template("charts.html").render(overview(waiting) | around)
+    assert shown.count("No rewards yet.") == 3  # intervals, means and histograms
+    drifting = db.create_study("s", arms=["a", "b"], bounds=(0, 1), seed=1)
+    drifting.add_trials({"arm": ["a", "b"] * 600, "reward": [0.0, 0.0] * 200 + [0.0, 1.0] * 400})
+    assert overview(drifting)["verdict"] == (
+        "b can be named the winner: the probability of error is at most 5%, if the arms do not change."
+    )
+
+
 def test_a_study_that_starts_from_past_rewards_says_so():
     study = db.create_study(
         "s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), history={"a": [1.0, 2.0]}, weight=0.5, seed=1
     )
     seen = overview(study)
-    assert seen["verdict"] == "No rewards yet. The policy starts from past rewards, which do not count here."
+    assert seen["verdict"] == "No rewards yet.\nThe policy starts from past rewards, which do not count here."
     assert "    history=past,\n    weight=0.5,\n" in seen["code"]
 
 
@@ -71,10 +85,12 @@ def test_it_names_the_winner_or_what_is_missing():
     assert costs["verdict"].startswith("a can be named the winner: ")
     study = filled({"a": 1.0, "b": 1.001})
     shown = overview(study)["verdict"]
-    assert shown == f"b leads, but {study.winner().forecast}."
+    sight, _, floor = study.winner().forecast.partition("; ")
+    assert shown == f"b leads, but {sight}.\n{floor[0].upper()}{floor[1:]}."
     assert "no winner is in sight" in shown
     split = filled({"a": 1.0, "b": 1.02}, policy="EqualSplit")
-    assert overview(split)["verdict"] == f"b leads, but there is no winner yet: {split.winner().forecast}."
+    forecast = split.winner().forecast
+    assert overview(split)["verdict"] == f"b leads, but there is no winner yet.\nA{forecast[1:]}."
     clear = filled({"a": 0.0, "b": 0.5})
     stored = clear.storage.read("s")
     seen = overview(clear)
@@ -87,7 +103,7 @@ def test_it_names_the_winner_or_what_is_missing():
     assert seen["to_name"] is None
     assert seen["verdict"].startswith("The winner is b: ")
     assert seen["verdict"].endswith(
-        " Note: the present rewards would not establish it (b leads, but not yet by enough over c)."
+        "\nNote: the present rewards would not establish it (b leads, but not yet by enough over c)."
     )
     risky = db.create_study("s", arms=["a", "b"], policy=db.BCVTS(upper=1, level=0.2), seed=1)
     for k in range(40):
@@ -204,6 +220,8 @@ def test_a_winner_is_named_from_the_page(service, studies):
             assert next(event for event in study.events() if event.what == "winner").actor == "write"
             assert study.winner(segment=segment).established_at is not None
         assert client.post("/winner", data={"name": "fields to be won", "segment": "loam"}).status_code == 422
+        home = " ".join(client.get("/", params={"q": "to be won"}).text.split())
+        assert "<dt>Winner</dt><dd>b</dd>" in home
 
 
 def test_a_study_is_managed_from_its_page(service, studies):

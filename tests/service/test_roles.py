@@ -8,8 +8,8 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.service.guard import COOKIE
 from dirichlet_bandits.service.keys import add_key
+from tests.service.requests import READS, WRITES
 from tests.service.running import Forked
-from tests.service.test_security import READS, WRITES
 
 SECRET = "no study 'secret'"
 

@@ -125,11 +125,11 @@ class Gaussian(Law):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return np.asarray(scipy.special.ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
+        return np.asarray(scipy.special.ndtr((np.asarray(x) - self.mean()) / self.std()))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantile of level q."""
-        return np.asarray(self.row[0] + self.row[1] * scipy.special.ndtri(q))
+        return np.asarray(self.mean() + self.std() * scipy.special.ndtri(q))
 
 
 class Exponential(Law):
@@ -157,11 +157,11 @@ class Exponential(Law):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return -np.expm1(-np.maximum(x, 0.0) / self.row[0])
+        return -np.expm1(-np.maximum(x, 0.0) / self.mean())
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantile of level q."""
-        return -self.row[0] * np.log1p(-np.asarray(q))
+        return -self.mean() * np.log1p(-np.asarray(q))
 
 
 class Uniform(Law):
@@ -180,21 +180,25 @@ class Uniform(Law):
         super().__init__({"low": a, "high": b}, [a, b])
 
     def mean(self) -> float:
-        return float(self.row[0] + self.row[1]) / 2
+        low, high = self.support()
+        return (low + high) / 2
 
     def std(self) -> float:
-        return float(self.row[1] - self.row[0]) / math.sqrt(12)
+        low, high = self.support()
+        return (high - low) / math.sqrt(12)
 
     def support(self) -> tuple[float, float]:
         return float(self.row[0]), float(self.row[1])
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return np.clip((np.asarray(x) - self.row[0]) / (self.row[1] - self.row[0]), 0.0, 1.0)
+        low, high = self.support()
+        return np.clip((np.asarray(x) - low) / (high - low), 0.0, 1.0)
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantile of level q."""
-        return np.asarray(self.row[0] + (self.row[1] - self.row[0]) * np.asarray(q))
+        low, high = self.support()
+        return np.asarray(low + (high - low) * np.asarray(q))
 
 
 class Beta(Law):
@@ -247,7 +251,7 @@ class Poisson(Law):
         return float(self.row[0])
 
     def std(self) -> float:
-        return math.sqrt(self.row[0])
+        return math.sqrt(self.mean())
 
     def support(self) -> tuple[float, float]:
         return 0.0, math.inf
@@ -287,22 +291,27 @@ class ClippedGaussian(Law):
         return self._moments()[1]
 
     def support(self) -> tuple[float, float]:
-        return float(self.row[2]), float(self.row[3])
+        _, _, low, high = self.row
+        return float(low), float(high)
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return np.where(np.asarray(x) < self.row[2], 0.0, np.where(np.asarray(x) < self.row[3], self._level(x), 1.0))
+        low, high = self.support()
+        return np.where(np.asarray(x) < low, 0.0, np.where(np.asarray(x) < high, self._level(x), 1.0))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantile of level q."""
-        return np.clip(self.row[0] + self.row[1] * scipy.special.ndtri(q), self.row[2], self.row[3])
+        mu, sigma, low, high = self.row
+        return np.clip(mu + sigma * scipy.special.ndtri(q), low, high)
 
     def kinks(self) -> tuple[float, float]:
         """Return the levels between which the quantile function is not flat."""
-        return float(self._level(self.row[2])), float(self._level(self.row[3]))
+        low, high = self.support()
+        return float(self._level(low)), float(self._level(high))
 
     def _level(self, x: ArrayLike) -> Floats:
-        return np.asarray(scipy.special.ndtr((np.asarray(x) - self.row[0]) / self.row[1]))
+        mu, sigma, _, _ = self.row
+        return np.asarray(scipy.special.ndtr((np.asarray(x) - mu) / sigma))
 
 
 def _density(z: float) -> float:

@@ -37,7 +37,8 @@ N_PARAMETERS = 4
 class ArmTable(NamedTuple):
     """The distributions of K arms as plain arrays.
 
-    ``rows[k]`` holds the parameters of arm k; those with many numbers keep them in ``data[first[k] : last[k]]``.
+    ``rows[k]`` holds the parameters of arm k; those with many numbers keep them in ``data[first[k] : last[k]]``. One
+    table serves all distributions, so columns have no names of their own: each function below names its parameters.
     """
 
     kinds: Ints

@@ -20,6 +20,7 @@ from dirichlet_bandits.cli.study_options import (
     read_attributes,
     read_bounds,
     read_floor,
+    read_history,
     read_table,
 )
 from dirichlet_bandits.display.progress import bars
@@ -89,7 +90,7 @@ def create_command(
         window=None if window is None else number_or_text(window),
         late=None if late is None else number_or_text(late),
         segments=segment or None,
-        history=None if history is None else read_table(history).groupby("arm")["reward"].apply(list).to_dict(),
+        history=read_history(history),
         weight=weight,
         borrow=borrow,
     )

@@ -69,6 +69,19 @@ def read_table(path: Path) -> "pd.DataFrame":
         raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
 
 
+def read_history(path: Path | None) -> dict[str, list[float]] | None:
+    """Read past rewards by arm from a file; None without a file."""
+    if path is None:
+        return None
+    table = read_table(path)
+    if not {"arm", "reward"} <= set(table.columns):
+        raise db.ArgumentError("history", "a file with columns arm and reward", ", ".join(map(str, table.columns)))
+    past: dict[str, list[float]] = table.groupby("arm")["reward"].apply(list).to_dict()
+    if not past:
+        raise db.ArgumentError("history", "a file with at least one reward", str(path))
+    return past
+
+
 def read_bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
     if lower is None and upper is None:
         return None

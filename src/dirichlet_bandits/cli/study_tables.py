@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -52,6 +52,10 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         tables.show(_for_people(study, summary, None if pooled else chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        for part in study.segments if pooled else [segment]:
+            if found := study._named_winner(part):
+                where = "" if part is None else f" in {part}"
+                tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
         tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
@@ -82,6 +86,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
+        "winner": None if pooled or (found := study._named_winner(segment)) is None else found[0],
         "interval": said["interval"],
         "level": said["level"],
         "compared_with": said["compared_with"],
@@ -125,7 +130,7 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
         rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
         rows.append(
             (
-                str(arm) if row["active"] else f"{arm} (retired)",
+                _named(arm, row),
                 int(row["told"]),
                 *([rest] if besides else []),
                 *(float(row[key]) for key in keys),
@@ -133,6 +138,10 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
             )
         )
     return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
+
+
+def _named(arm: object, row: "pd.Series[Any]") -> str:
+    return f"{arm}" if row["active"] else f"{arm} (retired)"
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
@@ -150,7 +159,8 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     if keys:
         columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
         rows = [
-            (str(arm), *(in_words.get(key, float)(float(row[key])) for key in keys)) for arm, row in summary.iterrows()
+            (_named(arm, row), *(in_words.get(key, float)(float(row[key])) for key in keys))
+            for arm, row in summary.iterrows()
         ]
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"

@@ -11,6 +11,7 @@ _IMPORTANT: Final = (
     "told", "mean", "low", "high", "value", "value_low", "value_high", "probability_best", "lift_percent", "pending",
     "held", "late", "no_interval", "std", "lift", "lift_low", "lift_high", "abandoned", "voided", "active",
 )  # fmt: skip
+_OPTIONAL: Final = ("no_interval", "probability_best", "lift_percent")
 
 
 class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its own
@@ -29,7 +30,7 @@ class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its
         shown: list[str] = []
         table = ""
         for column in sorted(self.columns, key=lambda name: (*_IMPORTANT, name).index(name)):
-            if column == "no_interval" and self[column].isna().all():
+            if column in _OPTIONAL and self[column].isna().all():
                 continue
             text = _written(self[[name for name in self.columns if name in {*shown, column}]])
             if max(map(len, text.splitlines())) <= width:

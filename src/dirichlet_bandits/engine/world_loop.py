@@ -94,7 +94,7 @@ PROGRESS = np.dtype(
 )
 
 
-class Tally(NamedTuple):
+class ScriptTally(NamedTuple):
     """How far a replication has come, and what it has counted and recorded."""
 
     progress: Records  # one record
@@ -166,9 +166,9 @@ def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def new_tally(n_arms: int, n_times: int) -> Tally:
+def new_script_tally(n_arms: int, n_times: int) -> ScriptTally:
     """Return a tally without pulls."""
-    return Tally(np.zeros(1, PROGRESS), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(n_times))
+    return ScriptTally(np.zeros(1, PROGRESS), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(n_times))
 
 
 @jit
@@ -263,7 +263,7 @@ def open_batch(script: Script, mail: Mail, reports: Reports, now: Any) -> None:
 
 
 @jit
-def next_entry(script: Script, tally: Tally, arm: int) -> int:
+def next_entry(script: Script, tally: ScriptTally, arm: int) -> int:
     """Return the column of the script from which the next pull of an arm takes its reward."""
     now = tally.progress[0]
     if now.clock == script.starts[now.segment + 1]:
@@ -289,7 +289,7 @@ def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int,
 
 
 @jit
-def count(script: Script, times: Ints, tally: Tally, arm: int, reward: float) -> None:
+def count_pull(script: Script, times: Ints, tally: ScriptTally, arm: int, reward: float) -> None:
     """Count a pull and what it cost, and record the regret when it is due."""
     now = tally.progress[0]
     tally.used[arm] += 1
@@ -315,7 +315,7 @@ def play_script(
     rng = streams.rng
     start_stream(rng, streams.words, seed)
     n_arms, horizon = script.rewards.shape
-    mail, reports, tally = new_mail(horizon), new_reports(n_arms, horizon), new_tally(n_arms, setup.times.size)
+    mail, reports, tally = new_mail(horizon), new_reports(n_arms, horizon), new_script_tally(n_arms, setup.times.size)
     state, now, single = verbs.init(policy, n_arms), tally.progress[0], np.empty(1, np.int64)
     while now.clock < horizon:
         if control[CANCEL]:
@@ -350,7 +350,7 @@ def play_script(
                 outcome.offence[0], outcome.offence[1] = arm, reward
                 return BAD_REWARD
             dispatch(script, mail, reports, now.clock, arm, entry, reward)
-            count(script, setup.times, tally, arm, reward)
+            count_pull(script, setup.times, tally, arm, reward)
     copy_into(outcome.regret[0], tally.regret)
     copy_into(outcome.pulls[0], tally.pulls)
     outcome.reward[0] = now.total

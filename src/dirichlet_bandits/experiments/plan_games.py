@@ -18,6 +18,19 @@ from dirichlet_bandits.types import Floats, Ints, Words
 NOBODY = -1
 
 
+class Games(NamedTuple):
+    """Games that were played: the number of trials of each, its winner or -1, and the number of trials of each arm."""
+
+    trials: Ints
+    winners: Ints
+    pulls: Ints  # one row per game
+
+
+def new_games(n_games: int, n_arms: int) -> Games:
+    """Return space for this many games."""
+    return Games(np.zeros(n_games, np.int64), np.zeros(n_games, np.int64), np.zeros((n_games, n_arms), np.int64))
+
+
 class Rule(NamedTuple):
     """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks."""
 
@@ -62,12 +75,9 @@ def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.rand
 
 
 def play_games(
-    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, rng: Any, words: Words, outcome: Ints
+    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, rng: Any, words: Words, games: Games
 ) -> None:
-    """Play one game per tape until a winner is named or the tape ends; an entry point.
-
-    A row of ``outcome`` gets the number of trials, the winner or -1, and the number of trials of each arm.
-    """
+    """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point."""
     n_arms, length = tapes.shape[1], tapes.shape[2]
     for game in range(tapes.shape[0]):
         start_stream(rng, words, seeds[game])
@@ -86,8 +96,8 @@ def play_games(
                     winner = named_winner(weights, sums, pulls, rule.log_odds, rule.margin)
                 if winner != NOBODY or trials == length:
                     break
-        outcome[game, 0], outcome[game, 1] = trials, winner
-        outcome[game, 2:] = pulls
+        games.trials[game], games.winners[game] = trials, winner
+        games.pulls[game] = pulls
 
 
 def log_odds(delta: float, share: float) -> float:

@@ -15,14 +15,14 @@ from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, play_games
+from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, log_odds, new_games, play_games
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import error_shares
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, number_between, whole_number
 
 _CHUNK: Final = 10  # games between two looks at the keyboard
@@ -173,7 +173,7 @@ def plan(
     odds = log_odds(number_between("delta", delta, 0, 1), float(error_shares([0] * len(made), 0, True)[1]))
     rule = Rule(low, high, odds, finite_number("margin", margin), whole_number("every", every, at_least=1))
     totals = {_title(name, share): replications for name, _, share in cases}
-    found: dict[str, list[Ints]] = {title: [] for title in totals}
+    found: dict[str, list[Games]] = {title: [] for title in totals}
     try:
         with bars(totals, progress, "studies") as bar:
             for done, tapes, seeds in _games(made, trials, replications, seed):
@@ -187,7 +187,8 @@ def plan(
     complete = min(map(len, found.values()))
     rows: list[PlanRow] = []
     for name, _, share in cases:
-        rows.append(_row(name, share, np.concatenate(found[_title(name, share)][:complete]), made, trials, rows))
+        games = Games(*map(np.concatenate, zip(*found[_title(name, share)][:complete], strict=True)))
+        rows.append(_row(name, share, games, made, trials, rows))
     played = min(complete * _CHUNK, replications)
     return StudyPlan(rows, trials, float(delta), float(margin), played, played < replications)
 
@@ -263,19 +264,19 @@ def _games(bandit: Bandit, trials: int, replications: int, seed: Seed) -> Iterat
         yield last, np.stack([draw_tape(bandit, one, trials) for one in seeds]), seeds[:, n_arms].copy()
 
 
-def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule) -> Ints:
-    outcome = np.zeros((tapes.shape[0], 2 + tapes.shape[1]), np.int64)
+def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule) -> Games:
+    games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, *new_stream(), outcome)
-    return outcome
+    specialised(play_games, params)(params, tapes, floors, rule, seeds, *new_stream(), games)
+    return games
 
 
-def _row(name: str, share: float, found: Ints, bandit: Bandit, trials: int, before: Sequence[PlanRow]) -> PlanRow:
+def _row(name: str, share: float, games: Games, bandit: Bandit, trials: int, before: Sequence[PlanRow]) -> PlanRow:
     """Make a row from the games of one policy; the first row is that of the equal split."""
-    ended, winner, gaps = found[:, 0], found[:, 1], np.asarray(bandit.gaps)
+    ended, winner, gaps = games.trials, games.winners, np.asarray(bandit.gaps)
     decided = winner != NOBODY
     times = np.where(decided, ended, math.inf)
-    loss = found[:, 2:] @ gaps + np.where(decided, (trials - ended) * gaps[winner], 0.0)
+    loss = games.pulls @ gaps + np.where(decided, (trials - ended) * gaps[winner], 0.0)
     mean = float(loss.mean())
     split = before[0].loss if before else mean
     return PlanRow(

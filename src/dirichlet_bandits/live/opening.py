@@ -118,6 +118,9 @@ def create_study(
     if shared:
         settings["borrow"] = shared
     if warm is not None:
+        for arm, rewards in warm.history.items():
+            for k, reward in enumerate(rewards):
+                check_within(f"history[{arm!r}][{k}]", reward, limits)
         settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
         settings["weight"] = warm.weight
     lateness = checked_lateness(window, late, check)

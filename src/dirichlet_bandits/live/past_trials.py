@@ -36,11 +36,11 @@ def read_past(frame: "pd.DataFrame | Any") -> list[Past]:
     >>> read_past({"arm": ["red"], "rewards": [1]})
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'frame' must be a table with columns arm, reward, and perhaps time, \
-propensity (got ['arm', 'rewards'])
+propensity, and no others (got ['arm', 'rewards'])
     """
     import pandas as pd
 
-    expected = f"a table with columns {', '.join(_NEEDED)}, and perhaps {', '.join(_OPTIONAL)}"
+    expected = f"a table with columns {', '.join(_NEEDED)}, and perhaps {', '.join(_OPTIONAL)}, and no others"
     try:
         table = pd.DataFrame(frame)
     except (TypeError, ValueError):

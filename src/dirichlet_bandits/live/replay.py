@@ -37,10 +37,19 @@ class Replay:
         return self.n_differences == 0
 
     def __str__(self) -> str:
-        head = f"{self.trials} trials in {self.rounds} rounds: "
+        head = f"{_counted(self.trials, 'trial')} in {_counted(self.rounds, 'round')}: "
         if self.same:
             return head + "every decision and every propensity came out again"
-        return "\n".join([f"{head}{self.n_differences} differences", *self.differences])
+        return "\n".join([f"{head}{_counted(self.n_differences, 'difference')}", *self.differences])
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> _counted(1, "round"), _counted(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:

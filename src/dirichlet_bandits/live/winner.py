@@ -30,6 +30,7 @@ longer establish it, ``note`` is set.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -125,6 +126,10 @@ class Winner:
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Return the text as a notebook shows it."""
+        return f"<pre>{escape(str(self))}</pre>"
+
     @property
     def forecast(self) -> str:
         """The number of further trials needed, in words."""
@@ -132,8 +137,9 @@ class Winner:
             return "too few rewards to estimate how many more trials it takes"
         about = "no winner is in sight under the current policy and floor"
         if self.more is not None and self.more_low is not None:
-            most = "or more" if self.more_high is None else f"to {_rough(self.more_high)}"
-            ends = f"({_rough(self.more_low)} {most})"
+            low = _rough(self.more_low)
+            unsure = f"{low} or more" if self.more_low else "the lead is too uncertain for a range"
+            ends = f"({unsure if self.more_high is None else f'{low} to {_rough(self.more_high)}'})"
             about = f"about {_rough(self.more)} more trials {ends} under the current policy and floor"
         if self.floor is None or self.with_floor is None:
             return about

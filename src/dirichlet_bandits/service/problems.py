@@ -2,6 +2,7 @@
 
 import html
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -76,9 +77,8 @@ def install(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
-        field = _field(first["loc"])
-        return answer(request.scope, problem(422, f"{field or 'body'}: {first['msg']}", field, "ArgumentError"))
+        field, words = _invalid(error.errors())
+        return answer(request.scope, problem(422, f"{field or 'body'}: {words}", field, "ArgumentError"))
 
     async def failed(request: Request, error: Exception) -> Response:
         return answer(request.scope, problem(500, "the service failed; its log says why"))
@@ -87,6 +87,25 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.DirichletBanditsError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, failed)
+
+
+def _invalid(found: Sequence[Mapping[str, Any]]) -> tuple[str | None, str]:
+    """Return the first wrong field and what is wrong with it.
+
+    A value that can be of several kinds has one error per kind, below its field: these are joined.
+
+    >>> _invalid([{"loc": ("body", "n"), "msg": "Field required"}])
+    ('n', 'Field required')
+    >>> number = {"loc": ("body", "floor", "float"), "msg": "Input should be a valid number"}
+    >>> _invalid([number, {"loc": ("body", "floor", "dict[str,float]"), "msg": "Input should be a valid dictionary"}])
+    ('floor', 'Input should be a valid number or a valid dictionary')
+    """
+    place, words = found[0]["loc"], found[0]["msg"]
+    kinds = [error for error in found if error["loc"][:2] == place[:2]]
+    if len(kinds) == 1 or len(place) < 3 or isinstance(place[2], int):
+        return _field(place), words
+    others = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in kinds[1:])
+    return _field(place[:2]), " or ".join([words, *(text for text in others if not words.endswith(text))])
 
 
 def _field(location: tuple[int | str, ...]) -> str | None:

@@ -5,27 +5,22 @@ from typing import Any
 
 from dirichlet_bandits.live import Trial
 from dirichlet_bandits.live.winner import Winner
+from dirichlet_bandits.service.dashboard.wording import sentence
 
 
 def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None, warm: bool = False) -> str:
     """Return in words what the rewards so far show, from a summary's rows and attributes and the result of the rule.
 
-    A ``warm`` study started from past rewards. A winner that is not stored yet may still be overtaken, so it is not
-    called one.
+    The first line is a headline; there may be a second one with details. A ``warm`` study started from past rewards. A
+    winner that is not stored yet may still be overtaken, so it is not called one.
 
     >>> verdict([], {}, None)
-    'No rewards yet. Each arm is tried once before the policy chooses.'
+    'No rewards yet.\\nEach arm is tried once before the policy chooses.'
     """
     if found is not None and found.arm is not None:
-        error = f"the probability of error is at most {100 * found.delta:g}%"
-        limit = "" if found.proved else ", in the limit of many trials"
-        note = "" if found.note is None else f" Note: {found.note}."
-        named = f"The winner is {found.arm}" if found.established_at else f"{found.arm} can be named the winner"
-        return f"{named}: {error}{limit}.{note}"
-    if warm and not any(row["told"] for row in rows):
-        return "No rewards yet. The policy starts from past rewards, which do not count here."
+        return _winner(found, attrs)
     if not any(row["told"] for row in rows):
-        return "No rewards yet. Each arm is tried once before the policy chooses."
+        return f"No rewards yet.\n{_without_rewards(rows, warm)}"
     untried = sum(row["active"] and not row["told"] for row in rows)
     if untried:
         return f"Too early to tell: {'1 arm has' if untried == 1 else f'{untried} arms have'} no reward yet."
@@ -33,8 +28,30 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None,
         return f"Too early to tell: {attrs['best_arm_reason']}."
     if found is None:
         return f"{attrs['best_arm']} has the best {attrs['objective']} so far."
-    so_far = "" if found.forecast.startswith("no winner") else "there is no winner yet: "
-    return f"{attrs['best_arm']} leads, but {so_far}{found.forecast}."
+    if found.more is not None or not found.forecast.startswith("no winner"):
+        return f"{attrs['best_arm']} leads, but there is no winner yet.\n{sentence(found.forecast)}"
+    words, _, advice = found.forecast.partition("; ")
+    return f"{attrs['best_arm']} leads, but {words}." + (f"\n{sentence(advice)}" if advice else "")
+
+
+def _winner(found: Winner, attrs: Any) -> str:
+    """Return who has won, and what could be wrong with that."""
+    error = f"the probability of error is at most {100 * found.delta:g}%"
+    limits = [] if found.proved else ["in the limit of many trials"]
+    limits += ["if the arms do not change"] if attrs["drift"] else []
+    note = "" if found.note is None else f"\nNote: {found.note}."
+    named = f"The winner is {found.arm}" if found.established_at else f"{found.arm} can be named the winner"
+    return f"{named}: {', '.join([error, *limits])}.{note}"
+
+
+def _without_rewards(rows: Sequence[Mapping[str, Any]], warm: bool) -> str:
+    held = sum(row.get("held", 0) for row in rows)
+    if held:
+        when = "is held until the window of its trial closes" if held == 1 else "are held until their windows close"
+        return f"{held:,} {when}."
+    if warm:
+        return "The policy starts from past rewards, which do not count here."
+    return "Each arm is tried once before the policy chooses."
 
 
 def to_do(pending: Sequence[Trial], what: str) -> str:
