@@ -245,10 +245,16 @@ def worlds() -> None:
 
 
 def relatives(maize: db.Bandit) -> None:
-    """The other families at 1e4 pulls, each beside its goal."""
+    """The other families at 1e4 pulls, each beside its goal; near ties where duels draw from thousands of rewards."""
     heading("seven planting dates, the other families")
     for name, (policy, goal) in family(upper(maize)).items():
         row(name, maize, policy, 10_000, plain=True, goal=f"  goal: {goal} / rewards")
+    for title, bandit in (("two dates", near_tie()), ("seven dates, the best two", seven_near_tie())):
+        heading(f"{title} 0.03 standard deviations apart")
+        for name in ("WRSDA", "BESA"):
+            policy, goal = family(upper(bandit))[name]
+            shown = f"  goal: {goal} / rewards" if len(bandit) == 2 else ""
+            row(name, bandit, policy, 10_000, plain=True, share=1, goal=shown)  # the same runs on both sides
 
 
 def many_arms() -> None:

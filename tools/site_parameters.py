@@ -223,6 +223,8 @@ MEANINGS = {
     "more": "About how many more trials it takes; None if it is not in sight.",
     "Winner.floor": "A minimal probability that would find the winner sooner.",
     "with_floor": "About how many more trials it takes with that floor.",
+    "more_low": "How many more trials it takes if the lead is one standard error larger.",
+    "more_high": "How many more trials it takes if the lead is one standard error smaller; None if not in sight.",
     "Winner.reason": "What is missing, in words.",
     "Winner.note": "Set if the present rewards would not establish the winner any more.",
     # Results

@@ -85,6 +85,7 @@ def test_bandits_and_studies_are_tables(monkeypatch):
     for trial in study.ask(20):
         study.tell(trial.id, trial.id % 3 + 5.0 * (trial.arm == "blue"))
     told = study._repr_html_()
+    assert study.winner()._repr_html_().startswith("<pre>winner: blue\n")
     assert "Study page: RDS" in told
     assert study.best_arm == "blue"
     (bold,) = [row for row in told.split("<tr>") if "font-weight: bold" in row]

@@ -220,6 +220,8 @@ def test_a_winner_is_named_from_the_page(service, studies):
             assert next(event for event in study.events() if event.what == "winner").actor == "write"
             assert study.winner(segment=segment).established_at is not None
         assert client.post("/winner", data={"name": "fields to be won", "segment": "loam"}).status_code == 422
+        home = " ".join(client.get("/", params={"q": "to be won"}).text.split())
+        assert "<dt>Winner</dt><dd>b</dd>" in home
 
 
 def test_a_study_is_managed_from_its_page(service, studies):

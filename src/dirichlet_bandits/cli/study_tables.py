@@ -52,6 +52,10 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         tables.show(_for_people(study, summary, None if pooled else chances))
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
+        for part in study.segments if pooled else [segment]:
+            if found := study._named_winner(part):
+                where = "" if part is None else f" in {part}"
+                tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
         tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
@@ -82,6 +86,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
+        "winner": None if pooled or (found := study._named_winner(segment)) is None else found[0],
         "interval": said["interval"],
         "level": said["level"],
         "compared_with": said["compared_with"],

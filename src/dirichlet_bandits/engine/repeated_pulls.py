@@ -9,9 +9,9 @@ from numba.extending import overload
 
 from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.borrowed import borrowed
-from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.engine.history import History, reserve, store
 from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull, pull_alone, take, upcoming
-from dirichlet_bandits.engine.tally import count, count_while
+from dirichlet_bandits.engine.tally import count_while
 from dirichlet_bandits.types import Floats, Records
 
 
@@ -62,8 +62,7 @@ def pull_into_place(state: History, run: Run, arm: int) -> bool:
     reward = pull(run, arm)
     if ended(run.progress):
         return False
-    state.pool[state.start[arm] + state.pulls[arm]] = reward  # like `append`
-    count(state, arm, reward)
+    store(state, arm, reward, reward)
     return state.pulls[arm] < state.room[arm]
 
 

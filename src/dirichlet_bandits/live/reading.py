@@ -17,7 +17,7 @@ from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, esti
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.study_state import Following
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, established, winner
 from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
@@ -178,6 +178,13 @@ class ReadableStudy(Following, Estimating):
         """
         with self._lock:
             return self._winner(self._read(), Question(delta, margin, segment))
+
+    def _named_winner(self, segment: str | None = None) -> tuple[str, int] | None:
+        """Return the winner that was stored for the default question, with the number of trials at that time."""
+        with self._lock:
+            journal = self._read()
+        found = established(journal, Question(segment=segment))
+        return None if found is None else (journal.names[found.arm], found.trials)
 
     def _winner(self, journal: Journal, question: Question) -> Winner:
         """Return the winner as of the journal's last event, for which each question is answered once.

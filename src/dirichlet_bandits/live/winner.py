@@ -30,6 +30,7 @@ longer establish it, ``note`` is set.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -124,6 +125,10 @@ class Winner:
         sure = "proved" if self.proved else "asymptotic, not proved"
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the text as a notebook shows it."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def forecast(self) -> str:
