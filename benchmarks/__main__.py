@@ -66,7 +66,7 @@ def compiled_against_naive() -> None:
 
 
 def risk() -> None:
-    """B-CVTS on the four dates of spring: the plain loop against the twin, and the shortcut against the plain loop."""
+    """B-CVTS on the four dates of spring and on near ties: twin, plain loop and shortcut."""
     print(
         "BCVTS on four planting dates\n  level   twin / plain, 2000 pulls   ms a run, 10 000 pulls   plain / shortcut"
     )
@@ -80,6 +80,11 @@ def risk() -> None:
         # Runs differ much in length: the same ones on both sides.
         fast, straight = (simulation(bandit, policy, 10_000, 20, fast=way) for way in (True, False))
         print(f"  {level:5.2f} {slow / plain:26.0f} {1e3 * fast:24.2f} {straight / fast:18.1f}", flush=True)
+    heading("BCVTS at 20 %, where the best two arms are 0.03 standard deviations apart")
+    for name, near in {"two dates": near_tie(), "seven dates": seven_near_tie()}.items():
+        bandit = db.Bandit(near.arms, objective=db.CVaR(0.2))
+        for horizon in (10_000, 100_000):
+            row(name, bandit, db.BCVTS(upper(bandit), 0.2), horizon, plain=True, share=1 if horizon == 10_000 else 8)
 
 
 def row(
@@ -188,7 +193,13 @@ def unsettled() -> None:
     """Fifty nearly equal arms, where no shortcut can pay: it must not cost more than the plain loop."""
     print("fifty arms that do not settle: time of the shortcut / plain loop")
     bandit = db.Bandit([db.Bernoulli(0.4 + 0.004 * k) for k in range(50)])
-    policies = {"RDS": db.RDS(), "QDS": db.QDS(2, 0.5), "NPTS": db.NPTS(1.0), "WRSDA": db.WRSDA()}
+    policies = {
+        "RDS": db.RDS(),
+        "QDS": db.QDS(2, 0.5),
+        "NPTS": db.NPTS(1.0),
+        "BCVTS": db.BCVTS(1.0, 0.2),
+        "WRSDA": db.WRSDA(),
+    }
     for name, policy in policies.items():
         ratios = [
             simulation(bandit, policy, horizon, 10, fast=True) / simulation(bandit, policy, horizon, 10, fast=False)
@@ -234,10 +245,16 @@ def worlds() -> None:
 
 
 def relatives(maize: db.Bandit) -> None:
-    """The other families at 1e4 pulls, each beside its goal."""
+    """The other families at 1e4 pulls, each beside its goal; near ties where duels draw from thousands of rewards."""
     heading("seven planting dates, the other families")
     for name, (policy, goal) in family(upper(maize)).items():
         row(name, maize, policy, 10_000, plain=True, goal=f"  goal: {goal} / rewards")
+    for title, bandit in (("two dates", near_tie()), ("seven dates, the best two", seven_near_tie())):
+        heading(f"{title} 0.03 standard deviations apart")
+        for name in ("WRSDA", "BESA"):
+            policy, goal = family(upper(bandit))[name]
+            shown = f"  goal: {goal} / rewards" if len(bandit) == 2 else ""
+            row(name, bandit, policy, 10_000, plain=True, share=1, goal=shown)  # the same runs on both sides
 
 
 def many_arms() -> None:

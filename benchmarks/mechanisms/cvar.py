@@ -12,7 +12,7 @@ MECHANISMS = (
         "low rewards drawn together",
         _POLICY,
         tuple(f"{_ORDERING}:{name}" for name in ("cut", "place_reward", "gathered")),
-        (Edit(_ORDERING, "return low if low >= LAW_LEAST else 0, min", "return 0, min"),),
+        (Edit(_ORDERING, "return low if low >= _LOW_LEAST else 0, min", "return 0, min"),),
     ),
     Mechanism(
         "bounds before weights",

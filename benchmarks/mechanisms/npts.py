@@ -41,6 +41,6 @@ MECHANISMS = (
         "groups",
         _POLICY,
         ("numerics/resampling.py", "numerics/envelope.py"),
-        (Edit("numerics/resampling.py", "if groups.paid[arm] >= LAW_COST:", "if groups.paid[arm] < 0:"),),
+        (Edit("numerics/resampling.py", "if is_due(groups, arm, x.size):", "if groups.paid[arm] < 0:"),),
     ),
 )

@@ -49,12 +49,18 @@ def rewards(history: History, arm: int) -> Floats:
 
 
 @jit_inline
+def store(history: History, arm: int, reward: float, entry: float) -> None:
+    """Count a reward and store ``entry`` for it, where the arm has room."""
+    history.pool[history.start[arm] + history.pulls[arm]] = entry
+    count(history, arm, reward)
+
+
+@jit_inline
 def append(history: History, arm: int, reward: float, entry: float) -> History:
     """Count a reward and store ``entry`` for it: the reward itself, or what the policy remembers instead."""
     if history.pulls[arm] == history.room[arm]:
         history = reserve(history, arm, 1)
-    history.pool[history.start[arm] + history.pulls[arm]] = entry
-    count(history, arm, reward)
+    store(history, arm, reward, entry)
     return history
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from numba.extending import overload
 
-from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.borrowed import borrowed
-from dirichlet_bandits.engine.history import History, reserve
-from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull_alone, take, upcoming
-from dirichlet_bandits.engine.tally import count, count_while
+from dirichlet_bandits.engine.history import History, reserve, store
+from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull, pull_alone, take, upcoming
+from dirichlet_bandits.engine.tally import count_while
 from dirichlet_bandits.types import Floats, Records
 
 
@@ -56,15 +56,13 @@ def with_places(state: History, leader: int) -> History:
     return state
 
 
-@shared
+@jit_inline
 def pull_into_place(state: History, run: Run, arm: int) -> bool:
     """Pull an arm once and store the reward in its place; return whether there is room for another one."""
-    state, run = borrowed(state), borrowed(run)
-    reward = pull_alone(run, arm)
+    reward = pull(run, arm)
     if ended(run.progress):
         return False
-    state.pool[state.start[arm] + state.pulls[arm]] = reward  # like `append`
-    count(state, arm, reward)
+    store(state, arm, reward, reward)
     return state.pulls[arm] < state.room[arm]
 
 

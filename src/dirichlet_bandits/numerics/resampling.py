@@ -57,11 +57,15 @@ def learn_law(groups: Groups, arm: int, x: Floats, mean: float, deviation: float
     return groups.laws[arm]
 
 
+@jit
+def is_due(groups: Groups, arm: int, size: int) -> bool:
+    """Whether the next draw counts all rewards, of this number, as old."""
+    return groups.paid[arm] >= LAW_COST and size >= LAW_LEAST
+
+
 @shared
 def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     """Count all rewards as old from now on."""
-    if x.size < LAW_LEAST:
-        return
     deviation = math.sqrt(squares_about(x, mean) / x.size)
     law = learn_law(groups, arm, x, mean, deviation)
     size = x.size + groups.bonus.size
@@ -85,7 +89,7 @@ def weighted_sum(
 
     The bonus is among the x_i.
     """
-    if groups.paid[arm] >= LAW_COST:
+    if is_due(groups, arm, x.size):
         regroup(groups, arm, x, mean)
     old, total, weights = groups.old[arm], 0.0, 0.0
     if old > 0:

@@ -28,6 +28,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.numerics.draws import log_chance, odds_of
 from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, Samples, gathered, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
@@ -57,19 +58,6 @@ CHALLENGER = np.dtype(
 def value_at(x: Floats, upper: float, i: int) -> float:
     """Return the i-th value, where the bound comes after the rewards."""
     return x[i] if i < x.size else upper
-
-
-@jit
-def log_chance(size: int, level: float, n: int) -> float:
-    """Return the logarithm of the binomial probability of n."""
-    log_p = n * math.log(level) + (size - n) * math.log1p(-level) if n < size else n * math.log(level)
-    return log_p + math.lgamma(size + 1.0) - math.lgamma(n + 1.0) - math.lgamma(size - n + 1.0)
-
-
-@jit
-def odds_of(level: float) -> float:
-    """Return level / (1 - level), made finite."""
-    return level / max(1.0 - level, 1e-300)
 
 
 @jit

@@ -61,6 +61,7 @@ def estimate(policy: BCVTSParams, state: History, samples: Samples, arm: int) ->
 @shared
 def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> None:
     """Set thresholds for arms far below the best one, and drop those that the best arm has come near."""
+    state, samples, challengers, rng = borrowed(state), borrowed(samples), borrowed(challengers), borrowed(rng)
     values, variances = np.empty(challengers.size), np.empty(challengers.size)
     for arm in range(challengers.size):
         values[arm], variances[arm] = estimate(policy, state, samples, arm)

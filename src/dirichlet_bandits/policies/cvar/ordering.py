@@ -22,14 +22,16 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.arrays import mean_of, partition, sort
-from dirichlet_bandits.numerics.costs import LAW_COST, LAW_LEAST
-from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.numerics.resampling import Groups, forget_group, make_groups, weighted_sum
+from dirichlet_bandits.numerics.draws import binomial, binomial_from, log_chance, next_peak
+from dirichlet_bandits.numerics.resampling import Groups, forget_group, is_due, make_groups, weighted_sum
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams, mean_excess
 from dirichlet_bandits.types import Floats
 
-DEVIATIONS = 3.5  # of n around its mean that the ordered part covers
-_FEW = 12  # values that get their weights at once
+DEVIATIONS = 3.5  # of n above its mean that the ordered part covers,
+_DEVIATIONS_BELOW = 3.0  # and below
+_FEW = 8  # values that get their weights at once
+_LOW_LEAST = 20  # low rewards: with fewer, bounds for the index are too wide
+_NARROW = 64.0  # largest variance of n with which it is drawn from the mode outward
 _GROWTH = 1.3  # the parts are cut again when the number of rewards has grown by this factor
 
 PARTS = np.dtype(
@@ -38,6 +40,8 @@ PARTS = np.dtype(
         ("end", np.int64),  # the ordered part ends before this place
         ("placed", np.int64),  # so many rewards have their place
         ("renewal", np.int64),  # the parts are cut again at this number of rewards
+        ("mode", np.int64),  # the likeliest n,
+        ("peak", np.float64),  # and its probability; 0 if n is not drawn from there
     ]
 )
 DRAFT = np.dtype(
@@ -70,15 +74,17 @@ def new_samples(n_arms: int) -> Samples:
 @jit
 def cuts(level: float, size: int) -> tuple[int, int]:
     """Return how many of the rewards should be low, and where the ordered part should end."""
-    centre, width = level * size, DEVIATIONS * math.sqrt(level * (1.0 - level) * size)
-    low = min(int(centre - width), size - 1)
-    return low if low >= LAW_LEAST else 0, min(int(centre + width) + 2, size)
+    centre, deviation = level * size, math.sqrt(level * (1.0 - level) * size)
+    low = min(int(centre - _DEVIATIONS_BELOW * deviation), size - 1)
+    return low if low >= _LOW_LEAST else 0, min(int(centre + DEVIATIONS * deviation) + 2, size)
 
 
 @jit
-def set_parts(part: Any, low: int, end: int, size: int) -> None:
-    """Store where the parts lie."""
+def set_parts(part: Any, low: int, end: int, size: int, level: float) -> None:
+    """Store where the parts lie, and the likeliest n."""
     part.low, part.end, part.placed, part.renewal = low, end, size, int(_GROWTH * size) + 8
+    part.mode, narrow = min(int(level * (size + 1)), size), 0.0 < level * (1.0 - level) * size < _NARROW
+    part.peak = math.exp(log_chance(size, level, part.mode)) if narrow else 0.0
 
 
 @shared
@@ -88,7 +94,7 @@ def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
     partition(x, end)
     partition(x[:end], low)
     sort(x[low:end])
-    set_parts(samples.parts[arm], low, end, x.size)
+    set_parts(samples.parts[arm], low, end, x.size, policy.level)
     forget_group(samples.groups, arm)
 
 
@@ -112,20 +118,18 @@ def place_reward(x: Floats, part: Any, i: int) -> None:
     part.end += 1
 
 
-@shared
+@jit
 def place_rewards(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> None:
     """Move new rewards of the arm to their parts."""
     x, part = rewards(state, arm), samples.parts[arm]
-    if part.placed == 0:
-        cut(policy, x, samples, arm)
-        return
-    for i in range(part.placed, x.size):
+    for i in range(part.placed if part.end > 0 else x.size, x.size):
         place_reward(x, part, i)
+        part.mode, part.peak = next_peak(part.mode, part.peak, i + 1, policy.level)
     part.placed = x.size
     if x.size >= part.renewal:
         low, end = cuts(policy.level, x.size)
         if part.low <= low and end <= part.end:  # usually, as all parts have grown in proportion
-            set_parts(part, low, end, x.size)
+            set_parts(part, low, end, x.size, policy.level)
         else:
             cut(policy, x, samples, arm)
 
@@ -148,7 +152,10 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
     x, least = rewards(state, arm), state.lows[arm]
     if part.placed != x.size:
         place_rewards(policy, state, samples, arm)
-    n = binomial(x.size, policy.level, rng)
+    if part.peak > 0.0:
+        n = binomial_from(part.mode, part.peak, x.size, policy.level, rng)
+    else:
+        n = binomial(x.size, policy.level, rng)
     draft.n, draft.low, draft.weights, draft.excess = n, 0, 0.0, 0.0
     known = part.low <= n < part.end  # then x[n] is the largest value that counts
     if known and x[n] == least:
@@ -156,7 +163,7 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
         return
     x, low = gathered(x, part, n + 1), part.low
     if 0 < low <= n + 1:
-        mean = mean_of(x[:low]) if groups.paid[arm] >= LAW_COST else 0.0
+        mean = mean_of(x[:low]) if is_due(groups, arm, low) else 0.0
         draft.low = low
         draft.excess, draft.weights = weighted_sum(groups, arm, x[:low], mean, least, rng)
         if known and n - low > _FEW:

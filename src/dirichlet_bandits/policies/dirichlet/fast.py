@@ -32,10 +32,10 @@ from dirichlet_bandits.compiler import jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import NEVER, certified, silence, void, wind
-from dirichlet_bandits.engine.history import History, reserve
+from dirichlet_bandits.engine.history import History, reserve, store
 from dirichlet_bandits.engine.repeated_pulls import pull_while
 from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.tally import count, shuffle
+from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.costs import (
     CERTIFICATE_COST,
@@ -190,7 +190,7 @@ def play_rounds(
 ) -> tuple[Position, int]:
     """Play until the run is over or an arm has no more room; also return how many arms the last round pulled."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
-    pulls, pool, first, room = state.pulls, state.pool, state.start, state.room
+    pulls, room = state.pulls, state.room
     winners = challengers.winners
     leader, now, contested = position
     n_winners, full = 0, False
@@ -212,8 +212,7 @@ def play_rounds(
             reward = pull(run, arm)
             if ended(run.progress):
                 break
-            pool[first[arm] + pulls[arm]] = reward
-            count(state, arm, reward)  # with that, what `update` does for these policies
+            store(state, arm, reward, reward)  # with that, what `update` does for these policies
             if arm != leader:
                 end_certificate(challengers, arm, pulls[arm], now)  # step 5
             contested = arm != leader and (contested or pulls[arm] >= pulls[leader])

@@ -30,8 +30,8 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.engine.run import Run, ended, pull
-from dirichlet_bandits.engine.tally import count
+from dirichlet_bandits.engine.repeated_pulls import pull_into_place
+from dirichlet_bandits.engine.run import Run
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import (
     CONTEST_SHARE,
@@ -186,12 +186,12 @@ def contest(
     """Play some steps while there is room for rewards, by a clock alone if no other arm is near."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     order = borrowed(order)
-    pulls, pool, first, room, arms = state.pulls, state.pool, state.start, state.room, challengers.arms
+    arms = challengers.arms
     near, foot = split(state, challengers, order, leader)
     if near == 1 and wait_by_clock(state, run, challengers, leader, foot, rng):
         return
     arms[leader].rate = 0.0
-    total, steps = sum_of(arms.rate), CONTEST_STEPS + int(sum_of(pulls)) // CONTEST_SHARE
+    total, steps = sum_of(arms.rate), CONTEST_STEPS + int(sum_of(state.pulls)) // CONTEST_SHARE
     quiet = geometric(total, rng)  # step 4
     while steps > 0:
         best, more = largest_index(state, challengers, order, near, foot, rng)
@@ -202,12 +202,7 @@ def contest(
             quiet, arm = geometric(total, rng), far_winner(state, challengers, total, foot, best, rng)  # step 3
             if arm != best:
                 best, steps = arm, 0
-        reward = pull(run, best)
-        if ended(run.progress):
+        if not pull_into_place(state, run, best):
             return
-        pool[first[best] + pulls[best]] = reward
-        count(state, best, reward)
         learn(state, challengers, best)
-        if pulls[best] == room[best]:
-            return
         steps -= 1
