@@ -120,3 +120,12 @@ MARKS_COST: Final = 100
 
 MARKS_SHARE: Final = 10
 """... plus one reward per this many from which they are drawn."""
+
+SPLINE_REWARDS: Final = 64
+"""With more rewards, kept contours give the density of a reweighted mean faster than splines."""
+
+SPLINE_KNOTS: Final = 400
+"""With more knots, a density that no contour gives takes longer by splines than by distribution functions."""
+
+TABLE_STEP: Final = 0.4
+"""First trial width of a piece of a table, in standard deviations of the rewards."""

@@ -35,7 +35,7 @@ MOST_PIECES: Final = 128
 MIDDLE: Final = MOST_PIECES // 2
 """Pieces are added to the left and to the right of this place."""
 MOST_BREAKS: Final = 20
-_LOG_RANGE: Final = 5.0  # change of g over half a panel: the polynomial through 24 values of exp(5 t) is right to 1e-14
+_LOG_RANGE: Final = 6.0  # change of g over half a panel: the polynomial through 24 values of exp(6 t) is right to 1e-12
 
 NODES: Final = np.cos(math.pi * (np.arange(TERMS) + 0.5) / TERMS)
 """Where a piece on [-1, 1] is evaluated."""

@@ -5,6 +5,7 @@ and updated with each reward. A table is made from its center to both sides, in 
 coefficients of a piece are negligible. It ends where the density is so small that it does not matter.
 
 A value is a break of the table if few other values differ from it, because the density has as many derivatives there.
+If all rewards are the bound or one other value, such as 1 and 0, no tables are needed (:mod:`bells`).
 """
 
 import math
@@ -14,8 +15,10 @@ import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import scaled, shifted
+from dirichlet_bandits.numerics.bells import LOGIT_BETA, log_concave_argmax
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.contour import append, build, forget, make
+from dirichlet_bandits.numerics.costs import SPLINE_KNOTS, SPLINE_REWARDS, TABLE_STEP
 from dirichlet_bandits.numerics.density import log_density_by_residue
 from dirichlet_bandits.numerics.density_tables import (
     MIDDLE,
@@ -29,18 +32,13 @@ from dirichlet_bandits.numerics.density_tables import (
     place_mode,
     rough_log_density,
 )
-from dirichlet_bandits.numerics.log_concave import UNDERFLOW, integrate, limits
+from dirichlet_bandits.numerics.log_concave import integrate, limits
 from dirichlet_bandits.numerics.splines import knot_gaps, spline_densities
-from dirichlet_bandits.numerics.tolerances import TABLE_CONTOUR, TABLE_ERROR
+from dirichlet_bandits.numerics.tolerances import SMOOTH_DERIVATIVES, TABLE_CONTOUR, TABLE_DEPTHS, TABLE_ERROR
 from dirichlet_bandits.types import Flags, Floats, Ints
 
-_FEW: Final = 64  # rewards; with more, contours are faster than splines
-_SPLINE_MOST: Final = 400  # knots; with more, splines take too long
-_SMOOTH: Final = 16  # derivatives from which a density is as good as smooth
 _SLOTS: Final = 20  # contours per arm
 _RIGHT: Final = 10  # as many of them for points to the right of the mean; the others are those of minus the rewards
-_STEP: Final = 0.4  # first trial width of a piece, in standard deviations of the rewards
-_DEPTHS: Final = (48.0, 96.0, 192.0, 384.0, UNDERFLOW + 60.0)  # small probabilities take deeper tables
 
 
 class ResampledMeans(NamedTuple):
@@ -75,15 +73,16 @@ class ResampledMeans(NamedTuple):
 class Sample(NamedTuple):
     """Rewards and their bound, from which ``origin`` has been subtracted to keep digits; sorted knots if they are few.
 
-    ``mean`` is that of the rewards, and ``centre`` the one with the bound. ``log_residue`` is the logarithm of
-    n / prod_i (upper - x_i). The bound is the last of the ``knots``; there are none if there would be too many.
-    ``has_gaps`` is whether ``inverse`` belongs to them.
+    ``mean`` is that of the rewards, ``centre`` the one with the bound, and ``width`` the deviation of the reweighted
+    mean. ``log_residue`` is the logarithm of n / prod_i (upper - x_i). The bound is the last of the ``knots``. There
+    are no knots if there would be too many. ``has_gaps`` is whether ``inverse`` belongs to them.
     """
 
     x: Floats
     origin: float
     upper: float
     centre: float
+    width: float
     mean: float
     log_residue: float
     knots: Floats
@@ -111,10 +110,10 @@ def new_means(n_arms: int) -> ResampledMeans:
         none.copy(),
         none.copy(),
         np.zeros(1, np.int64),
-        np.zeros(_SPLINE_MOST),
+        np.zeros(SPLINE_KNOTS),
         np.zeros(1, np.bool_),
-        np.zeros((_SPLINE_MOST, _SPLINE_MOST)),
-        np.zeros((_SPLINE_MOST, TERMS)),
+        np.zeros((SPLINE_KNOTS, SPLINE_KNOTS)),
+        np.zeros((SPLINE_KNOTS, TERMS)),
     )
 
 
@@ -134,10 +133,14 @@ def largest_mean(means: ResampledMeans, pool: Floats, start: Ints, pulls: Ints, 
         for k in range(pulls.size):
             chances[k] = (means.at_bound[k] == pulls[k]) / perfect
         return True
+    if _two_values(means, pulls):
+        first: Floats = means.at_bound + np.ones(pulls.size)
+        chances[:] = log_concave_argmax(LOGIT_BETA, first, pulls + 1.0 - first)
+        return True
     if resists:
         return False
-    for level in range(means.level[0], len(_DEPTHS)):
-        depth, means.level[0] = _DEPTHS[level], level
+    for level in range(means.level[0], len(TABLE_DEPTHS)):
+        depth, means.level[0] = TABLE_DEPTHS[level], level
         for k in range(pulls.size):
             if means.tabulated[k] == pulls[k] and means.tables.tables[k].depth >= depth:
                 continue
@@ -145,7 +148,7 @@ def largest_mean(means: ResampledMeans, pool: Floats, start: Ints, pulls: Ints, 
                 means.tabulated[k], means.resists[k] = 0, pulls[k] + pulls[k] // 8
                 return False
         between = limits(means.tables)
-        if covered(means.tables, between) or level == len(_DEPTHS) - 1:
+        if covered(means.tables, between) or level == len(TABLE_DEPTHS) - 1:
             chances[:] = integrate(means.tables, between)
             break
     return True
@@ -170,10 +173,19 @@ def _count(means: ResampledMeans, k: int, x: Floats, origin: float, bound: float
 
 
 @jit
+def _two_values(means: ResampledMeans, pulls: Ints) -> bool:
+    """Whether all rewards are the bound or one other value: then the weight of the bound is a Beta variable."""
+    for k in range(pulls.size):
+        if means.at_least[k] + means.at_bound[k] < pulls[k] or means.tables.tables[k].low != means.tables.tables[0].low:
+            return False
+    return True
+
+
+@jit
 def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: float, depth: float) -> bool:
     """Make the table of one arm; return False if it would take too many pieces."""
     table, n = means.tables.tables[k], x.size
-    knots = means.knots[: n + 1 if n < _SPLINE_MOST else 0]
+    knots = means.knots[: n + 1 if n < SPLINE_KNOTS else 0]
     for i in range(knots.size - 1):
         knots[i] = x[i] - origin
     knots[n:] = upper
@@ -183,17 +195,17 @@ def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: fl
         for i in range(means.followed[k], n):
             for slot in range(_SLOTS):
                 append(means.contours[k, slot], x[i] - origin if slot < _RIGHT else origin - x[i], 1)
-    means.followed[k] = n if n > _FEW else 0
+    means.followed[k] = n if n > SPLINE_REWARDS else 0
     centre = (n * means.means[k] + upper) / (n + 1)
-    scratch = means.has_gaps, means.inverse, means.work
-    residue = math.log(n) - means.log_gaps[k] - means.log_gaps_rest[k]
-    sample = Sample(x, origin, upper, centre, means.means[k], residue, knots, *scratch, means.contours[k])
     table.high, table.top = upper, -math.inf
     table.low_power, table.high_power = _power(n - means.at_least[k]), _power(n - means.at_bound[k] - 1)
     _place_breaks(table.breaks, knots)
     spread = math.sqrt((means.squares[k] + n / (n + 1) * (upper - means.means[k]) ** 2) / (n + 1))
     means.tables.widths[k] = width = spread / math.sqrt(n + 2.0)
-    step = min(_STEP * spread, math.sqrt(2.0 * depth) * width)
+    scratch = means.has_gaps, means.inverse, means.work
+    residue = math.log(n) - means.log_gaps[k] - means.log_gaps_rest[k]
+    sample = Sample(x, origin, upper, centre, width, means.means[k], residue, knots, *scratch, means.contours[k])
+    step = min(TABLE_STEP * spread, math.sqrt(2.0 * depth) * width)
     table.first = table.last = MIDDLE
     if not (_extend(table, sample, step, depth, True) and _extend(table, sample, step, depth, False)):
         return False
@@ -205,18 +217,18 @@ def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: fl
 @jit
 def _power(derivatives: int) -> float:
     """Return the power with which a density vanishes, or -1 if it is so high that the table ends before."""
-    return float(derivatives) if derivatives < _SMOOTH else -1.0
+    return float(derivatives) if derivatives < SMOOTH_DERIVATIVES else -1.0
 
 
 @jit
 def _place_breaks(breaks: Floats, knots: Floats) -> None:
-    """Write the knots from which fewer than 16 others differ, in ascending order, and then infinities."""
+    """Write the knots from which few others differ, in ascending order, and then infinities."""
     found = i = 0
     while i < knots.size:
         j = i + 1
         while j < knots.size and knots[j] == knots[i]:
             j += 1
-        if knots.size - 1 - (j - i) < _SMOOTH:
+        if knots.size - 1 - (j - i) < SMOOTH_DERIVATIVES:
             breaks[found] = knots[i]
             found += 1
         i = j
@@ -236,7 +248,7 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
         for m in range(TERMS):
             v[m] = left + half * (1.0 + NODES[m])
         rest = math.inf
-        if _evaluate(table, sample, v, TABLE_CONTOUR * slack, values):
+        if _evaluate(table, sample, v, to_right, values):
             rest = fit_piece(values, table, piece, left, max(at, to))
         if not rest < TABLE_ERROR * min(slack, 30.0):
             step = half
@@ -253,10 +265,16 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
         table.top = max(table.top, here)
         if at == end or (here < table.top - depth and sign * change < 0.0):
             return True
-        slack = math.exp(min(0.4 * (table.top - here), 9.0))
+        slack = _slack(table.top - here)
         if 2.0 * half >= step:  # it was not cut short
             step *= 2.0 if rest < 1e-4 * TABLE_ERROR else 1.2
     return False
+
+
+@jit
+def _slack(fall: float) -> float:
+    """Return by how much errors may be larger where the logarithm of the density has fallen by this much."""
+    return math.exp(min(0.4 * max(fall, 0.0), 9.0))
 
 
 @jit
@@ -274,12 +292,14 @@ def _end_of_piece(table: Any, at: float, end: float, sign: float, step: float) -
 
 
 @jit
-def _evaluate(table: Any, sample: Sample, v: Floats, tolerance: float, values: Floats) -> bool:
+def _evaluate(table: Any, sample: Sample, v: Floats, to_right: bool, values: Floats) -> bool:
     """Write g at the nodes of a piece; return whether all of them are known."""
-    known = sample.x.size > _FEW
-    for m in range(v.size):
-        values[m] = _by_contour(sample, v[m], tolerance) if known else 0.0
+    known, top = sample.x.size > SPLINE_REWARDS, table.top
+    for i in range(v.size):
+        m = v.size - 1 - i if to_right else i  # away from the center
+        values[m] = _by_contour(sample, v[m], top) if known else 0.0
         known = known and math.isfinite(values[m])
+        top = max(top, values[m])
     if not known and sample.knots.size > 0:
         if not sample.has_gaps[0]:
             knot_gaps(sample.knots, sample.inverse)
@@ -298,10 +318,11 @@ def _evaluate(table: Any, sample: Sample, v: Floats, tolerance: float, values: F
 
 
 @jit
-def _by_contour(sample: Sample, v: float, tolerance: float) -> float:
-    """Return the logarithm of the density by the nearest contour, or by a new one in place of the farthest.
+def _by_contour(sample: Sample, v: float, top: float) -> float:
+    """Return the logarithm of the density by the nearest contour, or by a new one in place of another.
 
-    A contour is accurate on the side of the rarer event, so to the left of the mean, all signs are reversed.
+    A contour is accurate on the side of the rarer event, so to the left of the mean, all signs are reversed. The
+    smaller the density is beside its largest value, the larger its error may be.
     """
     sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.centre else (-1.0, sample.contours[_RIGHT:])
     nearest, farthest, short, long = 0, 0, math.inf, -1.0
@@ -313,15 +334,16 @@ def _by_contour(sample: Sample, v: float, tolerance: float) -> float:
             nearest, short = slot, distance
         if distance > long:
             farthest, long = slot, distance
-    contour = slots[nearest]
+    # A contour that fails so near its own reference is out of date, and would be the nearest one again.
+    contour, replaced = slots[nearest], nearest if short < sample.width else farthest
     for attempt in range(3):
         # If the bound is far away, a line that takes no account of it lies beyond its pole.
         if attempt > 0:
-            contour, bonus = slots[farthest], sample.upper if attempt == 1 else sample.mean
+            contour, bonus = slots[replaced], sample.upper if attempt == 1 else sample.mean
             build(contour, scaled(shifted(sample.x, -sample.origin), sign), np.empty(0), sign * bonus, sign * v)
         residue = sample.log_residue + (sample.x.size - 1.0) * math.log(sample.upper - v)
         value, error = log_density_by_residue(contour, sign * v, sign * sample.upper, residue)
-        if error <= tolerance:
+        if error <= TABLE_CONTOUR * _slack(top - value):
             return value
     forget(contour)  # the next one to be replaced
     return math.nan

@@ -14,7 +14,7 @@ from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.numerics.resampled_means import ResampledMeans, largest_mean, new_means
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
-from dirichlet_bandits.policies.index import normalised, random_index_propensities
+from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.npts.rule import NPTS
 from dirichlet_bandits.policies.resampled_index import resampled_index
@@ -38,21 +38,24 @@ class TabulatedIndices:
     def propensities(self, state: History) -> Floats:
         """Return the propensities from the tables, or from distribution functions if there are none."""
         if self._write(self._means, state, self._upper, self._chances):
-            return normalised(self._chances)
+            return self._chances.copy()
         return from_distribution_functions(state, self._upper)
 
     def without_compiling(self, state: History) -> Floats | None:
         """Return the propensities if there are tables, or None if this would compile something."""
         if self._write.is_compiled and self._write(self._means, state, self._upper, self._chances):
-            return normalised(self._chances)
+            return self._chances.copy()
         return None
 
 
 @entry_point
 def write_chances(means: ResampledMeans, state: History, upper: float, chances: Floats) -> bool:
     """Write the propensities to ``chances`` and return True, or return False if the tables cannot give them."""
-    known = largest_mean(borrowed(means), state.pool, state.start, state.pulls, upper, chances)
-    return known and abs(chances.sum() - 1.0) <= PROPENSITY_DEFECT
+    if not largest_mean(borrowed(means), state.pool, state.start, state.pulls, upper, chances):
+        return False
+    total = chances.sum()
+    chances /= total
+    return abs(total - 1.0) <= PROPENSITY_DEFECT
 
 
 def from_distribution_functions(state: History, upper: float) -> Floats:
