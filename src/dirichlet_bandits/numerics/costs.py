@@ -121,7 +121,7 @@ MARKS_COST: Final = 100
 MARKS_SHARE: Final = 10
 """... plus one reward per this many from which they are drawn."""
 
-SPLINE_REWARDS: Final = 64
+SPLINE_REWARDS: Final = 80
 """With more rewards, kept contours give the density of a reweighted mean faster than splines."""
 
 SPLINE_KNOTS: Final = 400

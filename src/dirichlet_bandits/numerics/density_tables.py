@@ -197,13 +197,15 @@ def write_densities(densities: Tables, k: int, centre: float, t: Floats, u: Floa
             density[i] = value
         begin, piece = end, piece + 1
     shift = -table.top - math.log(math.sqrt(2.0 * math.pi) * densities.widths[k])
+    low, high, p, q = table.low, table.high, table.low_power, table.high_power
+    first_edge, last_edge = edges[table.first], edges[table.last]
     for i in range(t.size):
         v, value = centre + t[i], density[i] + shift
-        if table.low_power > 0.0:
-            value += table.low_power * math.log(v - table.low)
-        if table.high_power > 0.0:
-            value += table.high_power * math.log(table.high - v)
-        density[i] = math.exp(value) if edges[table.first] < v < edges[table.last] else 0.0
+        if p > 0.0:
+            value += p * math.log(v - low)
+        if q > 0.0:
+            value += q * math.log(high - v)
+        density[i] = math.exp(value) if first_edge < v < last_edge else 0.0
 
 
 @jit
