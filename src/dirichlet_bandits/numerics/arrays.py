@@ -193,3 +193,20 @@ def without(values: Floats, k: int) -> Floats:
     for i in range(k + 1, values.size):
         shorter[i - 1] = values[i]
     return shorter
+
+
+@jit
+def interval(edges: Any, v: float, low: int, high: int) -> int:
+    """Return the i from low to high - 1 with edges[i] <= v < edges[i + 1], or the nearest one; edges ascend.
+
+    >>> edges = np.array([0.0, 1.0, 1.0, 3.0])
+    >>> [interval(edges, v, 0, 3) for v in (-1.0, 0.5, 1.0, 4.0)]
+    [0, 0, 2, 2]
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= v:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly
 
 from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.numerics.arrays import interval
 from dirichlet_bandits.numerics.log_concave import (
     Limits,
     fall,
@@ -93,14 +94,7 @@ def fit_piece(values: Floats, table: Any, piece: int, left: float, right: float)
 @jit
 def _find_piece(table: Any, v: float) -> int:
     """Return the piece that contains v, or the nearest one."""
-    low, high, edges = table.first, table.last, table.edges
-    while high - low > 1:
-        middle = (low + high) // 2
-        if edges[middle] <= v:
-            low = middle
-        else:
-            high = middle
-    return low
+    return interval(table.edges, v, table.first, table.last)
 
 
 @jit

@@ -12,6 +12,7 @@ Reference: de Boor, On calculating with B-splines (1972).
 """
 
 from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.numerics.arrays import interval
 from dirichlet_bandits.types import Floats
 
 
@@ -44,13 +45,13 @@ def spline_densities(knots: Floats, inverse: Floats, work: Floats, v: Floats, de
     n = knots.size - 1
     first, last = n - 1, 0
     for m in range(v.size):
-        place = _interval(knots, v[m])
+        place = interval(knots, v[m], 0, n)
         first, last = min(first, place), max(last, place)
     for i in range(n + 1):
         for m in range(v.size):
             work[i, m] = 0.0
     for m in range(v.size):
-        place = _interval(knots, v[m])
+        place = interval(knots, v[m], 0, n)
         work[place, m] = inverse[1, place]
     for k in range(2, n + 1):
         for i in range(max(0, first - k + 1), min(last, n - k) + 1):
@@ -59,16 +60,3 @@ def spline_densities(knots: Floats, inverse: Floats, work: Floats, v: Floats, de
                 this[m] = ((v[m] - left) * this[m] + (right - v[m]) * other[m]) * share
     for m in range(v.size):
         density[m] = n * work[0, m]  # the factors k/(k-1) together
-
-
-@jit
-def _interval(knots: Floats, v: float) -> int:
-    """Return the i with knots[i] <= v < knots[i + 1], for v between the first and the last knot."""
-    low, high = 0, knots.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if knots[middle] <= v:
-            low = middle
-        else:
-            high = middle
-    return low
