@@ -2,7 +2,7 @@
 
 The density of each reweighted mean is kept in a table, which is made again when its arm has a new reward
 (``numerics/resampled_means.py``). A few samples resist, such as many rewards of which some are far larger than the
-others. Then the distribution functions are integrated instead, which takes some milliseconds, from samples that are
+others. Then the distribution functions are integrated instead, which takes far longer, from samples that are
 compressed to a few weighted points if they are large.
 """
 
