@@ -8,17 +8,11 @@ _POLICY, _FOLDER = "db.NPTS(upper)", "policies/npts/"
 
 MECHANISMS = (
     Mechanism(
-        "one clock for all",
-        _POLICY,
-        (_FOLDER + "waiting.py",),
-        (Edit(_FOLDER + "contest.py", "    if near == 1 and ", "    if near == 0 and "),),
-    ),
-    Mechanism(
         "normal variables in contests",
         _POLICY,
         (
             _FOLDER + "quantiles.py:fit_polynomial",
-            _FOLDER + "quantiles.py:polynomial_error",
+            _FOLDER + "quantiles.py:bound_error",
             _FOLDER + "quantiles.py:index_bounds",
             _FOLDER + "contest.py:drawn_below",
             _FOLDER + "contest.py:index_is_larger",

@@ -52,9 +52,9 @@ MISTAKES = {
         "NPTS on Betas",
         Edit("policies/npts/challengers.py", "            contour.append(kept, value, 1)", "            pass"),
     ),
-    "a ceiling that proves too high is given up at a ring": (
+    "NPTS gives up contests whose clock is about to ring": (
         "NPTS",
-        Edit("policies/npts/waiting.py", "certificate.high, calm", "math.inf, calm"),
+        Edit("policies/npts/contest.py", "        steps -= 1\n", "        steps = steps - 1 if quiet > 1 else 0\n"),
     ),
     "B-CVTS keeps every tilted draw": (
         "BCVTS",
@@ -77,14 +77,6 @@ MISTAKES = {
 }
 
 STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events are made frequent
-    "NPTS forgets that the leader's index may be below the foot": (
-        "test_npts_steps.py",
-        Edit("policies/npts/waiting.py", "    if arm == leader:\n", "    if arm == leader and rate < 0.0:\n"),
-    ),
-    "NPTS counts a leader below the foot twice": (
-        "test_npts_steps.py",
-        Edit("policies/npts/waiting.py", "    if u < rate and index_below(", "    if u < 0.0 and index_below("),
-    ),
     "NPTS compares only near arms, wherever their indices are": (
         "test_npts_steps.py",
         Edit("policies/npts/contest.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),

@@ -66,7 +66,7 @@ def pull_into_place(state: History, run: Run, arm: int) -> bool:
     return state.pulls[arm] < state.room[arm]
 
 
-@jit
+@jit_inline
 def pull_while(run: Run, state: Any, arm: int, low: float, high: float, limit: int) -> int:
     """Pull an arm at most ``limit`` times, while its mean before each pull lies in [low, high]; return how many times.
 

@@ -72,7 +72,7 @@ FAR_MOST: Final = 0.6
 """Largest rate for all these arms together: it must be below 1, and the clock should ring less often than not."""
 
 LEADER_LEAST: Final = 40
-"""Rewards of a leader before NPTS waits by a clock: with fewer, Bernstein's ceiling is useless."""
+"""Rewards of a leader before other arms count as far in a contest of NPTS: with fewer, the foot is too low."""
 
 PLAIN_PULLS: Final = 25
 """Pulls per arm during which NPTS draws all indices as the plain loop does."""
@@ -82,15 +82,6 @@ CONTEST_STEPS: Final = 16
 
 CONTEST_SHARE: Final = 64
 """... plus one step per this many pulls so far."""
-
-RINGS_MOST: Final = 0.5
-"""NPTS waits for all challengers by one clock if it rings at most this often per step."""
-
-LEADER_FALL: Final = 0.25
-"""By how many deviations of its index the leader's mean may fall before NPTS replaces the certificate ..."""
-
-LEADER_RISE: Final = 0.5
-"""... and by how many it may rise, because with a higher mean another foot makes the clock ring less often."""
 
 CEILING_SHARE: Final = 32
 """Ceilings of upper confidence bounds hold until the time has grown by one part in this many."""

@@ -72,7 +72,7 @@ def certificate_cost(n: int) -> float:
     return CERTIFICATE_COST + CERTIFICATE_SETUP / n
 
 
-@shared
+@jit_inline
 def seek_certificate(
     policy: Any, state: History, challengers: Challengers, arm: int, leader: int, now: int, rng: np.random.Generator
 ) -> None:

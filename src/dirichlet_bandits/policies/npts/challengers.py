@@ -21,20 +21,22 @@ from dirichlet_bandits.types import Floats
 _MIDDLE = 4.5  # standard deviations from the mean within which the leader's index nearly always is
 
 _SUMS = [(name, np.float64) for name in ("origin", "p1", "p2", "p3", "p4")]
-_POLYNOMIAL = [(name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3", "blur", "widest", "reach")]
-_TANGENT = [(name, np.float64) for name in ("at", "value", "fall", "rate", "mass")]
+_POLYNOMIAL = [(name, np.float64) for name in ("mean", "deviation", "a0", "a1", "a2", "a3")]
+_ERROR = [(name, np.float64) for name in ("most", "skew", "kurtosis", "largest", "blur", "widest", "reach")]
+_TANGENT = [(name, np.float64) for name in ("at", "value", "fall", "mass")]
 _DRAWN = [(name, np.float64) for name in ("z", "low", "high")]
 _COUNTS = [(name, np.int64) for name in ("known", "touched")]
-ARM = np.dtype([*_COUNTS, *_SUMS, *_POLYNOMIAL, *_TANGENT, *_DRAWN])
+ARM = np.dtype([*_COUNTS, *_SUMS, *_POLYNOMIAL, *_ERROR, *_TANGENT, *_DRAWN])
 """One arm.
 
 ``known`` rewards are in the power sums ``p1`` to ``p4`` about the ``origin``. From them come the ``mean`` of the index
-and its ``deviation``, and the polynomial of ``quantiles.py``: its coefficients, its error at z = 0 and the largest one,
-and up to which |z| it is used (``reach``, 0 if it is not good enough).
+and its ``deviation``, and the coefficients of the polynomial of ``quantiles.py``. Its error is at most ``blur`` at
+z = 0 and ``widest`` elsewhere, in deviations, and it is used up to a |z| of ``reach`` (0 if it is not good enough).
+These bounds hold for fewer than ``most`` values, while their ``skew``, ``kurtosis`` and ``largest`` distance from the
+mean do not exceed those here.
 
 The tangent of the log-density touches it ``at`` a number, has the ``value`` there and falls at the rate ``fall``; it is
-that of ``touched`` rewards. A clock rings for the arm at a ``rate``, and the tangent has a ``mass`` above the number
-from which a clock counts.
+that of ``touched`` rewards. Its ``mass`` above the foot of a contest is the rate at which the clock rings for the arm.
 
 The index drawn in this step belongs to the normal variable ``z``, and lies between ``low`` and ``high``.
 """
@@ -44,7 +46,7 @@ class Challengers(NamedTuple):
     """The records of all arms.
 
     These are the bound of the rewards, one record ``ARM`` per arm, contours, groups of old rewards, and the stored
-    values of two error bounds (``held_error`` in ``numerics/expansion.py`` keeps four numbers per row).
+    values of an error bound (``held_error`` in ``numerics/expansion.py`` keeps four numbers per row).
     """
 
     upper: float
@@ -57,7 +59,7 @@ class Challengers(NamedTuple):
 @shared
 def new_challengers(n_arms: int, upper: float) -> Challengers:
     """Return empty records of all arms."""
-    held = np.full((n_arms, 2, 4), np.nan)
+    held = np.full((n_arms, 4), np.nan)
     return Challengers(upper, np.zeros(n_arms, ARM), contour.make(n_arms), make_groups(n_arms, np.full(1, upper)), held)
 
 
@@ -67,7 +69,7 @@ def learn(state: History, challengers: Challengers, arm: int) -> None:
     known = challengers.arms[arm]
     if known.known < state.pulls[arm]:
         learn_sums(known, rewards(state, arm), challengers.upper)
-        fit_polynomial(known, challengers.held[arm, 0], state.lows[arm], challengers.upper)
+        fit_polynomial(known, state.lows[arm], challengers.upper)
 
 
 @jit
@@ -138,7 +140,7 @@ def index_below(state: History, challengers: Challengers, arm: int, v: float, u:
     x, mean = rewards(state, arm), state.means[arm]
     if x.size >= EXPANSION_LEAST:
         learn(state, challengers, arm)
-        p, error = chance_below(challengers.arms[arm], challengers.held[arm, 1], v, state.lows[arm], challengers.upper)
+        p, error = chance_below(challengers.arms[arm], challengers.held[arm], v, state.lows[arm], challengers.upper)
         if abs(u - p) > error:
             return u < p
     deviation = challengers.arms[arm].deviation

@@ -1,10 +1,9 @@
-"""Steps of NPTS in which the indices of some arms are close.
+"""Steps of NPTS in which only the indices close to the leader's are drawn.
 
 When arms are nearly tied, any of them may be pulled at every step, so their indices are drawn at every step. This is
 cheap: with many rewards, an index is compared through its normal variable (``quantiles.py``); with fewer, its old
 rewards are drawn as a group (``numerics/resampling.py``). All other arms are *far*: one clock waits until one of their
-indices may be the largest. For example, with ten arms of which two are nearly tied, two indices are drawn at most steps
-instead of ten.
+indices may be the largest. If the leader is clear, all other arms are far.
 
 Why a step has the distribution of the plain loop:
 
@@ -53,7 +52,6 @@ from dirichlet_bandits.policies.npts.challengers import (
     refresh_tangent,
 )
 from dirichlet_bandits.policies.npts.quantiles import index_bounds
-from dirichlet_bandits.policies.npts.waiting import wait_by_clock
 from dirichlet_bandits.types import Ints
 
 
@@ -126,7 +124,7 @@ def better(
 
 @shared
 def split(state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
-    """Put the near arms first and set the rates of the others; return how many are near, and the foot."""
+    """Put the near arms first and set the masses of the others; return how many are near, and the foot."""
     arms, near, far, total = challengers.arms, 0, order.size, 0.0
     for arm in range(order.size):
         learn(state, challengers, arm)
@@ -134,13 +132,13 @@ def split(state: History, challengers: Challengers, order: Ints, leader: int) ->
     foot = mean - FOOT * deviation if state.pulls[leader] >= LEADER_LEAST else -math.inf
     for arm in range(order.size):
         known = arms[arm]
-        known.rate = known.mass = 0.0
+        known.mass = 0.0
         if arm != leader and state.means[arm] + known.deviation < foot:
             refresh_tangent(state, challengers, arm, mean, deviation)
             mass = math.exp(log_tangent(known, foot)) / known.fall
             most = FAR_CHEAP if known.reach > 0.0 else FAR_EACH
             if 0.0 <= mass <= min(most, FAR_MOST - total):
-                known.rate = known.mass = mass
+                known.mass = mass
                 total += mass
                 far -= 1
                 order[far] = arm
@@ -155,7 +153,7 @@ def far_winner(
     state: History, challengers: Challengers, total: float, foot: float, best: int, rng: np.random.Generator
 ) -> int:
     """Return the far arm that is pulled when the clock rings, or else the best of the near arms."""
-    arm = ringing_arm(challengers.arms.rate, total, rng)
+    arm = ringing_arm(challengers.arms.mass, total, rng)
     y = foot + rng.standard_exponential() / challengers.arms[arm].fall
     above = y < challengers.upper and drawn_below(state, challengers, best, y - challengers.upper)
     return arm if above and is_largest(state, challengers, arm, y, rng) else best
@@ -183,15 +181,11 @@ def largest_index(
 def contest(
     state: History, run: Run, challengers: Challengers, order: Ints, leader: int, rng: np.random.Generator
 ) -> None:
-    """Play some steps while there is room for rewards, by a clock alone if no other arm is near."""
+    """Play some steps while there is room for rewards."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
     order = borrowed(order)
-    arms = challengers.arms
     near, foot = split(state, challengers, order, leader)
-    if near == 1 and wait_by_clock(state, run, challengers, leader, foot, rng):
-        return
-    arms[leader].rate = 0.0
-    total, steps = sum_of(arms.rate), CONTEST_STEPS + int(sum_of(state.pulls)) // CONTEST_SHARE
+    total, steps = sum_of(challengers.arms.mass), CONTEST_STEPS + int(sum_of(state.pulls)) // CONTEST_SHARE
     quiet = geometric(total, rng)  # step 4
     while steps > 0:
         best, more = largest_index(state, challengers, order, near, foot, rng)

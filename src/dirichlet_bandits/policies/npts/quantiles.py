@@ -23,7 +23,7 @@ from typing import Any, Final
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.numerics.costs import EXPANSION_LEAST
-from dirichlet_bandits.numerics.expansion import expanded_crossing, held_error, more_powers, moved_sums
+from dirichlet_bandits.numerics.expansion import expanded_crossing, expansion_error, more_powers, moved_sums
 from dirichlet_bandits.types import Floats
 
 _FARTHEST: Final = 3.5  # largest |z| at which the polynomial is used
@@ -48,11 +48,19 @@ def learn_sums(arm: Any, x: Floats, upper: float) -> None:
 
 @jit
 def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) -> tuple[float, float]:
-    """Return P(index < v) from the power sums, and a bound on its error."""
+    """Return P(index < v) from the power sums, and a bound on its error.
+
+    Far from the mean, Bernstein's inequality is better than the expansion. For n values, none below l, with mean m and
+    variance s,
+
+        P(index < m - z) <= exp(-n z^2 / (2 (s + (m - l) z))),
+
+    and likewise above the mean. It is Chernoff's product of 1/(1 - lam a_i), a_i = m - z - x_i, with
+    -log(1 - y) <= y + y^2/(2 (1 - Y)) for y <= Y and the best lam.
+    """
     n, d = arm.known + 1.0, v - arm.origin
     s1, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, d)
     p, error = expanded_crossing(s1, s2, s3, s4, max(upper - v, v - lowest), held)  # step 1
-    # Bernstein's inequality (``waiting.py``), on either side of the mean.
     distance = s1 / n
     span = v + distance - lowest if distance > 0.0 else upper - v - distance
     tail = math.exp(-0.5 * s1 * s1 / (s2 - s1 * distance + span * abs(s1)))
@@ -62,47 +70,53 @@ def chance_below(arm: Any, held: Floats, v: float, lowest: float, upper: float) 
 
 
 @jit
-def fit_polynomial(arm: Any, held: Floats, lowest: float, upper: float) -> None:
+def fit_polynomial(arm: Any, lowest: float, upper: float) -> None:
     """Fit the polynomial to the power sums; the index is measured from the bound."""
     n = arm.known + 1.0
-    each, next_each = 1.0 / n, 1.0 / (n + 1.0)
+    each, next_each, share = 1.0 / n, 1.0 / (n + 1.0), 1.0 / ((n + 2.0) * (n + 3.0))
     mean = arm.p1 * each
-    _, s2, s3, s4 = moved_sums(n, arm.p1, arm.p2, arm.p3, arm.p4, mean)
-    variance = s2 * each
-    deviation = math.sqrt(variance * next_each)
-    arm.mean, arm.deviation, arm.reach = mean + (arm.origin - upper), deviation, 0.0
-    if n <= EXPANSION_LEAST or not variance > 0.0:
+    square = arm.p1 * mean
+    s2 = arm.p2 - square
+    m3 = (arm.p3 - mean * (3.0 * arm.p2 - 2.0 * square)) * each
+    m4 = (arm.p4 - mean * (4.0 * arm.p3 - mean * (6.0 * arm.p2 - 3.0 * square))) * each
+    arm.mean, arm.deviation = mean + (arm.origin - upper), math.sqrt(s2 * (each * next_each))
+    if n <= EXPANSION_LEAST or not s2 > 0.0:
+        arm.reach = 0.0
         return
-    square = 1.0 / variance
-    third, kurtosis = s3 * each * square, s4 * each * square * square
+    narrow = 1.0 / (s2 * each)
+    skew, kurtosis = m3 * m3 * (narrow * narrow * narrow), m4 * (narrow * narrow)  # the skewness is squared
+    largest = max(-arm.mean, arm.mean - (lowest - upper))
+    bound_error(arm, n, skew, kurtosis, largest * largest * narrow)
     # Skewness and excess of the index: moments of sums of gamma variables over those of their total. A sixth of the
     # skewness is c1, but only c1 times the deviation and c1 squared are needed, which take no root.
-    share = 1.0 / ((n + 2.0) * (n + 3.0))
-    shift = third * (n + 3.0) * share * (1.0 / 3.0)
-    c2 = ((6.0 * kurtosis + 3.0 * n) * (n + 1.0) * share - 3.0) * (1.0 / 24.0)
-    c3 = shift * shift * square * (n + 1.0)
-    arm.a0, arm.a1 = arm.mean - shift, deviation * (1.0 - 3.0 * c2 + 5.0 * c3)
-    arm.a2, arm.a3 = shift, deviation * (c2 - 2.0 * c3)
-    narrow = math.sqrt(square)
-    slope = 1.0 + 7.2 * math.sqrt(c3) + 36.0 * abs(c2) + 73.0 * c3
-    largest = max(-arm.mean, arm.mean - (lowest - upper)) * narrow
-    error = _MARGIN * polynomial_error(held, each, abs(third) * narrow, kurtosis, largest)  # step 3: t at z = 0
-    if error < 0.1 and slope < _STEEPEST:
-        reach = _FARTHEST if error < 0.1 * _LEAST_BELL else math.sqrt(2.0 * math.log(0.1 / error))
-        arm.reach = reach if reach >= _NEAREST else 0.0
-    arm.blur = error * slope * deviation
-    arm.widest = min(error * (1.0 / _LEAST_BELL), 0.1) * slope * deviation  # step 4
+    shift = m3 * narrow * ((n + 3.0) * share * (1.0 / 3.0))
+    c2 = (kurtosis * (n + 1.0) - (2.0 * n + 3.0)) * (0.25 * share)
+    c3 = shift * shift * (narrow * (n + 1.0))
+    arm.a0, arm.a1 = arm.mean - shift, arm.deviation * ((1.0 - 3.0 * c2) + 5.0 * c3)
+    arm.a2, arm.a3 = shift, arm.deviation * (c2 - 2.0 * c3)
 
 
 @jit
-def polynomial_error(held: Floats, each: float, skew: float, kurtosis: float, largest: float) -> float:
-    """Return a bound on the error of the expansion at all values that the polynomial can take, for 1/each values."""
-    short = math.sqrt(each)
-    t = 4.4 * short  # such a number is at most 4.4 deviations from the mean
+def bound_error(arm: Any, n: float, skew: float, kurtosis: float, largest: float) -> None:
+    """Bound the error of the polynomial of n values, for larger moments, so that the bound lasts for a while.
+
+    The skewness and the largest distance from the mean are squared, in standard deviations.
+    """
+    if n < arm.most and skew <= arm.skew and kurtosis <= arm.kurtosis and largest <= arm.largest:
+        return
+    arm.most, arm.skew, arm.kurtosis, arm.largest = 1.25 * n, 1.2 * skew + 0.02, 1.1 * kurtosis, 1.2 * largest
+    skew, kurtosis, largest = math.sqrt(arm.skew), arm.kurtosis, math.sqrt(arm.largest)
+    short = 1.0 / math.sqrt(n)
+    t = 4.4 * short  # the values of the polynomial are at most 4.4 deviations from the mean
     h3 = (skew + t * (3.0 + t * t)) * short * (1.0 / 3.0)
-    h4 = (kurtosis + t * (4.0 * skew + t * (6.0 + t * t))) * each * 0.25
-    h5 = 0.8 * (largest + t) * h4 * short
-    return held_error(held, h3, h4, h5)
+    h4 = (kurtosis + t * (4.0 * skew + t * (6.0 + t * t))) * short * short * 0.25
+    error = _MARGIN * expansion_error(h3, h4, 0.8 * (largest + t) * h4 * short)  # step 3: t at z = 0
+    c1, c2 = skew * short * (1.0 / 3.0), 0.25 * max(1.0, kurtosis - 2.0) / n  # at least those of the polynomial
+    steep = 1.0 + 7.2 * c1 + 36.0 * c2 + 73.0 * c1 * c1 >= _STEEPEST
+    reach = 0.0 if steep or error >= 0.1 else min(math.sqrt(2.0 * math.log(0.1 / error)), _FARTHEST)
+    arm.reach = reach if reach >= _NEAREST else 0.0
+    arm.blur = error * _STEEPEST  # step 4
+    arm.widest = min(error * (1.0 / _LEAST_BELL), 0.1) * _STEEPEST
 
 
 @jit
@@ -113,6 +127,6 @@ def index_bounds(arm: Any, z: float, lowest: float, finely: bool) -> tuple[float
     """
     reach = arm.reach
     near = min(max(z, -reach), reach)
-    v = arm.a0 + near * (arm.a1 + near * (arm.a2 + near * arm.a3))
-    blur = arm.blur * math.exp(0.5 * near * near) if finely else arm.widest
+    v = (arm.a0 + near * arm.a1) + (near * near) * (arm.a2 + near * arm.a3)
+    blur = arm.deviation * (arm.blur * math.exp(0.5 * near * near) if finely else arm.widest)
     return (lowest if z < near else v - blur), (0.0 if z > near else v + blur)
