@@ -19,19 +19,13 @@ MECHANISMS = (
         ),
     ),
     Mechanism(
-        "more than half of the rewards are drawn by drawing the others",
-        "db.WRSDA()",
-        (),
-        (Edit(f"{FOLDER}/subsets.py", "drawn, excess = min(n, size - n), ", "drawn, excess = n, "),),
-    ),
-    Mechanism(
         "large subsets are marked",
         "db.WRSDA()",
         tuple(
             f"engine/subsets.py:{name}"
             for name in ("count_bits", "marked_sum", "mark_subset", "marked", "sum_in_random_order")
         ),
-        (Edit(f"{FOLDER}/subsets.py", "drawn > size // MARKS_SHARE + MARKS_COST", "drawn > size"),),
+        (Edit(f"{FOLDER}/subsets.py", "n > size // MARKS_SHARE + MARKS_COST", "n > size"),),
     ),
     Mechanism(
         "tournaments without a copy of the rewards",

@@ -84,7 +84,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("n", [200, 261])  # of 420: the rewards that are drawn, and those that are left out
+@pytest.mark.parametrize("n", [200, 261])  # of 420: fewer than half, and more
 @pytest.mark.parametrize("name", VALUES)
 def test_duels_by_marks_have_the_law_of_duels_by_draws(name, n):
     rng, runs = np.random.default_rng(3), 100_000

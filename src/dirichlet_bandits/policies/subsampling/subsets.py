@@ -24,31 +24,27 @@ _LAST_BITS: Final = 2.0**-51
 def lead_over_subset(state: History, few: int, many: int, rewards: Floats, words: Words, by_marks: bool) -> float:
     """Return the mean of the arm with fewer rewards minus that of as many of the other arm's, or a number of this sign.
 
-    ``rewards`` are those of the other arm, in any order, or a copy, because draws change their order. To draw more than
-    half of them, draw those that are left out. If the distances of the drawn rewards from the minimum exceed
-    n (mean - low) in total, the other rewards cannot compensate. There is a margin for the rounding of the sum, and of
-    the mean where rewards are far from 0. With ``by_marks``, a large subset is marked instead of drawn. If the margin
-    does not decide then, its rewards are added in the order of draws, so a tie is as probable as with draws.
+    ``rewards`` are those of the other arm, in any order, or a copy, because draws change their order. If the distances
+    of the drawn rewards from the minimum exceed n (mean - low) in total, the rewards still to be drawn cannot
+    compensate. There is a margin for the rounding of the sum, and of the mean where rewards are far from 0. With
+    ``by_marks``, a large subset is marked instead of drawn. If the margin does not decide then, its rewards are added
+    in the order of draws, so a tie is as probable as with draws.
     """
     n, mean, size, low, high = state.pulls[few], state.means[few], rewards.size, state.lows[many], state.highs[many]
     if low == high:
         return mean - low
-    drawn, excess = min(n, size - n), state.sums[many] + state.carry[many] - size * low
     margin = _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high))
-    bar = n * (mean - low + margin) if drawn == n else math.inf
-    if by_marks and drawn > size // MARKS_SHARE + MARKS_COST:
+    bar = n * (mean - low + margin)
+    if by_marks and n > size // MARKS_SHARE + MARKS_COST:
         word, words[0], words[1], words[2], words[3] = mixed(words[0], words[1], words[2], words[3])
         marks = np.empty((size + 63) // 64, np.uint64)
-        distance = mark_subset(rewards, drawn, low, marks, word)
-        lead = n * (mean - low) - (distance if drawn == n else excess - distance)
+        lead = n * (mean - low) - mark_subset(rewards, n, low, marks, word)
         if abs(lead) > size * margin:
             return lead
-        distance = sum_in_random_order(marked(rewards, drawn, marks), low, words)
+        distance = sum_in_random_order(marked(rewards, n, marks), low, words)
     else:
-        distance = draw_to_front(rewards, drawn, low, bar, words)
-    if distance > bar:
-        return -math.inf
-    return mean - mean_from(low, distance if drawn == n else excess - distance, n)
+        distance = draw_to_front(rewards, n, low, bar, words)
+    return mean - mean_from(low, distance, n) if distance <= bar else -math.inf
 
 
 @jit
