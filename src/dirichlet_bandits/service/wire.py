@@ -101,9 +101,11 @@ class Line:
             said = None
             try:
                 answer = self._request(method, path, query, body)
-                # A service itself returns 503 after it has waited for its storage, so that is final, unless it is busy.
+                if answer.status not in _AWAY:
+                    break
                 said = _problem(answer)
-                if answer.status not in _AWAY or (said is not None and "retry-after" not in answer.headers):
+                # A service itself returns 503 after it has waited for its storage, so that is final, unless it is busy.
+                if said is not None and "retry-after" not in answer.headers:
                     break
                 away = f"cannot be reached: a proxy answered {answer.status}"
                 words = away if said is None else f"stayed busy: {said.error}"
