@@ -72,7 +72,8 @@ def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form(
 
 
 def _page(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:
-    values = {"typed": typed, "floors": FLOORS, "most": plans.MOST_TRIALS, "written": POLICIES}
+    limits = {"most": plans.MOST_TRIALS, "seconds": round(plans.SECONDS)}
+    values = {"typed": typed, "floors": FLOORS, "written": POLICIES, **limits}
     return page(request, "plan.html", status, **{**values, "found": None, "error": None, **said})
 
 
