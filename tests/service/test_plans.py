@@ -16,6 +16,7 @@ from tests.service.requests import refused
 from tests.service.running import Forked
 
 QUICK = {"baseline": 0.2, "lift": 0.6, "trials": 300, "replications": 10}
+ALONE = {"baseline": None, "lift": None}
 PAST = {"a": [0.0, 1.0, 1.0], "b": [2.0, 2.0, 1.0]}
 
 
@@ -66,7 +67,14 @@ def test_a_plan_is_that_of_db_plan(studies, web):
         ),
         ({"seed": -1}, "seed", "seed: Input should be greater than or equal to 0 (got -1)"),
         ({"bandit": PAST}, "baseline", "'baseline' must be left out if past rewards are given, and so must lift"),
-        ({"bandit": PAST, "baseline": None, "lift": None}, "upper", "'upper' must be at least the largest reward, 2"),
+        ({**ALONE, "bandit": PAST}, "upper", "'upper' must be at least the largest reward, 2"),
+        (
+            {**ALONE, "bandit": {"a": [], "b": [0]}},
+            "bandit['a']",
+            "'bandit['a']' must be at least two rewards (got [])",
+        ),
+        ({**ALONE, "bandit": {"a": [1e308] * 2, "b": [0, 1]}}, "bandit['a']", "must be a law with a finite mean"),
+        ({"lower": -1e308, "upper": 1e308}, "upper", "'upper' must be at most lower + 1e+100: choose another unit"),
         ({"horizon": 100}, "horizon", "horizon: Extra inputs are not permitted (got 100)"),
     ],
 )

@@ -24,7 +24,7 @@ from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, Thompson
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_number, number_between, whole_number
+from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
 
 _CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
@@ -262,7 +262,7 @@ def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf) -
 def _bandit(
     given: Bandit | Mapping[str, Sequence[float]] | None, baseline: float | None, lift: float | None, arms: int
 ) -> Bandit:
-    bandit = Bandit(given) if isinstance(given, Mapping) else given
+    bandit = _past(given) if isinstance(given, Mapping) else given
     if bandit is not None:
         if baseline is not None or lift is not None:
             raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
@@ -281,6 +281,14 @@ def _bandit(
     return Bandit([*(Bernoulli(p) for _ in range(others)), Bernoulli(q)])
 
 
+def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
+    try:
+        with np.errstate(over="ignore"):  # a mean that is not finite is refused
+            return Bandit(rewards)
+    except ArgumentError as error:
+        raise ArgumentError(error.name.replace("arms", "bandit", 1), *error.args[1:]) from None
+
+
 def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[float, float]:
     bottom, top = bandit.support()
     low = 0.0 if lower is None else finite_number("lower", lower)
@@ -291,6 +299,8 @@ def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[f
         raise ArgumentError("upper", f"at least the largest reward, {top:g}", upper)
     if not low < high:
         raise ArgumentError("upper", f"greater than lower = {low:g}", upper)
+    if not high - low <= LARGEST_SCALE:
+        raise ArgumentError("upper", f"at most lower + {LARGEST_SCALE:g}: choose another unit", upper)
     return low, high
 
 
