@@ -129,7 +129,7 @@ def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.results.layout import _LARGEST_CHUNK
-    from dirichlet_bandits.service import bodies, guard, server
+    from dirichlet_bandits.service import bodies, guard, plans, server
     from dirichlet_bandits.service.wire import PATIENCE
 
     facts = {
@@ -142,6 +142,9 @@ def test_facts_on_the_pages_are_those_of_the_code():
             f"at most {guard.LARGEST_BODY >> 20} MiB, an ask {bodies.MOST_TRIALS} trials",
             f"a `tell_many` {bodies.MOST_REWARDS:,} rewards",
             f"a new study {bodies.MOST_ARMS} arms, and a name {LONGEST_NAME} printable characters",
+            f"at most {plans.MOST_ARMS} arms, {plans.MOST_TRIALS:,} trials, {plans.MOST_REPLICATIONS} replications",
+            f"and {plans.MOST_CASES} pairs of a policy and a floor",
+            f"After {plans.SECONDS:g} seconds",
             f"at most {server.MOST_HEADERS} lines and {server.LARGEST_HEAD >> 10} KB",
             f"within {server.SLOWEST_REQUEST:g} seconds. At most {server.MOST_WAITING} idle connections",
         ],

@@ -84,21 +84,22 @@ def test_same_seed_same_plan_and_loss_of_an_equal_split(quick):
     assert 0.2 * 0.5 * quick.rows[0].median < quick.rows[0].loss < 0.5 * quick.rows[0].ninety
 
 
-def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch):
+@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, stopped):
     played, calls = planning._played, []
 
     def interrupted(*given):
         calls.append(None)
         if len(calls) == 4:
-            raise KeyboardInterrupt
+            raise stopped
         return played(*given)
 
     monkeypatch.setattr(planning, "_played", interrupted)
     found = db.plan(**QUICK, policies=[])
-    assert (found.interrupted, found.replications, quick.interrupted) == (True, 30, False)
-    assert found.rows[0] == db.plan(**{**QUICK, "replications": 30}, policies=[]).rows[0]
+    assert (found.interrupted, found.replications, quick.interrupted) == (True, 6, False)
+    assert found.rows[0] == db.plan(**{**QUICK, "replications": 6}, policies=[]).rows[0]
     calls[:] = [None] * 3
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(stopped):
         db.plan(**QUICK, policies=[])
 
 

@@ -193,6 +193,36 @@ def test_a_mistyped_reward_is_corrected_and_voided(page, service, studies, reque
     assert [link.accessible_name for link in page.find_elements(By.CSS_SELECTOR, "tbody th a")] == ["Trial 3"]
 
 
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_a_study_is_planned_and_begun(page, service, colours):
+    prefer(page, colours)
+    follow(page, page.find_element(By.CSS_SELECTOR, ".actions a[href='/plan']").click)
+    idle = text(page, "form [role=status]")
+    stop = "document.querySelector('form.card').addEventListener('submit', (e) => e.preventDefault(), {once: true})"
+    page.execute_script(stop)
+    page.find_element(By.CSS_SELECTOR, "form.card button").click()
+    assert text(page, "form [role=status]").startswith("Simulating.")
+    assert see(page, "form.card button", "disabled")
+    page.execute_script("window.dispatchEvent(new Event('pageshow'))")  # back to this page
+    assert (text(page, "form [role=status]"), see(page, "form.card button", "disabled")) == (idle, False)
+    for field, value in {"baseline": "20", "lift": "60", "trials": "300"}.items():
+        page.find_element(By.ID, field).clear()
+        page.find_element(By.ID, field).send_keys(value)
+    follow(page, page.find_element(By.CSS_SELECTOR, "form.card button").click)
+    assert text(page, "section strong").startswith("An equal split (an A/B test) decides after ")
+    assert len(page.find_elements(By.CSS_SELECTOR, "tbody tr")) == 5
+    page.execute_script(AXE)
+    page.set_script_timeout(60)
+    found = page.execute_async_script(RUN_AXE, {})
+    wide = page.execute_script("return document.documentElement.scrollWidth > innerWidth")
+    follow(page, page.find_elements(By.CSS_SELECTOR, "tbody a")[2].click)
+    prefer(page, "")
+    assert (found, wide) == ([], False)
+    assert (see(page, "#policy", "value"), see(page, "#floor", "value")) == ("TopTwo()", "0.1")
+    assert see(page, "[name=measure]:checked", "value") == "binary"
+    until(page, lambda: "arms" in text(page, "#guide"))
+
+
 LOOKED_AT = {
     "home": "/",
     "two arms": "/study?name=looks",

@@ -1,13 +1,17 @@
 """What a study's page says: the order of the arms, the control, and the next step."""
 
+import html
+import re
+
 import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.dashboard import planning
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates, short
 from dirichlet_bandits.service.dashboard.typed import real_number
+
+FILLED = ("policy", "floor")
 
 
 def filled(means, trials=200, spread=0.1, **settings):
@@ -286,22 +290,45 @@ def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web)
 
 
 def test_a_study_is_planned_from_a_page(web):
-    assert 'href="/plan"' in web.get("/new").text
-    typed = {"baseline": "20", "lift": "60", "arms": "2", "trials": "300"}
-    found = db.plan(baseline=0.2, lift=0.6, trials=300, replications=100)
+    assert all('href="/plan"' in web.get(path).text for path in ("/", "/new"))
+    typed = {"baseline": "20", "lift": "60", "arms": "2", "trials": "300", "floor": ["0", "0.2"]}
+    found = db.plan(baseline=0.2, lift=0.6, trials=300, replications=100, floors=[0.0, 0.2])
     answer = web.post("/plan", data=typed)
     assert answer.status_code == 200
     assert found.answer in answer.text
-    assert "".join(f"<td>{cell}</td>" for cell in found.cells()[0][1:]) in answer.text
+    cells = re.findall(r'<td role="cell" data-title="[^"]+">([^<]*)</td>', answer.text)
+    assert [html.unescape(cell) for cell in cells] == [cell for row in found.cells() for cell in row[1:]]
     wrong = {
         "baseline": ("120", "The number of successes among 100 trials must be from 0.01 to 99.99 (got 120.0)."),
         "lift": ("90", "The number of further successes must be from -20 to 80 (got 90.0)."),
         "arms": ("1", "The number of arms must be from 2 to 10 (got 1)."),
         "trials": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
+        "floor": ("nan", "The list of floors must be a finite number (got nan)."),
     }
     for field, (value, message) in wrong.items():
         refused = web.post("/plan", data=typed | {field: value})
         assert (refused.status_code, message in refused.text) == (422, True), field
-        assert f'value="{value}"' in refused.text
-    with planning._ONE_AT_A_TIME, pytest.raises(db.ConflictError, match="another plan is being simulated"):
-        planning.simulated(planning.Typed(**typed))
+        assert field == "floor" or f'value="{value}"' in refused.text
+    many = web.post("/plan", data=typed | {"trials": "50001"})
+    assert "The number of trials must be from 100 to 50,000 (got 50001)." in many.text
+
+
+def test_a_row_of_a_plan_leads_to_a_study(web, studies):
+    shown = web.post("/plan", data={"baseline": "20", "lift": "60", "trials": "300", "floor": ["0", "0.2"]}).text
+    links = [html.unescape(link) for link in re.findall(r'href="(/new\?[^"]*)"', shown)]
+    assert len(links) == 5
+    for k, link in enumerate(links):
+        form = web.get(link).text
+        typed = {field: html.unescape(re.search(rf'id="{field}"[^>]* value="(.*?)"', form)[1]) for field in FILLED}
+        assert 'value="binary" checked' in form
+        made = web.post("/create", data={"name": f"planned {k}", "arm": ["a", "b"], "measure": "binary", **typed})
+        assert made.status_code == 303
+    found = [studies.load_study(f"planned {k}") for k in range(5)]
+    assert [(type(study.policy).__name__, study.floor) for study in found] == [
+        ("EqualSplit", 0.0),
+        ("TopTwo", 0.0),
+        ("TopTwo", 0.2),
+        ("ThompsonSampling", 0.0),
+        ("ThompsonSampling", 0.2),
+    ]
+    assert {study.bounds for study in found} == {(0.0, 1.0)}

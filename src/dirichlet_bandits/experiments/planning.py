@@ -2,7 +2,8 @@
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -23,9 +24,9 @@ from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, Thompson
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_number, number_between, whole_number
+from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
 
-_CHUNK: Final = 10  # games between two looks at the keyboard
+_CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
 
 
@@ -54,7 +55,8 @@ class PlanRow(NamedTuple):
 class StudyPlan:
     """The outcome of :func:`plan`: one row per policy and floor, the equal split first.
 
-    After Ctrl-C, ``interrupted`` is True, and the rows are based on the ``replications`` that were complete.
+    After Ctrl-C, or if the time of a service ran out, ``interrupted`` is True, and the rows are based on the
+    ``replications`` that were complete.
     """
 
     rows: Sequence[PlanRow]
@@ -106,7 +108,7 @@ class StudyPlan:
 
 
 def plan(
-    bandit: Bandit | None = None,
+    bandit: Bandit | Mapping[str, Sequence[float]] | None = None,
     *,
     baseline: float | None = None,
     lift: float | None = None,
@@ -126,9 +128,9 @@ def plan(
     """Simulate whole studies to estimate when they would name a winner and what they would lose until then.
 
     The rewards are 0 and 1: all arms but one have the mean ``baseline``, and the last one has ``baseline + lift``. Or
-    give a ``bandit`` with your own arms, for example past rewards (:func:`read_rewards`). Every study is played on
-    the same rewards with each policy and each floor, and ends when the rule of :meth:`Study.winner` names a winner. All
-    policies are compared with an equal split, which is an A/B test.
+    give a ``bandit`` with your own arms, for example past rewards (:func:`read_rewards`, or lists of rewards by name).
+    Every study is played on the same rewards with each policy and each floor, and ends when the rule of
+    :meth:`Study.winner` names a winner. All policies are compared with an equal split, which is an A/B test.
 
     Rewards are known at once. The rule sees rewards between 0 and 1 on a grid of 64 steps, which makes it a little more
     cautious; rewards of exactly 0 and 1 are not affected.
@@ -164,36 +166,103 @@ def plan(
 
     Reference: ``numerics/evidence.py`` has the rule and its proof.
     """
-    made = _bandit(bandit, baseline, lift, arms)
-    low, high = _bounds(made, lower, upper)
-    named = _policies(policies, made, low, high)
-    cases = [(name, policy, share) for name, policy in named.items() for share in _floors(floors, policy, len(made))]
-    trials = whole_number("trials", trials, at_least=len(made))
-    replications = whole_number("replications", replications, at_least=2)
-    odds = log_odds(number_between("delta", delta, 0, 1), float(error_shares([0] * len(made), 0, True)[1]))
-    rule = Rule(low, high, odds, finite_number("margin", margin), whole_number("every", every, at_least=1))
+    asked = Question(
+        bandit=bandit,
+        baseline=baseline,
+        lift=lift,
+        arms=arms,
+        policies=policies,
+        floors=floors,
+        delta=delta,
+        margin=margin,
+        trials=trials,
+        every=every,
+        replications=replications,
+        lower=lower,
+        upper=upper,
+        seed=seed,
+    )
+    return play(prepare(asked), progress)
+
+
+@dataclass(frozen=True)
+class Question:
+    """The arguments of :func:`plan`, not checked yet."""
+
+    bandit: Bandit | Mapping[str, Sequence[float]] | None = None
+    baseline: float | None = None
+    lift: float | None = None
+    arms: int = 2
+    policies: Sequence[Policy | str] | None = None
+    floors: Sequence[float] = (0.0, 0.1)
+    delta: float = 0.05
+    margin: float = 0.0
+    trials: int = 20_000
+    every: int = 100
+    replications: int = 200
+    lower: float | None = None
+    upper: float | None = None
+    seed: Seed = 0
+
+
+class Prepared(NamedTuple):
+    """A question whose arguments make sense: the arms, each policy with each floor, and the rule for a winner."""
+
+    bandit: Bandit
+    cases: list[tuple[str, Policy, float]]
+    trials: int
+    replications: int
+    delta: float
+    rule: Rule
+    root: np.random.SeedSequence
+
+
+def prepare(asked: Question) -> Prepared:
+    """Check all arguments; nothing is simulated."""
+    made = _bandit(asked.bandit, asked.baseline, asked.lift, asked.arms)
+    low, high = _bounds(made, asked.lower, asked.upper)
+    named, n_arms = _policies(asked.policies, made, low, high), len(made)
+    cases = [(name, policy, share) for name, policy in named.items() for share in _floors(asked.floors, policy, n_arms)]
+    trials = whole_number("trials", asked.trials, at_least=n_arms)
+    delta = number_between("delta", asked.delta, 0, 1)
+    odds = log_odds(delta, float(error_shares([0] * n_arms, 0, True)[1]))
+    every = min(whole_number("every", asked.every, at_least=1), trials + 1)  # compiled code has no larger integers
+    rule = Rule(low, high, odds, finite_number("margin", asked.margin), every)
+    replications = whole_number("replications", asked.replications, at_least=2)
+    return Prepared(made, cases, trials, replications, delta, rule, root_sequence(asked.seed))
+
+
+def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf) -> StudyPlan:
+    """Simulate the studies, or those that are complete after some seconds or after Ctrl-C; at least two are needed."""
+    cases, replications = prepared.cases, prepared.replications
     totals = {_title(name, share): replications for name, _, share in cases}
     found: dict[str, list[Games]] = {title: [] for title in totals}
+    limit = time.monotonic() + seconds
     try:
         with bars(totals, progress, "studies") as bar:
-            for done, tapes, seeds in _games(made, trials, replications, seed):
+            for done, tapes, seeds in _games(prepared):
                 for name, policy, share in cases:
+                    if time.monotonic() > limit:
+                        raise TimeoutError
                     title = _title(name, share)
-                    found[title].append(_played(policy, share, tapes, seeds, rule))
+                    found[title].append(_played(policy, share, tapes, seeds, prepared.rule))
                     bar.show(title, done)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TimeoutError):
         if min(map(len, found.values())) == 0:
             raise
     complete = min(map(len, found.values()))
     rows: list[PlanRow] = []
     for name, _, share in cases:
         games = Games(*map(np.concatenate, zip(*found[_title(name, share)][:complete], strict=True)))
-        rows.append(_row(name, share, games, made, trials, rows))
+        rows.append(_row(name, share, games, prepared.bandit, prepared.trials, rows))
     played = min(complete * _CHUNK, replications)
-    return StudyPlan(rows, trials, float(delta), float(margin), played, played < replications)
+    return StudyPlan(rows, prepared.trials, prepared.delta, prepared.rule.margin, played, played < replications)
 
 
-def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, arms: int) -> Bandit:
+def _bandit(
+    given: Bandit | Mapping[str, Sequence[float]] | None, baseline: float | None, lift: float | None, arms: int
+) -> Bandit:
+    bandit = _past(given) if isinstance(given, Mapping) else given
     if bandit is not None:
         if baseline is not None or lift is not None:
             raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
@@ -212,6 +281,14 @@ def _bandit(bandit: Bandit | None, baseline: float | None, lift: float | None, a
     return Bandit([*(Bernoulli(p) for _ in range(others)), Bernoulli(q)])
 
 
+def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
+    try:
+        with np.errstate(over="ignore"):  # a mean that is not finite is refused
+            return Bandit(rewards)
+    except ArgumentError as error:
+        raise ArgumentError(error.name.replace("arms", "bandit", 1), *error.args[1:]) from None
+
+
 def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[float, float]:
     bottom, top = bandit.support()
     low = 0.0 if lower is None else finite_number("lower", lower)
@@ -222,6 +299,8 @@ def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[f
         raise ArgumentError("upper", f"at least the largest reward, {top:g}", upper)
     if not low < high:
         raise ArgumentError("upper", f"greater than lower = {low:g}", upper)
+    if not high - low <= LARGEST_SCALE:
+        raise ArgumentError("upper", f"at most lower + {LARGEST_SCALE:g}: choose another unit", upper)
     return low, high
 
 
@@ -255,13 +334,13 @@ def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]
     return [0.0] if policy == _SPLIT else [float(share) for share in dict.fromkeys(floors)]
 
 
-def _games(bandit: Bandit, trials: int, replications: int, seed: Seed) -> Iterator[tuple[int, Floats, Any]]:
+def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
     """Yield a few games at a time: the number so far, the rewards of each game, and the seeds of the policy."""
-    root, n_arms = root_sequence(seed), len(bandit)
-    for first in range(0, replications, _CHUNK):
-        last = min(first + _CHUNK, replications)
-        seeds = replication_seeds(root, first, last, n_arms + 1)
-        yield last, np.stack([draw_tape(bandit, one, trials) for one in seeds]), seeds[:, n_arms].copy()
+    bandit, n_arms = prepared.bandit, len(prepared.bandit)
+    for first in range(0, prepared.replications, _CHUNK):
+        last = min(first + _CHUNK, prepared.replications)
+        seeds = replication_seeds(prepared.root, first, last, n_arms + 1)
+        yield last, np.stack([draw_tape(bandit, one, prepared.trials) for one in seeds]), seeds[:, n_arms].copy()
 
 
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule) -> Games:

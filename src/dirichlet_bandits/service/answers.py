@@ -233,6 +233,39 @@ class WinnerInfo(BaseModel):
     note: str | None
 
 
+class PlanRowInfo(BaseModel):
+    """What one policy with one floor can be expected to do: the share of studies that name a winner, and their loss.
+
+    ``median`` and ``ninety`` are the numbers of trials after which 50% and 90% of all studies have decided, or null if
+    fewer do. ``relative`` is the loss divided by that of an equal split; null if that loses nothing.
+    """
+
+    policy: str
+    floor: float
+    decided: float
+    wrong: float
+    median: float | None
+    ninety: float | None
+    loss: float
+    loss_error: float
+    relative: float | None
+
+
+class PlanInfo(BaseModel):
+    """One row per policy and floor, the equal split first, and the conclusion in one sentence.
+
+    ``interrupted`` is true if the time ran out; the rows are then based on fewer ``replications``.
+    """
+
+    rows: list[PlanRowInfo]
+    trials: int
+    delta: float
+    margin: float
+    replications: int
+    interrupted: bool
+    answer: str
+
+
 class Propensities(BaseModel):
     """The probability that each arm is in the next round."""
 

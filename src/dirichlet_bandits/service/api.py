@@ -19,7 +19,7 @@ from dirichlet_bandits.live.audit import MOST_EVENTS
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.service import answers, bodies
+from dirichlet_bandits.service import answers, bodies, plans
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.keys import READ
 from dirichlet_bandits.service.open_studies import OpenStudies
@@ -34,7 +34,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     409: {"model": answers.Problem, "description": "The request contradicts what is stored"},
     413: {"model": answers.Problem, "description": "The request is too large"},
     422: {"model": answers.Problem, "description": "A field is missing or invalid"},
-    503: {"model": answers.Problem, "description": "The storage cannot be reached"},
+    503: {"model": answers.Problem, "description": "The storage cannot be reached, or another plan is being simulated"},
 }
 
 
@@ -106,6 +106,14 @@ def create(body: bodies.NewStudy, studies: Storage) -> answers.StudyInfo:
         token=body.token,
     )
     return _info(studies.keep(made))
+
+
+@managing.post("/plan")
+def plan(body: bodies.Plan, studies: Storage) -> answers.PlanInfo:
+    """Simulate studies to estimate when they would name a winner, one plan at a time. Nothing is stored."""
+    found = plans.simulated(body.model_dump())
+    rows = [answers.PlanRowInfo(**{key: _number(x) for key, x in row._asdict().items()}) for row in found.rows]
+    return answers.PlanInfo(**{**vars(found), "rows": rows, "answer": found.answer})
 
 
 @reading.get("/study")

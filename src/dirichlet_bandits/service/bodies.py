@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES
 from dirichlet_bandits.live.description import LONGEST_NAME
+from dirichlet_bandits.service import plans
 
 MOST_TRIALS: Final = 1000
 MOST_REWARDS: Final = 10_000
@@ -30,6 +31,8 @@ Floor = (
         Field(max_length=MOST_ARMS, examples=[{"control": 0.2}]),
     ]
 )
+
+_PAIRS: Final = f"With floors and the equal split, at most {plans.MOST_CASES} pairs of a policy and a floor."
 
 
 class _Body(BaseModel):
@@ -175,6 +178,42 @@ class Delete(_Body):
 
     confirm: Name
     if_missing: bool = False
+
+
+class Plan(_Body):
+    """Studies to simulate: arms with the means ``baseline`` and ``baseline + lift``, or past rewards as a ``bandit``.
+
+    The fields are the arguments of ``db.plan``.
+    """
+
+    bandit: (
+        Annotated[
+            dict[Name, Annotated[list[Reward], Field(max_length=MOST_REWARDS)]],
+            Field(max_length=plans.MOST_ARMS, description="Past rewards of each arm, instead of baseline and lift."),
+        ]
+        | None
+    ) = None
+    baseline: Annotated[float, Field(description="Mean of all arms but one.", examples=[0.1])] | None = None
+    lift: (
+        Annotated[float, Field(description="How much larger the mean of the last arm is.", examples=[0.03])] | None
+    ) = None
+    arms: Annotated[int, Field(strict=True, le=plans.MOST_ARMS)] = 2
+    policies: (
+        Annotated[
+            list[Annotated[str, Field(max_length=LONGEST_NAME)]],
+            Field(max_length=plans.MOST_CASES, description=_PAIRS, examples=[["TopTwo", "EpsilonGreedy(0.2)"]]),
+        ]
+        | None
+    ) = None
+    floors: Annotated[list[float], Field(max_length=plans.MOST_CASES, examples=[[0.0, 0.1]])] = [0.0, 0.1]
+    delta: float = 0.05
+    margin: float = 0.0
+    trials: Annotated[int, Field(strict=True, le=plans.MOST_TRIALS)] = 20_000
+    every: Annotated[int, Field(strict=True, description="Trials between checks for a winner.")] = 100
+    replications: Annotated[int, Field(strict=True, le=plans.MOST_REPLICATIONS)] = 200
+    lower: Annotated[float, Field(description="Lower bound of all rewards; 0 if left out.")] | None = None
+    upper: Annotated[float, Field(description="Upper bound of all rewards; 1 if left out.")] | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] = 0
 
 
 class Choice(_Body):

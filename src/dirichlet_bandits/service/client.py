@@ -17,7 +17,8 @@ from dirichlet_bandits.service.wire import PATIENCE, Line
 from dirichlet_bandits.validation import finite_number, whole_number
 
 if TYPE_CHECKING:
-    pass
+    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.experiments import StudyPlan
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
@@ -110,6 +111,15 @@ class Service:
     def study_names(self, *, archived: bool = False) -> list[str]:
         """Return the names of the studies, oldest first; with ``archived``, of the archived ones instead."""
         return list(self._line.get("studies", **({"archived": True} if archived else {}))["studies"])
+
+    def plan(self, bandit: "Bandit | Mapping[str, Sequence[float]] | None" = None, **settings: Any) -> "StudyPlan":
+        """Let the service simulate studies before they begin; ``settings`` are the other arguments of :func:`plan`.
+
+        The service limits the size of a plan and simulates one at a time; while it is busy, the call is retried.
+        """
+        from dirichlet_bandits.service.remote_plan import plan_body, read_plan  # decisions need no simulations
+
+        return read_plan(self._line.post("plan", plan_body(bandit, settings)))
 
     def delete_study(self, name: str, *, confirm: str) -> None:
         """Delete a study permanently; ``confirm`` must repeat its name. See :func:`delete_study`."""

@@ -22,13 +22,26 @@ STATUS: Final[dict[type[errors.DirichletBanditsError], int]] = {
     errors.StorageError: 503,
 }
 LOG: Final = logging.getLogger("uvicorn.error")  # where the server's own words go
+RETRY_AFTER: Final = 5
+"""Seconds after which a caller of a busy service should try again."""
+
+_LONGEST_SHOWN: Final = 80
 _KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
+
+
+class BusyError(errors.StorageError):
+    """The service is busy with another request of this kind; nothing was written. Clients see a StorageError."""
 
 
 def problem(status: int, error: str, field: str | None = None, kind: str | None = None) -> HTTPException:
     """Return a refusal to raise."""
     detail: Any = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
     return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def headers_of(error: Exception) -> dict[str, str] | None:
+    """Return the headers of the response to an exception."""
+    return {"Retry-After": str(RETRY_AFTER)} if isinstance(error, BusyError) else None
 
 
 def status_of(error: Exception) -> int:
@@ -38,7 +51,7 @@ def status_of(error: Exception) -> int:
 
 def words_of(error: Exception) -> str:
     """Return an exception's message for the caller; details of the storage appear only in the log."""
-    if status_of(error) < 500:
+    if status_of(error) < 500 or isinstance(error, BusyError):
         return str(error)
     LOG.error("%s: %s", type(error).__name__, error)
     written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
@@ -73,7 +86,10 @@ def install(app: FastAPI) -> None:
     async def ours(request: Request, error: Exception) -> Response:
         status = status_of(error)
         field = error.name if isinstance(error, errors.ArgumentError) else None
-        return answer(request.scope, problem(status, words_of(error), field, type(error).__name__))
+        kind = errors.StorageError if isinstance(error, BusyError) else type(error)
+        refusal = problem(status, words_of(error), field, kind.__name__)
+        refusal.headers = headers_of(error)
+        return answer(request.scope, refusal)
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -96,6 +112,8 @@ def _invalid(found: Sequence[Mapping[str, Any]]) -> tuple[str | None, str]:
 
     >>> _invalid([{"loc": ("body", "n"), "msg": "Field required"}])
     ('n', 'Field required')
+    >>> _invalid([{"loc": ("body", "n"), "msg": "Input should be less than or equal to 1000", "input": 5000}])
+    ('n', 'Input should be less than or equal to 1000 (got 5000)')
     >>> number = {"loc": ("body", "floor", "float"), "msg": "Input should be a valid number"}
     >>> _invalid([number, {"loc": ("body", "floor", "dict[str,float]"), "msg": "Input should be a valid dictionary"}])
     ('floor', 'Input should be a valid number or a valid dictionary')
@@ -103,9 +121,15 @@ def _invalid(found: Sequence[Mapping[str, Any]]) -> tuple[str | None, str]:
     place, words = found[0]["loc"], found[0]["msg"]
     kinds = [error for error in found if error["loc"][:2] == place[:2]]
     if len(kinds) == 1 or len(place) < 3 or isinstance(place[2], int):
-        return _field(place), words
+        return _field(place), words + _got(found[0].get("input"))
     others = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in kinds[1:])
     return _field(place[:2]), " or ".join([words, *(text for text in others if not words.endswith(text))])
+
+
+def _got(value: object) -> str:
+    """Return what came, if it is short enough to be read."""
+    written = repr(value) if isinstance(value, bool | int | float | str) else ""
+    return f" (got {written})" if 0 < len(written) <= _LONGEST_SHOWN else ""
 
 
 def _field(location: tuple[int | str, ...]) -> str | None:

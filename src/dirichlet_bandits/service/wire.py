@@ -98,18 +98,23 @@ class Line:
         limit = time.monotonic() + self.patience
         for trial in range(1_000_000):
             cause: Exception | None = None
+            said = None
             try:
                 answer = self._request(method, path, query, body)
-                # A service itself returns 503 only after it has waited for its storage, so that is final.
-                if answer.status not in _AWAY or _problem(answer) is not None:
+                if answer.status not in _AWAY:
                     break
-                words = f"cannot be reached: a proxy answered {answer.status}"
+                said = _problem(answer)
+                # A service itself returns 503 after it has waited for its storage, so that is final, unless it is busy.
+                if said is not None and "retry-after" not in answer.headers:
+                    break
+                away = f"cannot be reached: a proxy answered {answer.status}"
+                words = away if said is None else f"stayed busy: {said.error}"
             except (*absent, OverdueError, ProtocolError) as error:
                 cause = error
                 away = "cannot be reached" if isinstance(error, absent) else "broke off"
                 words = f"{away}: {error.__cause__ or error.args[-1]}"
             if time.monotonic() > limit:
-                written = "" if method == "GET" else "; it may have been written"
+                written = "" if method == "GET" or said is not None else "; it may have been written"
                 raise errors.StorageError(f"{self.url} {words}{written}") from cause
             body = again
             time.sleep(_PAUSES[min(trial, len(_PAUSES) - 1)])

@@ -90,9 +90,11 @@ class Typed(BaseModel):
 
 
 @routes.get("/new")
-def new_page(request: Request, studies: Creating) -> Response:
-    """Show the form for a new study."""
-    return _form(request, Typed())
+def new_page(
+    request: Request, studies: Creating, policy: str = "", floor: str = "", measure: str = Typed().measure
+) -> Response:
+    """Show the form for a new study, with a policy and a floor if a plan leads here."""
+    return _form(request, Typed(policy=policy, floor=floor, measure=measure))
 
 
 @routes.post("/new/file")

@@ -16,6 +16,7 @@ LABELS: Final = {
     "upper": "The highest possible value",
     "reward_unit": "The unit of the rewards",
     "floor": "The floor",
+    "floors": "The list of floors",
     "baseline": "The number of successes among 100 trials",
     "lift": "The number of further successes",
     "late": "What a missing answer counts as",

@@ -17,6 +17,19 @@ for (const code of document.querySelectorAll(".example")) {
   code.textContent = code.textContent.replace("http://127.0.0.1:8000", location.origin);
 }
 
+// Says that a form is being answered, if that takes long. A page that the browser shows again can be sent again.
+for (const form of document.querySelectorAll("form[data-busy]")) {
+  const words = form.querySelector("[role=status]");
+  const waiting = words.textContent;
+  const show = (busy) => {
+    form.querySelector("button").disabled = busy;
+    form.ariaBusy = String(busy);
+    words.textContent = busy ? form.dataset.busy : waiting;
+  };
+  form.addEventListener("submit", () => show(true));
+  window.addEventListener("pageshow", () => show(false));
+}
+
 // Shows times in the reader's own time zone.
 window.localTimes = () => {
   const look = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });

@@ -1,0 +1,46 @@
+"""Simulate plans for callers of the service: one at a time, of limited size, and for a limited time.
+
+The games are compiled code that runs without Python's lock, so other threads continue to answer asks and tells.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.service.problems import BusyError
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.experiments.planning import StudyPlan
+
+MOST_ARMS: Final = 20
+MOST_TRIALS: Final = 50_000
+MOST_REPLICATIONS: Final = 1000
+MOST_CASES: Final = 12
+"""Pairs of a policy and a floor, including the equal split."""
+
+SECONDS: Final = 30.0
+"""How long studies are simulated; a plan whose time runs out is based on those that are complete."""
+
+_ONE_AT_A_TIME: Final = threading.Lock()  # a plan takes seconds of a processor that decisions need, too
+
+
+def simulated(settings: Mapping[str, Any]) -> "StudyPlan":
+    """Return the plan for these arguments of ``db.plan``; refuse it while another one is being simulated."""
+    from dirichlet_bandits.experiments import planning  # imported here, because decisions need no simulations
+
+    prepared = planning.prepare(planning.Question(**settings))
+    if len(prepared.cases) > MOST_CASES:
+        expected = f"at most {MOST_CASES} pairs of a policy and a floor, including the equal split"
+        raise ArgumentError("policies", expected, len(prepared.cases))
+    if not _ONE_AT_A_TIME.acquire(blocking=False):
+        raise BusyError("another plan is being simulated: try again in a few seconds")
+    try:
+        # Compiling takes longer than simulating, but only once, so it does not count.
+        planning.play(prepared._replace(trials=len(prepared.bandit), replications=2), progress=False)
+        return planning.play(prepared, progress=False, seconds=SECONDS)
+    except TimeoutError:
+        expected = f"fewer, because two studies of each policy took more than {SECONDS:g} seconds"
+        raise ArgumentError("trials", expected, prepared.trials) from None
+    finally:
+        _ONE_AT_A_TIME.release()

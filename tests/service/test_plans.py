@@ -1,0 +1,155 @@
+"""Plans over HTTP: the same as those of ``db.plan``, of limited size, one at a time, while studies are used."""
+
+import json
+import math
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.experiments import planning
+from dirichlet_bandits.service import plans
+from dirichlet_bandits.service.guard import COOKIE
+from tests.service.requests import refused
+from tests.service.running import Forked
+
+QUICK = {"baseline": 0.2, "lift": 0.6, "trials": 300, "replications": 10}
+ALONE = {"baseline": None, "lift": None}
+PAST = {"a": [0.0, 1.0, 1.0], "b": [2.0, 2.0, 1.0]}
+
+
+def test_a_plan_is_that_of_db_plan(studies, web):
+    here = db.plan(**QUICK)
+    said = web.post("/api/plan", json=QUICK).json()
+    assert said["answer"] == here.answer
+    assert [row["loss"] for row in said["rows"]] == [row.loss for row in here.rows]
+    there = studies.plan(**QUICK)
+    assert (type(there), str(there), there) == (planning.StudyPlan, str(here), here)
+    with_policies = {**QUICK, "lift": 0.0, "policies": [db.TopTwo(), "EpsilonGreedy(0.5)"], "floors": [0.05], "seed": 7}
+    here, there = db.plan(**with_policies), studies.plan(**with_policies)
+    assert str(there) == str(here)
+    assert there.rows[0].median == math.inf  # no winner; null in JSON
+    assert math.isnan(there.rows[0].relative)
+    for bandit in (PAST, db.Bandit(PAST)):
+        past = {"trials": 200, "replications": 4, "upper": 2, "policies": []}
+        assert studies.plan(bandit, **past) == db.plan(PAST, **past)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "message"),
+    [
+        ({"baseline": math.nan}, "baseline", "'baseline' must be a finite number (got nan)"),
+        ({"baseline": -0.1}, "baseline", "'baseline' must be a number strictly between 0 and 1 (got -0.1)"),
+        ({"baseline": None}, "baseline", "'baseline' must be given, or else past rewards (got None)"),
+        ({"baseline": "much"}, "baseline", "baseline: Input should be a valid number"),
+        (
+            {"lift": 0.9},
+            "lift",
+            "'lift' must be such that baseline + lift is from 0 to 1, with baseline = 0.2 (got 0.9)",
+        ),
+        ({"policies": ["Magic"]}, "policy", "'policy' must be the name of a policy (got 'Magic')"),
+        ({"floors": [0.6]}, "floors", "'floors' must be numbers from 0 to 1 / 2, with 2 arms (got 0.6)"),
+        ({"delta": 1.0}, "delta", "'delta' must be a number strictly between 0 and 1 (got 1.0)"),
+        ({"margin": math.inf}, "margin", "'margin' must be a finite number (got inf)"),
+        ({"every": 0}, "every", "'every' must be an integer of at least 1 (got 0)"),
+        ({"trials": 10**9}, "trials", "trials: Input should be less than or equal to 50000 (got 1000000000)"),
+        ({"trials": 2.5}, "trials", "trials: Input should be a valid integer (got 2.5)"),
+        ({"trials": 1}, "trials", "'trials' must be an integer of at least 2 (got 1)"),
+        ({"replications": 1001}, "replications", "replications: Input should be less than or equal to 1000 (got 1001)"),
+        ({"replications": -5}, "replications", "'replications' must be an integer of at least 2 (got -5)"),
+        ({"arms": 21}, "arms", "arms: Input should be less than or equal to 20 (got 21)"),
+        (
+            {"policies": ["TopTwo", "RDS"], "floors": [k / 20 for k in range(6)]},
+            "policies",
+            "'policies' must be at most 12 pairs of a policy and a floor, including the equal split (got 13)",
+        ),
+        ({"seed": -1}, "seed", "seed: Input should be greater than or equal to 0 (got -1)"),
+        ({"bandit": PAST}, "baseline", "'baseline' must be left out if past rewards are given, and so must lift"),
+        ({**ALONE, "bandit": PAST}, "upper", "'upper' must be at least the largest reward, 2"),
+        (
+            {**ALONE, "bandit": {"a": [], "b": [0]}},
+            "bandit['a']",
+            "'bandit['a']' must be at least two rewards (got [])",
+        ),
+        ({**ALONE, "bandit": {"a": [1e308] * 2, "b": [0, 1]}}, "bandit['a']", "must be a law with a finite mean"),
+        ({"lower": -1e308, "upper": 1e308}, "upper", "'upper' must be at most lower + 1e+100: choose another unit"),
+        ({"horizon": 100}, "horizon", "horizon: Extra inputs are not permitted (got 100)"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(web, wrong, field, message):
+    body = json.dumps({**QUICK, **wrong})  # httpx would refuse to send NaN
+    answer = web.post("/api/plan", content=body, headers={"Content-Type": "application/json"})
+    assert message in refused(answer, 422, field)["error"]
+
+
+def test_nothing_is_simulated_for_a_plan_that_makes_no_sense(monkeypatch):
+    monkeypatch.setattr(planning, "_played", None)
+    for wrong in ({"lift": 0.9}, {"seed": -1}, {"trials": 0}, {"policies": ["RDS"], "floors": [0.0] * 5 + [0.7]}):
+        with pytest.raises(db.ArgumentError):
+            plans.simulated({**QUICK, **wrong})
+
+
+def test_the_client_refuses_what_cannot_be_sent(studies):
+    coins = db.Bandit([db.Bernoulli(0.2), db.Bernoulli(0.4)])
+    with pytest.raises(db.ArgumentError, match="'bandit' must be past rewards, but the arm 'arm 0' is not"):
+        studies.plan(coins)
+    with pytest.raises(db.ArgumentError, match=r"'baseline' must be a finite number \(got nan\)"):
+        studies.plan(baseline=math.nan, lift=0.1)
+    with pytest.raises(db.ArgumentError, match=r"less than or equal to 50000 \(got 50001\)"):
+        studies.plan(baseline=0.1, lift=0.1, trials=50_001)
+    with pytest.raises(TypeError, match="horizon"):
+        studies.plan(baseline=0.1, lift=0.1, horizon=100)
+
+
+def test_a_plan_whose_time_runs_out(monkeypatch):
+    monkeypatch.setattr(plans, "SECONDS", -1.0)
+    with pytest.raises(db.ArgumentError, match=r"'trials' must be fewer, because two studies .* \(got 300\)"):
+        plans.simulated(QUICK)
+    monkeypatch.undo()
+    assert not plans.simulated(QUICK).interrupted  # the next one is not refused
+
+
+def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
+    begun, ended = multiprocessing.Event(), multiprocessing.Event()
+    played = planning._played
+
+    def waiting(*given):
+        begun.set()
+        ended.wait()
+        return played(*given)
+
+    db.plan(**QUICK)  # compiled before the fork
+    monkeypatch.setattr(planning, "_played", waiting)
+    service = Forked(tmp_path)
+    monkeypatch.undo()
+    try:
+        with service.connect(patience=0) as studies, service.http(service.write) as line, ThreadPoolExecutor(2) as pool:
+            first = pool.submit(line.post, "/api/plan", json=QUICK)
+            begun.wait()
+            try:
+                study = studies.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), seed=1)
+                study.tell(study.ask(), 1.0)
+                assert study.summary()["told"].sum() == 1
+                busy = line.post("/api/plan", json=QUICK)
+                said = refused(busy, 503)
+                assert said["kind"] == "StorageError"
+                assert said["error"] == "another plan is being simulated: try again in a few seconds"
+                assert int(busy.headers["Retry-After"]) > 0
+                with pytest.raises(db.StorageError, match=r"stayed busy: another plan is being simulated.*seconds$"):
+                    studies.plan(**QUICK)
+                with httpx.Client(base_url=service.url, cookies={COOKIE: service.write}, timeout=60) as page:
+                    shown = page.post("/plan", data={"baseline": "20", "lift": "60", "trials": "301"})
+                assert (shown.status_code, shown.headers["Retry-After"]) == (503, busy.headers["Retry-After"])
+                assert "Another plan is being simulated: try again in a few seconds." in shown.text
+                assert 'value="301"' in shown.text
+                with service.connect() as patient:
+                    second = pool.submit(patient.plan, **QUICK)  # it waits for the first
+                    ended.set()
+                    assert second.result().replications == 10
+            finally:
+                ended.set()
+            assert first.result().status_code == 200
+    finally:
+        service.stop()
