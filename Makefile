@@ -61,7 +61,7 @@ tests:
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 slow: .venv/ready programs
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -o faulthandler_timeout=0
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
