@@ -39,6 +39,16 @@ def test_tables_and_distribution_functions_agree(shape, sizes):
     np.testing.assert_allclose(indices.propensities(state), want, rtol=1e-9, atol=1e-26)
 
 
+@pytest.mark.parametrize(("sizes", "shape"), [((500, 500), 2.5), ((1000, 1000), 2.5), ((4000, 8000), 3.5)], ids=str)
+def test_many_rewards_with_a_heavy_tail_have_tables(sizes, shape):
+    """No contour is accurate far out in the tail, where errors do not matter."""
+    rng, policy = np.random.default_rng(3), db.NPTS(upper=1.0)
+    state = told(policy, [np.minimum(0.05 * rng.pareto(shape, n), 0.99) for n in sizes])
+    chances = np.empty(2)
+    assert write_chances(TabulatedIndices(policy, 2)._means, state, 1.0, chances)
+    np.testing.assert_allclose(chances, from_distribution_functions(state, 1.0), rtol=1e-9)
+
+
 @pytest.mark.parametrize(("lower", "upper"), [(0.0, 1.0), (2.0, 5.0), (-3.0, 1e6)])
 @pytest.mark.parametrize("counts", [((3, 5), (4, 4)), ((30, 50), (45, 35)), ((300, 500), (380, 400)), ((9, 2), (1, 7))])
 def test_two_values_have_beta_variables(lower, upper, counts):

@@ -36,7 +36,7 @@ MOST_PIECES: Final = 128
 MIDDLE: Final = MOST_PIECES // 2
 """Pieces are added to the left and to the right of this place."""
 MOST_BREAKS: Final = 20
-_LOG_RANGE: Final = 6.0  # change of g over half a panel: the polynomial through 24 values of exp(6 t) is right to 1e-12
+_LOG_RANGE: Final = 8.0  # change of g over half a panel: 24 values of exp(8 t) give its integral right to 2e-13
 
 NODES: Final = np.cos(math.pi * (np.arange(TERMS) + 0.5) / TERMS)
 """Where a piece on [-1, 1] is evaluated."""

@@ -250,19 +250,19 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
         rest = math.inf
         if _evaluate(table, sample, v, to_right, values):
             rest = fit_piece(values, table, piece, left, max(at, to))
-        if not rest < TABLE_ERROR * min(slack, 30.0):
-            step = half
+        # Where a shorter piece is hardly better, the values are not: then errors that do not matter there are accepted.
+        if not rest < TABLE_ERROR * (slack if 2.0 * half < sample.width else min(slack, 30.0)):
+            step = 1.4 * half
             if not abs(step) > 1e-13 * abs(end - at):
                 return False
             continue
-        at = to
         if to_right:
-            piece = table.last = piece + 1
+            table.last = piece + 1
         else:
             table.first = piece
-            piece -= 1
-        here, change = rough_log_density(table, at)
-        table.top = max(table.top, here)
+        there, (here, change) = rough_log_density(table, at)[0], rough_log_density(table, to)
+        table.top = max(table.top, there, here)
+        at, piece = to, piece + int(sign)
         if at == end or (here < table.top - depth and sign * change < 0.0):
             return True
         slack = _slack(table.top - here)
@@ -274,7 +274,7 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
 @jit
 def _slack(fall: float) -> float:
     """Return by how much errors may be larger where the logarithm of the density has fallen by this much."""
-    return math.exp(min(0.4 * max(fall, 0.0), 9.0))
+    return math.exp(min(0.4 * max(fall, 0.0), 12.0))
 
 
 @jit
@@ -322,7 +322,8 @@ def _by_contour(sample: Sample, v: float, top: float) -> float:
     """Return the logarithm of the density by the nearest contour, or by a new one in place of another.
 
     A contour is accurate on the side of the rarer event, so to the left of the mean, all signs are reversed. The
-    smaller the density is beside its largest value, the larger its error may be.
+    smaller the density is beside its largest value, the larger its error may be, and if no contour is accurate, as far
+    out in a heavy tail, the most accurate one may have an error that is larger still.
     """
     sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.centre else (-1.0, sample.contours[_RIGHT:])
     nearest, farthest, short, long = 0, 0, math.inf, -1.0
@@ -336,6 +337,7 @@ def _by_contour(sample: Sample, v: float, top: float) -> float:
             farthest, long = slot, distance
     # A contour that fails so near its own reference is out of date, and would be the nearest one again.
     contour, replaced = slots[nearest], nearest if short < sample.width else farthest
+    best, least = math.nan, math.inf
     for attempt in range(3):
         # If the bound is far away, a line that takes no account of it lies beyond its pole.
         if attempt > 0:
@@ -345,5 +347,7 @@ def _by_contour(sample: Sample, v: float, top: float) -> float:
         value, error = log_density_by_residue(contour, sign * v, sign * sample.upper, residue)
         if error <= TABLE_CONTOUR * _slack(top - value):
             return value
+        if error < least:
+            best, least = value, error
     forget(contour)  # the next one to be replaced
-    return math.nan
+    return best if least <= TABLE_CONTOUR * _slack(1.5 * (top - best)) else math.nan
