@@ -13,6 +13,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits import files
 from dirichlet_bandits.service.keys import add_key, read_keys, remove_key
+from tests.bounds import join
 from tests.simulation.games import BANDIT
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
@@ -108,7 +109,7 @@ def test_a_save_may_be_killed_at_any_change(tmp_path, results, monkeypatch, atom
         seen = context.RawArray("q", 2)
         process = context.Process(target=killed_before, args=(change, lambda: newer.save(path), path, seen))
         process.start()
-        process.join()
+        join(process)
         return process.exitcode, *seen
 
     code, changes, turn = save(None)

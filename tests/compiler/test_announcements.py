@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits
+from tests.bounds import SECONDS
 from tests.conftest import COINS
 
 INIT = """
@@ -48,7 +49,7 @@ def on_a_terminal(before, **environment):
     except OSError:  # the other end is closed
         pass
     os.close(ours)
-    assert process.wait() == 0
+    assert process.wait(SECONDS) == 0
     return said.decode()
 
 

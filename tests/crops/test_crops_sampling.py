@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.bounds import SECONDS
 
 from dirichlet_bandits import crops
 from dirichlet_bandits.crops import dssat
@@ -95,7 +96,7 @@ def start(out: Path, env: dict[str, str], seasons: int, last: int = 0) -> "subpr
 def test_killed_and_resumed(model: Model, tmp_path: Path, child_env: dict[str, str]) -> None:
     out = tmp_path / "yields.npz"
     for last in (1, 3, 5):
-        assert start(out, child_env, 80, last).wait() == -signal.SIGKILL
+        assert start(out, child_env, 80, last).wait(SECONDS) == -signal.SIGKILL
         assert not out.exists()
     parts = sorted(Path(f"{out}.parts").glob("[0-9]*"))
     # A truncated chunk, and a chunk of another date: both are found and made again.
@@ -118,7 +119,7 @@ def test_interrupted_leaves_no_folder(model: Model, tmp_path: Path, child_env: d
         time.sleep(0.01)
     mine = set(base.glob("dban*")) - before
     process.send_signal(signal.SIGINT)
-    assert process.wait() != 0
+    assert process.wait(SECONDS) != 0
     assert mine
     assert not any(folder.exists() for folder in mine)
     assert not out.exists()

@@ -7,6 +7,7 @@ import time
 import httpx
 import pytest
 
+from tests.bounds import SECONDS
 from tests.service.running import free_port
 
 CONFIG = """
@@ -68,7 +69,7 @@ class Proxy:
     def stop(self):
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(SECONDS)
 
     def await_answer(self, status):
         """Wait until it has answered an API call with this status since it started."""

@@ -14,6 +14,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.keys import add_key, read_keys
 from dirichlet_bandits.service.server import run
+from tests.bounds import SECONDS, join
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,11 +66,11 @@ class Running:
     def kill(self):
         """Without a warning, as a machine that loses its power."""
         self.process.kill()
-        self.process.wait()
+        self.process.wait(SECONDS)
 
     def stop(self):
         self.process.terminate()
-        self.process.wait()
+        self.process.wait(SECONDS)
 
     def connect(self, key=None, **options):
         return db.connect(self.url, key or self.write, **options)
@@ -104,11 +105,11 @@ class Forked(Running):
 
     def kill(self):
         self.process.kill()
-        self.process.join()
+        join(self.process)
 
     def stop(self):
         self.process.terminate()
-        self.process.join()
+        join(self.process)
 
 
 def until_stopped(running):

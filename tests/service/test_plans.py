@@ -12,6 +12,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.guard import COOKIE
+from tests.bounds import SECONDS
 from tests.service.requests import refused
 from tests.service.running import Forked
 
@@ -117,7 +118,7 @@ def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
 
     def waiting(*given):
         begun.set()
-        ended.wait()
+        assert ended.wait(SECONDS)
         return played(*given)
 
     db.plan(**QUICK)  # compiled before the fork
@@ -127,7 +128,7 @@ def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
     try:
         with service.connect(patience=0) as studies, service.http(service.write) as line, ThreadPoolExecutor(2) as pool:
             first = pool.submit(line.post, "/api/plan", json=QUICK)
-            begun.wait()
+            assert begun.wait(SECONDS)
             try:
                 study = studies.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), seed=1)
                 study.tell(study.ask(), 1.0)

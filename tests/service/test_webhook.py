@@ -19,6 +19,7 @@ from dirichlet_bandits.service.server import run
 from dirichlet_bandits.service.watching import Watcher
 from dirichlet_bandits.service.webhook import Webhook
 from dirichlet_bandits.storage import MemoryStorage
+from tests.bounds import join, until
 from tests.service.running import Forked, free_port
 
 SECRET = "a secret of the receiver"
@@ -53,16 +54,8 @@ class Receiver:
 
     def stop(self):
         self.server.shutdown()
-        self.thread.join()
+        join(self.thread)
         self.server.server_close()
-
-
-def until(condition):
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it never happened")
 
 
 def watched(storage, port, silence=None):

@@ -15,6 +15,7 @@ from urllib3.exceptions import ClosedPoolError
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.wire import Line
+from tests.bounds import exit_code
 from tests.sockets import accepted
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
@@ -178,7 +179,7 @@ def test_connections_are_kept_and_not_shared_with_a_child(answering):
         child = os.fork()
         if child == 0:
             os._exit(0 if service.study_names() == service.study_names() == ["maïs"] else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert exit_code(child) == 0
         service.study_names()
     assert sorted(map(len, server.connections)) == [2, 4]
 

@@ -19,6 +19,7 @@ from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import runner
 from dirichlet_bandits.report import paper
 from dirichlet_bandits.simulation import dask_executor
+from tests.bounds import join
 from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
 from tests.simulation.test_store import assert_same, marks
 
@@ -105,7 +106,7 @@ def test_a_dask_worker_killed_in_the_middle_is_survived(client, tmp_path):
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     found = run(store, executor=client.get_executor())
-    killer.join()
+    join(killer)
     assert 5 <= seen[0] < 60
     assert_same(found, run(workers=1))
 

@@ -14,6 +14,7 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation import executors
+from tests.bounds import SECONDS
 from tests.simulation.games import GreedyUCB, run
 
 
@@ -60,7 +61,7 @@ def test_killed_again_and_again_it_comes_out_the_same(tmp_path, whole, seed):
     store = tmp_path / "runs.zarr"
     moments = random.Random(seed)
     for new_marks in (0, 0, 1, 6, 11):  # the first two while the store is made, or soon after
-        assert start(store, new_marks, moments.uniform(0.0, 0.05)).wait() == -signal.SIGKILL
+        assert start(store, new_marks, moments.uniform(0.0, 0.05)).wait(SECONDS) == -signal.SIGKILL
     kept = marks(store)
     assert 18 <= len(kept) < 60
     assert_same(run(store), whole)
@@ -96,7 +97,7 @@ def test_killed_while_the_store_is_made(tmp_path, made):
 def test_two_processes_may_share_a_store(tmp_path, whole):
     store = tmp_path / "runs.zarr"
     both = [start(store), start(store)]
-    assert [process.wait() for process in both] == [0, 0]
+    assert [process.wait(SECONDS) for process in both] == [0, 0]
     assert_same(db.load(store), whole)
 
 
@@ -270,7 +271,7 @@ def test_ctrl_c_keeps_finished_chunks(tmp_path, whole, monkeypatch):
         write(*words, **more)
         if len(marks(store)) == 5:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            heard.wait()
+            heard.wait(SECONDS)
 
     def abandon_and_say_so(waiting):
         abandon(waiting)

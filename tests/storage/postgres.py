@@ -13,6 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.bounds import SECONDS
+
 
 def programs() -> Path | None:
     """The folder of the server's programs; Debian keeps them off the path."""
@@ -50,7 +52,7 @@ class Server:
             log.close()
             while self.process.poll() is None:
                 try:
-                    psycopg.connect(f"host={self.folder} user=tester dbname=postgres").close()
+                    psycopg.connect(f"host={self.folder} user=tester dbname=postgres connect_timeout=10").close()
                 except psycopg.OperationalError:
                     time.sleep(0.05)
                 else:
@@ -72,10 +74,10 @@ class Server:
         for pid in [self.process.pid, *map(int, children)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(SECONDS)
 
     def stop(self) -> None:
         """End for good."""
         self.process.send_signal(signal.SIGQUIT)
-        self.process.wait()
+        self.process.wait(SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)

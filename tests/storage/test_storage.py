@@ -13,6 +13,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.storage import Event, open_storage, schema
 from dirichlet_bandits.storage.actors import acting_as
 from dirichlet_bandits.storage.events import ARM, ASK, TELL
+from tests.bounds import SECONDS
 
 FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
 LATER = [
@@ -81,7 +82,7 @@ def test_transactions_take_turns(storage):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(SECONDS)
     assert [event[0] for event in storage.read("s")] == list(range(120))
 
 

@@ -2,11 +2,13 @@
 
 import multiprocessing
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from tests.bounds import join, until
 from tests.storage import worker
 
 ARMS = ["a", "b", "c"]
@@ -24,7 +26,7 @@ def client(url, seed, trials, path):
 def end(processes):
     for process in processes:
         process.kill()
-        process.join()
+    join(*processes)
 
 
 def new_study(url):
@@ -55,6 +57,14 @@ def acknowledged(paths):
     return asks, tells, abandoned, failed
 
 
+def has_begun(path):
+    return path.exists() and path.stat().st_size > 0
+
+
+def have_reported(paths, rewards):
+    return len(acknowledged(paths)[1]) >= rewards
+
+
 def check(url, paths):
     study = db.load_study("s", url)
     frame = study.trials_dataframe()
@@ -82,9 +92,7 @@ def kill_clients(url, tmp_path, kills, clients):
         for _ in range(kills):
             victim = int(rng.integers(clients))
             process, path = running[victim]
-            while not path.exists() or path.stat().st_size == 0:  # not before it has begun to work
-                assert process.is_alive(), process.exitcode
-                time.sleep(0.002)
+            until(partial(has_begun, path), 0.002, [process])
             time.sleep(float(rng.exponential(0.03)))
             end([process])
             running[victim] = start()
@@ -110,9 +118,7 @@ def kill_at_work(server, kills, running, paths, more, rng):
     try:
         for _ in range(kills):
             done = len(acknowledged(paths)[1])
-            while len(acknowledged(paths)[1]) < done + more:  # they are at work again
-                assert all(process.is_alive() for process in running)
-                time.sleep(0.005)
+            until(partial(have_reported, paths, done + more), 0.005, running)  # they are at work again
             time.sleep(float(rng.exponential(0.05)))
             server.kill()
             server.start()
@@ -146,8 +152,7 @@ def many_at_once(url, tmp_path, processes, trials):
     new_study(url)
     paths = [tmp_path / f"{k}.log" for k in range(processes)]
     running = [client(url, k, trials // processes, path) for k, path in enumerate(paths)]
-    for process in running:
-        process.join()
+    join(*running)
     assert [process.exitcode for process in running] == [0] * processes
     frame, _ = check(url, paths)
     asks, tells, abandoned, failed = acknowledged(paths)

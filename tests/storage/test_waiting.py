@@ -19,6 +19,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.storage import Event, connecting, open_storage
 from dirichlet_bandits.storage.events import ASK
+from tests.bounds import exit_code, join
 from tests.sockets import accepted
 
 UCB1 = db.UCB1(sigma=1.0)
@@ -260,14 +261,7 @@ def fork(act):
             status = act()
         finally:
             os._exit(status)
-    for _ in range(600):
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.1)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "the child hangs"
+    return exit_code(child)
 
 
 def at_work(study, seconds):
@@ -296,7 +290,7 @@ def test_a_fork_while_another_thread_is_at_work(storage):
     study.tell_many(range(3), [float(trial.id) for trial in study.ask(3)])
     thread, _ = at_work(study, 0.3)
     assert fork(lambda: 0 if study.ask().id == 3 and study.replay().same else 2) == 0
-    thread.join()
+    join(thread)
     assert study.ask().id == (3 if storage.url == "memory://" else 4)  # memory is not shared
     assert study.replay().same
 
@@ -320,7 +314,7 @@ def test_a_fork_that_could_not_wait_is_said_so(tmp_path, monkeypatch):
         assert fork(act) == 0
     finally:
         forked.set()
-        thread.join()
+        join(thread)
     assert study.ask().id == 0  # the parent has nothing to fear
     study.storage.close()
 

@@ -48,8 +48,9 @@ class _Worker:
             self._work.pop()()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # a forked child has none of its parent's threads
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads: it must not wait for them
+    os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=_working.clear)
 
 
 def shielded(work: Callable[..., T], *args: Any) -> T:
