@@ -209,7 +209,8 @@ def test_another_package_gets_the_results_and_the_cache_that_it_would_get_withou
     if order != "in a thread":  # which comes first there is a matter of chance
         assert machine_code(folders["ours"]) == machine_code(folders["numba"]) != {}
     if order == "before":
-        assert cached(folders["ours"], "core*") == cached(folders["none"], "core*")
+        assert machine_code(folders["ours"]) == machine_code(folders["none"])
+        assert cached(folders["ours"], "core*").keys() == cached(folders["none"], "core*").keys()
     assert printed(folders["ours"], STUMPY, order, "none") == said["none"]  # read back without us
 
 
