@@ -6,13 +6,14 @@ from scipy import stats
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics.draws import (
-    beta_frame,
+    BETA,
     beta_or_nan,
     binomial_from,
     coins_frame,
     coins_or_nan,
     gamma_frame,
     gamma_or_nan,
+    learn_beta,
     next_peak,
     settled_coins,
 )
@@ -31,10 +32,10 @@ def gammas(shape, normal, exponential):
 
 @jit
 def betas(a, b, normal, exponential):
-    laws, values = np.empty((1, 5)), np.empty(normal.size)
-    laws[0, 0], laws[0, 1], laws[0, 2], laws[0, 3], laws[0, 4] = beta_frame(a, b)
+    laws, values = np.zeros(1, BETA), np.empty(normal.size)
+    learn_beta(laws[0], a, b)
     for i in range(values.size):
-        values[i], _ = beta_or_nan(laws, 0, normal[i], exponential[i])
+        values[i], _ = beta_or_nan(laws[0], normal[i], exponential[i])
     return values
 
 

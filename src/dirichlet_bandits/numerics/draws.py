@@ -6,14 +6,21 @@ distribution alone is computed beforehand.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.types import Floats
 
 _CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: below it, a gamma distribution is closer to the beta than a normal one
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+BETA_FIELDS = [(name, np.float64) for name in ("side", "centre", "deviation", "scale", "c", "odds", "power")]
+BETA = np.dtype(BETA_FIELDS)
+"""Constants of a beta distribution. If ``side`` is 0, its draws are proposed from the normal distribution with the
+``centre`` and the ``deviation``. Otherwise, ``scale (1 + c x)^3`` is proposed, or 1 minus that if ``side`` is negative;
+``odds`` and ``power`` decide which proposals are accepted.
+"""
 
 
 @jit
@@ -49,20 +56,22 @@ def gamma_or_nan(d: float, c: float, x: float, e: float) -> tuple[float, float]:
 
 
 @jit
-def beta_frame(a: float, b: float) -> tuple[float, float, float, float, float]:
-    """Return what :func:`beta_or_nan` needs for the beta distribution of shapes a and b, at least 1 and not both 1."""
+def learn_beta(law: Any, a: float, b: float) -> None:
+    """Write the constants of the beta distribution of shapes a and b, at least 1 and not both 1, into a ``BETA``."""
     n = a + b - 2.0
     m = (a - 1.0) / n
     if m * (1.0 - m) > _CENTRAL_VARIANCE:
-        return m, 0.5 / math.sqrt(n), 0.0, 0.0, 0.0
+        law.side, law.centre, law.deviation = 0.0, m, 0.5 / math.sqrt(n)
+        return
     small, large = min(a, b), max(a, b)
-    d, c = gamma_frame(small)
-    return d / (small + large - 1.0), c, small / (large - 1.0), large - 1.0, 1.0 if a <= b else -1.0
+    d, law.c = gamma_frame(small)
+    law.scale, law.odds, law.power = d / (small + large - 1.0), small / (large - 1.0), large - 1.0
+    law.side = 1.0 if a <= b else -1.0
 
 
 @jit
-def beta_or_nan(laws: Floats, k: int, x: float, e: float) -> tuple[float, float]:
-    """Return a beta draw for ``laws[k]`` (or NaN) from a normal x and an exponential e, and what is left of e.
+def beta_or_nan(law: Any, x: float, e: float) -> tuple[float, float]:
+    """Return a beta draw for a ``BETA`` (or NaN) from a normal x and an exponential e, and what is left of e.
 
     A central beta draw is proposed from a normal law. With n = a + b - 2 and the mode m = (a - 1) / n, its density at p
     is proportional to exp(-n d(m, p)), where d is the Bernoulli divergence. Pinsker's inequality d(m, p) >= 2 (p - m)^2
@@ -75,28 +84,29 @@ def beta_or_nan(laws: Floats, k: int, x: float, e: float) -> tuple[float, float]
     at most (b - 1) u^2 / (2 (1 - max(u, 0))) in size. So e has to exceed the sum of it and the exponent of the gamma
     draw.
 
-    >>> laws = np.array([beta_frame(4e12, 6e12), beta_frame(9e12, 1e12)])
-    >>> round(beta_or_nan(laws, 0, x=1.0, e=1.0)[0], 6), round(beta_or_nan(laws, 1, x=1.0, e=1.0)[0], 6)
+    >>> laws = np.zeros(2, BETA)
+    >>> learn_beta(laws[0], 4e12, 6e12)
+    >>> learn_beta(laws[1], 9e12, 1e12)
+    >>> round(beta_or_nan(laws[0], x=1.0, e=1.0)[0], 6), round(beta_or_nan(laws[1], x=1.0, e=1.0)[0], 6)
     (0.4, 0.9)
 
     Reference: Ahrens and Dieter, Computing 12, 1974, also use a normal proposal.
     """
-    side = laws[k, 4]
-    if side == 0.0:
-        return _central_beta_or_nan(laws[k, 0], laws[k, 1], x, e)
-    odds, power = laws[k, 2], laws[k, 3]
-    root = 1.0 + laws[k, 1] * x
+    if law.side == 0.0:
+        return _central_beta_or_nan(law.centre, law.deviation, x, e)
+    odds, power = law.odds, law.power
+    root = 1.0 + law.c * x
     v = root * root * root
-    p = laws[k, 0] * v
+    p = law.scale * v
     if not (v > 0.0 and p < 1.0):
         return math.nan, 0.0
-    value = p if side > 0.0 else 1.0 - p
+    value = p if law.side > 0.0 else 1.0 - p
     u = p + odds * (p - 1.0)
     y = 0.0331 * (x * x) * (x * x)
     left = e - y - y * y - 0.5 * power * u * u / (1.0 - max(u, 0.0))
     if y < 0.5 and left > 0.0:
         return value, left
-    gamma = laws[k, 0] * power * (1.0 + odds) * (v - 1.0 - math.log(v)) - 0.5 * x * x
+    gamma = law.scale * power * (1.0 + odds) * (v - 1.0 - math.log(v)) - 0.5 * x * x
     return value if e > gamma + power * (-math.log1p(-u) - u) else math.nan, 0.0
 
 

@@ -9,7 +9,7 @@ parameters of a distribution are computed when a reward arrives, not when an ind
 """
 
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -21,26 +21,29 @@ from dirichlet_bandits.numerics.costs import ROUNDS_AT_ONCE
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats
 
-LAW_NUMBERS: Final = 5
+
+@verb
+def new_laws(policy: Any, n_arms: int) -> Any:
+    """Return a record per arm for the parameters of its index distribution."""
 
 
 @verb
-def learn_law(policy: Any, state: Any, arm: int, laws: Floats) -> Any:
-    """Write the parameters of the arm's index distribution, at most five, into ``laws[arm]``."""
+def learn_law(policy: Any, state: Any, arm: int, law: Any) -> Any:
+    """Write the parameters of the arm's index distribution into its record."""
 
 
 @inlined_verb
-def index_or_nan(policy: Any, laws: Floats, arm: int, x: float, e: float) -> Any:
-    """Return an index drawn with ``laws[arm]`` from a normal x and an exponential e, or NaN, and the rest of e."""
+def index_or_nan(policy: Any, law: Any, x: float, e: float) -> Any:
+    """Return an index drawn from a normal x and an exponential e, or NaN, and the rest of e."""
 
 
 @verb
-def settled_index(policy: Any, laws: Floats, arm: int, x: float, rng: Any) -> Any:
+def settled_index(policy: Any, law: Any, x: float, rng: Any) -> Any:
     """Return the index if ``index_or_nan`` returned NaN for this x, or NaN if the attempt was rejected."""
 
 
 @implements(settled_index)
-def refused(policy: Any, laws: Floats, arm: int, x: float, rng: np.random.Generator) -> float:
+def refused(policy: Any, law: Any, x: float, rng: np.random.Generator) -> float:
     """Return NaN: by default, the attempt was rejected."""
     return math.nan
 
@@ -63,9 +66,9 @@ def fill_exponential(exponential: Floats, rng: np.random.Generator) -> None:
 def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Pull the arm with the largest index until the run is over. Register this loop with ``shortcut``."""
     n_arms = run.pulls.size
-    laws, values = np.empty((n_arms, LAW_NUMBERS)), np.empty(n_arms)
+    laws, values = new_laws(policy, n_arms), np.empty(n_arms)
     for arm in range(n_arms):
-        learn_law(policy, state, arm, laws)
+        learn_law(policy, state, arm, laws[arm])
     normal, exponential = np.empty(ROUNDS_AT_ONCE * n_arms), np.empty(ROUNDS_AT_ONCE * n_arms)
     used, spent, e = normal.size, exponential.size, 0.0
     while not ended(run.progress):
@@ -79,26 +82,26 @@ def play_drawn_indices(policy: Any, state: Any, run: Run, rng: np.random.Generat
             if e == 0.0:
                 e = exponential[spent]
                 spent += 1
-            values[arm], e = index_or_nan(policy, laws, arm, normal[used + arm], e)
+            values[arm], e = index_or_nan(policy, laws[arm], normal[used + arm], e)
         used += n_arms
         best, largest, ties, again = 0, -math.inf, 0, 0
         for arm in range(n_arms):
             value = values[arm]
             if math.isnan(value):
-                value = settled_index(policy, laws, arm, normal[used - n_arms + arm], rng)
+                value = settled_index(policy, laws[arm], normal[used - n_arms + arm], rng)
             if math.isnan(value):
                 if e == 0.0:
                     e = exponential[spent]
                     spent += 1
                 x = normal[used + again]
                 again += 1
-                value, e = index_or_nan(policy, laws, arm, x, e)
+                value, e = index_or_nan(policy, laws[arm], x, e)
                 if math.isnan(value):
-                    value = settled_index(policy, laws, arm, x, rng)
+                    value = settled_index(policy, laws[arm], x, rng)
                 if math.isnan(value):
                     value = verbs.index(policy, state, arm, 0, 0.0, rng)
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
         used += again
         reward = pull(run, best)
         verbs.update(policy, state, best, reward, rng)
-        learn_law(policy, state, best, laws)
+        learn_law(policy, state, best, laws[best])
