@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.numerics.cvar import ordered_cvar
-from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails
+from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails, new_scratch
 from tests import naive
 
 LEVELS = (0.05, 0.2, 0.5, 0.9, 0.999)
@@ -111,7 +111,7 @@ def coins(zeros, ones, threshold, level):
 def test_hundreds_of_coins_far_beyond_what_a_float_can_hold(zeros, ones, threshold, level):
     x = np.repeat([0.0, 1.0], [zeros, ones])
     log_below, log_above = coins(zeros, ones, threshold, level)
-    found = log_cvar_tails(x - threshold, log_binomial(x.size - 1, level), -math.inf, np.zeros((4, x.size)))
+    found = log_cvar_tails(x - threshold, log_binomial(x.size - 1, level), -math.inf, new_scratch(x.size))
     for got, want in zip(found, (log_below, log_above), strict=True):
         assert abs(mp.expm1(mp.mpf(got) - want)) < 1e-10
     assert db.cvar_crossing_probability(x, threshold, level, log=True) == found[1]
@@ -241,6 +241,8 @@ def test_where_the_search_for_a_line_starts_does_not_matter(start):
     chances = log_binomial(x.size - 1, 0.3)
     for v in (0.10920566007485108, 0.03, 0.2, 0.4):
         terms = [chances[n] + db.crossing_probability(x[: n + 1], v, log=True) for n in range(x.size)]
-        below, above = log_cvar_tails(x - v, chances, -math.inf, np.full((4, x.size), start))
+        work = new_scratch(x.size)
+        work.saddles[:] = start
+        below, above = log_cvar_tails(x - v, chances, -math.inf, work)
         assert above == pytest.approx(np.logaddexp.reduce(terms), rel=1e-10, abs=1e-12)
         assert math.exp(below) + math.exp(above) == pytest.approx(1.0, abs=1e-14)

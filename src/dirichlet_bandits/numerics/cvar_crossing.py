@@ -18,7 +18,7 @@ the sum would cancel, so each half of the terms is then integrated on its own li
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,49 +81,78 @@ def log_cvar_crossing(offsets: Floats, level: float) -> float:
     if level >= 1.0:
         return log_crossing(offsets, np.empty(0))
     chances = log_binomial(offsets.size - 1, level)
-    return log_cvar_tails(offsets, chances, -math.inf, np.zeros((4, offsets.size)))[1]
+    return log_cvar_tails(offsets, chances, -math.inf, new_scratch(offsets.size))[1]
+
+
+class Base(NamedTuple):
+    """Values that take part in every term: their offsets and weights, and the b_i of ``saddle.py`` as scratch space."""
+
+    offsets: Floats
+    weights: Floats
+    b: Floats
+
+
+class Scratch(NamedTuple):
+    """Scratch space for the other values: the b_i of ``saddle.py``, and the share and slope of the term of each n. The
+    ``saddles`` are where the last saddle points were, for offsets as they are and for their negatives."""
+
+    b: Floats
+    share: Floats
+    slope: Floats
+    saddles: Floats
+
+
+@jit
+def new_base(size: int) -> Base:
+    """Return space for values that take part in every term."""
+    return Base(np.empty(size), np.empty(size), np.empty(size))
+
+
+@jit
+def new_scratch(size: int) -> Scratch:
+    """Return scratch space for values of this number; no saddle point is known."""
+    return Scratch(np.empty(size), np.empty(size), np.empty(size), np.zeros(2))
 
 
 @shared
-def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Floats) -> tuple[float, float]:
+def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Scratch) -> tuple[float, float]:
     """Return log P(CVaR < 0) and log P(CVaR >= 0) of reweighted, ascending offsets, from the distribution of n.
 
     The smaller of the two is integrated, and the other one follows from it. A value below exp(floor) may be returned
-    as 0. ``work`` has four rows of the offsets' size, zeros for the first call; it remembers where to look for saddle
-    points.
+    as 0. ``work`` remembers where to look for saddle points.
 
-    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, np.zeros((4, 2)))
+    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, new_scratch(2))
     >>> round(math.exp(below), 12), round(math.exp(above), 12)
     (0.625, 0.375)
 
     Reference: see :func:`cvar_crossing_probability`.
     """
-    return log_cvar_tails_beyond(np.empty((3, 0)), offsets, log_chances, floor, work)
+    return log_cvar_tails_beyond(new_base(0), offsets, log_chances, floor, work)
 
 
 @shared
 def log_cvar_tails_beyond(
-    base: Floats, offsets: Floats, log_chances: Floats, floor: float, work: Floats
+    base: Base, offsets: Floats, log_chances: Floats, floor: float, work: Scratch
 ) -> tuple[float, float]:
     """Return the same as :func:`log_cvar_tails` where some of the smallest values take part in every term.
 
-    ``base`` has their offsets, or those of a few points that represent them (``compression.py``), their weights, and a
-    row for scratch work.
+    ``base`` has these values, or a few points that represent them (``compression.py``).
 
-    >>> base, offsets = np.array([[-1.0, 0.5], [1.0, 2.0], [0.0, 0.0]]), np.array([0.5, 3.0])
+    >>> base = Base(np.array([-1.0, 0.5]), np.array([1.0, 2.0]), np.empty(2))
+    >>> offsets = np.array([0.5, 3.0])
     >>> every, chances = np.array([-1.0, 0.5, 0.5, 0.5, 3.0]), np.log([1e-99, 1e-99, 1e-99, 0.4, 0.6])
-    >>> of_all = log_cvar_tails(every, chances, -99.0, np.zeros((4, 5)))
-    >>> np.allclose(log_cvar_tails_beyond(base, offsets, np.log([0.4, 0.6]), -99.0, np.zeros((4, 2))), of_all)
+    >>> of_all = log_cvar_tails(every, chances, -99.0, new_scratch(5))
+    >>> np.allclose(log_cvar_tails_beyond(base, offsets, np.log([0.4, 0.6]), -99.0, new_scratch(2)), of_all)
     True
 
     Reference: see :func:`cvar_crossing_probability`.
     """
     m = offsets.size
     least, total, weight = offsets[0], 0.0, 0.0
-    for i in range(base.shape[1]):
-        least = min(least, base[0, i])
-        total += base[0, i] * base[1, i]
-        weight += base[1, i]
+    for i in range(base.offsets.size):
+        least = min(least, base.offsets[i])
+        total += base.offsets[i] * base.weights[i]
+        weight += base.weights[i]
     if least >= 0.0:
         return -math.inf, 0.0
     if offsets[m - 1] <= 0.0:
@@ -183,14 +212,14 @@ def log_binomial(n: int, level: float) -> Floats:
 
 @jit
 def _log_sum(
-    base: Floats,
+    base: Base,
     offsets: Floats,
     log_chances: Floats,
     first: int,
     sign: float,
     log_total: float,
     floor: float,
-    work: Floats,
+    work: Scratch,
 ) -> float:
     """Return the log of exp(log_total) + sum over n >= first of P(n) P(sign * sum_{i <= n+1} a_i G_i > 0).
 
@@ -242,7 +271,7 @@ def _log_add(a: float, b: float) -> float:
 
 @jit
 def _log_group(
-    base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+    base: Base, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Scratch
 ) -> float:
     """Return the log of the sum over low <= n <= high; a group without a suitable common line is split in two."""
     starts, ends = np.empty(64, np.int64), np.empty(64, np.int64)
@@ -269,44 +298,44 @@ def _log_group(
 
 
 @jit
-def _log_alone(base: Floats, offsets: Floats, n: int, sign: float) -> float:
+def _log_alone(base: Base, offsets: Floats, n: int, sign: float) -> float:
     """Return the log of the crossing probability for one n."""
-    if base.shape[1] == 0:
+    if base.offsets.size == 0:
         return log_crossing(sign * offsets[: n + 1], np.empty(0))
-    values, weights = np.empty(base.shape[1] + n + 1), np.ones(base.shape[1] + n + 1)
-    for i in range(base.shape[1]):
-        values[i], weights[i] = sign * base[0, i], base[1, i]
+    values, weights = np.empty(base.offsets.size + n + 1), np.ones(base.offsets.size + n + 1)
+    for i in range(base.offsets.size):
+        values[i], weights[i] = sign * base.offsets[i], base.weights[i]
     for i in range(n + 1):
-        values[base.shape[1] + i] = sign * offsets[i]
+        values[base.offsets.size + i] = sign * offsets[i]
     return log_crossing(values, weights)
 
 
 @jit
 def _line(
-    base: Floats,
+    base: Base,
     offsets: Floats,
     log_chances: Floats,
     numbers: tuple[int, int],
     sign: float,
     top: float,
     e: float,
-    work: Floats,
+    work: Scratch,
 ) -> tuple[float, float, float]:
     """Return log M(c), and slope and curvature of K(c) = log M(c) - log c, where the line crosses the real axis.
 
     In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work``
     receives the b_i of ``saddle.py`` and the share of each n.
     """
-    (low, high), b, share, slope = numbers, work[0], work[1], work[2]
+    (low, high), b, share, slope = numbers, work.b, work.share, work.slope
     height = rest = first = curvature = 0.0
     largest = -math.inf
-    for i in range(base.shape[1]):
-        a, weight = sign * base[0, i], base[1, i]
-        base[2, i] = a / top * (1.0 + e) / (e + (top - a) / top)
+    for i in range(base.offsets.size):
+        a, weight = sign * base.offsets[i], base.weights[i]
+        base.b[i] = a / top * (1.0 + e) / (e + (top - a) / top)
         height, carry = two_sum(height, -weight * log_factor(a, top, e))
         rest += carry
-        first += weight * base[2, i]
-        curvature += weight * base[2, i] * base[2, i]
+        first += weight * base.b[i]
+        curvature += weight * base.b[i] * base.b[i]
     for n in range(high + 1):
         a = sign * offsets[n]
         b[n] = a / top * (1.0 + e) / (e + (top - a) / top)
@@ -338,14 +367,14 @@ def _line(
 
 @shared
 def _log_integral(
-    base: Floats, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Floats
+    base: Base, offsets: Floats, log_chances: Floats, low: int, high: int, sign: float, floor: float, work: Scratch
 ) -> tuple[float, bool]:
     """Return the log of the integral for the terms low <= n <= high, and whether it is reliable."""
     top = sign * offsets[high if sign > 0.0 else 0]
-    for i in range(base.shape[1]):
-        top = max(top, sign * base[0, i])
+    for i in range(base.offsets.size):
+        top = max(top, sign * base.offsets[i])
     known = 0 if sign > 0.0 else 1
-    e, e_low, e_high = work[3, known], 0.0, math.inf
+    e, e_low, e_high = work.saddles[known], 0.0, math.inf
     if not e > 0.0:
         e = 1.0
     height = width = 0.0
@@ -367,7 +396,7 @@ def _log_integral(
         # The slope of a mixture may be far from linear, so every third step takes the geometric mean of the bracket.
         if bracketed and (iteration % 3 == 2 or not e_low < e < e_high):
             e = math.sqrt(e_low * e_high)
-    work[3, known] = e
+    work.saddles[known] = e
     if height < floor:  # Chernoff's bound
         return -math.inf, True
     step = _STEP
@@ -387,13 +416,13 @@ def _log_integral(
 
 @jit
 def _line_sum(
-    base: Floats, work: Floats, low: int, high: int, e: float, width: float, first: float, step: float
+    base: Base, work: Scratch, low: int, high: int, e: float, width: float, first: float, step: float
 ) -> tuple[float, float]:
     """Return the sums of the integrand, relative to its value on the real axis, and of its modulus.
 
     The sums are taken at x = first, first + step, and so on.
     """
-    b, share = work[0], work[1]
+    b, share = work.b, work.share
     y, real, imag = np.empty(_NODES), np.empty(_NODES), np.empty(_NODES)
     mixed_real, mixed_imag = np.empty(_NODES), np.empty(_NODES)
     total = sizes = 0.0
@@ -402,10 +431,10 @@ def _line_sum(
         for j in range(_NODES):
             y[j] = width * math.sinh(x + step * j)
             size, turn = 0.0, 0.0
-            for i in range(base.shape[1]):
-                t = y[j] * base[2, i]
-                size += base[1, i] * math.log1p(t * t)
-                turn += base[1, i] * math.atan(t)
+            for i in range(base.offsets.size):
+                t = y[j] * base.b[i]
+                size += base.weights[i] * math.log1p(t * t)
+                turn += base.weights[i] * math.atan(t)
             size = math.exp(-0.5 * size)
             real[j], imag[j], mixed_real[j], mixed_imag[j] = size * math.cos(turn), size * math.sin(turn), 0.0, 0.0
         for n in range(high + 1):

@@ -19,7 +19,7 @@ from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress
-from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails_beyond
+from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails_beyond, new_base, new_scratch
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, PANEL_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
@@ -108,9 +108,9 @@ def _fill(
 
     Weighted points replace the values that always count; ``least`` is the smallest value of all.
     """
-    base, offsets, work = np.empty((3, points.size)), np.empty(x.size), np.zeros((4, x.size))
+    base, offsets, work = new_base(points.size), np.empty(x.size), new_scratch(x.size)
     for i in range(points.size):
-        base[1, i] = weights[i]
+        base.weights[i] = weights[i]
     for row in range(v.shape[0]):
         for j in range(v.shape[1]):
             if v[row, j] == least:  # it has a probability of its own
@@ -121,7 +121,7 @@ def _fill(
                 log_below[row, j], log_above[row, j] = math.log(chance), math.log(max(1.0 - chance, 0.0))
                 continue
             for i in range(points.size):
-                base[0, i] = points[i] - v[row, j]
+                base.offsets[i] = points[i] - v[row, j]
             for i in range(x.size):
                 offsets[i] = x[i] - v[row, j]
             log_below[row, j], log_above[row, j] = log_cvar_tails_beyond(base, offsets, log_chances, _UNDERFLOW, work)
