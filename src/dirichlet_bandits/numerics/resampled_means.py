@@ -250,7 +250,7 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
         rest = math.inf
         if _evaluate(table, sample, v, to_right, values):
             rest = fit_piece(values, table, piece, left, max(at, to))
-        # Where a shorter piece is hardly better, the values are not: then errors that do not matter there are accepted.
+        # A narrow piece is as accurate as the values at its nodes, so it may have errors that do not matter there.
         if not rest < TABLE_ERROR * (slack if 2.0 * half < sample.width else min(slack, 30.0)):
             step = 1.4 * half
             if not abs(step) > 1e-13 * abs(end - at):
