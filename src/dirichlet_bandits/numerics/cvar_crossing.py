@@ -27,6 +27,7 @@ from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.cvar import level_of
+from dirichlet_bandits.numerics.discrete import log_binomial
 from dirichlet_bandits.numerics.saddle import log_factor
 from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_AGREEMENT,
@@ -121,7 +122,7 @@ def log_cvar_tails(offsets: Floats, log_chances: Floats, floor: float, work: Scr
     The smaller of the two is integrated, and the other one follows from it. A value below exp(floor) may be returned
     as 0. ``work`` remembers where to look for saddle points.
 
-    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), log_binomial(1, 0.5), -math.inf, new_scratch(2))
+    >>> below, above = log_cvar_tails(np.array([-1.0, 3.0]), np.log([0.5, 0.5]), -math.inf, new_scratch(2))
     >>> round(math.exp(below), 12), round(math.exp(above), 12)
     (0.625, 0.375)
 
@@ -179,35 +180,6 @@ def log_cvar_tails_beyond(
         return below, math.log1p(-math.exp(below))
     above = _log_sum(base, offsets, log_chances, first, 1.0, -math.inf, floor, work)
     return below, above
-
-
-@shared
-def log_binomial(n: int, level: float) -> Floats:
-    """Return the logarithms of the probabilities of 0, 1, ..., n successes, by ratios from the mode, then normalized.
-
-    >>> np.exp(log_binomial(2, 0.5)).round(12)
-    array([0.25, 0.5 , 0.25])
-
-    Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not to use factorials.
-    """
-    logs = np.full(n + 1, -math.inf)
-    if level >= 1.0:
-        logs[n] = 0.0
-        return logs
-    mode = min(int((n + 1) * level), n)
-    logs[mode] = 0.0
-    odds = level / (1.0 - level)
-    for k in range(mode, n):
-        logs[k + 1] = logs[k] + math.log((n - k) / (k + 1.0) * odds)
-    for k in range(mode, 0, -1):
-        logs[k - 1] = logs[k] + math.log(k / (n - k + 1.0) / odds)
-    total = 0.0
-    for k in range(n + 1):
-        total += math.exp(logs[k])
-    total = math.log(total)
-    for k in range(n + 1):
-        logs[k] -= total
-    return logs
 
 
 @jit

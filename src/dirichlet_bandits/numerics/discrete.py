@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import shared
 from dirichlet_bandits.numerics.argmax import product_of_others
 from dirichlet_bandits.types import Floats
 
@@ -44,6 +45,35 @@ def binomial_law(n: int, p: float) -> tuple[int, Floats]:
     rising, falling = np.cumprod((n - up) / (up + 1.0) * odds), np.cumprod(down / (n - down + 1.0) / odds)
     chances = np.concatenate([falling[::-1], [1.0], rising])
     return first, chances / chances.sum()
+
+
+@shared
+def log_binomial(n: int, level: float) -> Floats:
+    """Return the logarithms of the probabilities of 0, 1, ..., n successes, by ratios from the mode, then normalized.
+
+    >>> np.exp(log_binomial(2, 0.5)).round(12)
+    array([0.25, 0.5 , 0.25])
+
+    Reference: Loader (2000), Fast and accurate computation of binomial probabilities, on why not to use factorials.
+    """
+    logs = np.full(n + 1, -math.inf)
+    if level >= 1.0:
+        logs[n] = 0.0
+        return logs
+    mode = min(int((n + 1) * level), n)
+    logs[mode] = 0.0
+    odds = level / (1.0 - level)
+    for k in range(mode, n):
+        logs[k + 1] = logs[k] + math.log((n - k) / (k + 1.0) * odds)
+    for k in range(mode, 0, -1):
+        logs[k - 1] = logs[k] + math.log(k / (n - k + 1.0) / odds)
+    total = 0.0
+    for k in range(n + 1):
+        total += math.exp(logs[k])
+    total = math.log(total)
+    for k in range(n + 1):
+        logs[k] -= total
+    return logs
 
 
 def discrete_argmax_probabilities(variables: Sequence[Discrete]) -> Floats:

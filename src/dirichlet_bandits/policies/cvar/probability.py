@@ -19,7 +19,8 @@ from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
 from dirichlet_bandits.numerics.compression import compress
-from dirichlet_bandits.numerics.cvar_crossing import log_binomial, log_cvar_tails_beyond, new_base, new_scratch
+from dirichlet_bandits.numerics.cvar_crossing import log_cvar_tails_beyond, new_base, new_scratch
+from dirichlet_bandits.numerics.discrete import log_binomial
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, PANEL_NEGLIGIBLE
 from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
 from dirichlet_bandits.policies.index import random_index_propensities
