@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -14,7 +13,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.keys import add_key, read_keys
 from dirichlet_bandits.service.server import run
-from tests.bounds import SECONDS, join
+from tests.bounds import SECONDS, join, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,14 +50,14 @@ class Running:
         self._await()
 
     def _await(self):
-        for _ in range(1200):
-            assert self._lives(), self.log.read_text()
-            try:
-                assert httpx.get(self.url + "/api/health", timeout=10).json()["status"] == "ok"
-                return
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise AssertionError("the service does not start")
+        until(self._answers, step=0.05)
+
+    def _answers(self):
+        assert self._lives(), self.log.read_text()
+        try:
+            return httpx.get(self.url + "/api/health", timeout=10).json()["status"] == "ok"
+        except httpx.TransportError:
+            return False
 
     def _lives(self):
         return self.process.poll() is None
