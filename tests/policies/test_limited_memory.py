@@ -48,7 +48,7 @@ def test_decisions_are_those_of_queues(share):
             assert sorted(POLICY.select(state, rng)) == queues.winners(queues.counts.index(most))
             compared += 1
     assert compared > 400
-    assert state.kept.tolist() == [len(x) for x in queues.kept]
+    assert state.sizes.tolist() == [len(x) for x in queues.kept]
     assert state.pulls.tolist() == queues.counts
 
 
@@ -57,8 +57,8 @@ def test_memory_stays_small():
     state = POLICY.init(2)
     for step in range(20_000):
         state = POLICY.update(state, step % 2, float(rng.random()), rng)
-    assert state.kept.max() == math.ceil(math.log(19_998) ** 2)
-    assert state.sums_of.size <= 2 * 4 * state.kept.max()
+    assert state.sizes.max() == math.ceil(math.log(19_998) ** 2)
+    assert state.sums_of.size <= 2 * 4 * state.sizes.max()
 
 
 def test_it_is_the_unlimited_one_until_something_is_dropped():

@@ -50,7 +50,7 @@ MISTAKES = {
     ),
     "a density that has not been told all rewards": (
         "NPTS on Betas",
-        Edit("policies/npts/challengers.py", "            contour.append(kept, value, 1)", "            pass"),
+        Edit("policies/npts/challengers.py", "            contour.append(stored, value, 1)", "            pass"),
     ),
     "NPTS gives up contests whose clock is about to ring": (
         "NPTS",

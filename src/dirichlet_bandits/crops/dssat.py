@@ -276,12 +276,12 @@ def _complaint(work: Path) -> str:
         text = (work / "ERROR.OUT").read_text(encoding="latin-1")
     except OSError:
         return ""
-    kept = [
+    lines = [
         line.strip()
         for line in text.splitlines()
         if line.strip() and not line.lstrip().startswith(("*", "EXPERIMENT", "DATA PATH", "TREATMENT", "MODEL"))
     ]
-    return "It says: " + " ".join(kept)
+    return "It says: " + " ".join(lines)
 
 
 def _read_version(work: Path) -> str:

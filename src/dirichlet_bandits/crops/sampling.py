@@ -110,7 +110,7 @@ def sample(
     dates = _days(dates, case)
     model = find_model()
     model.check(case)
-    kept = Parts(None if out is None else Path(f"{out}.parts"), CHUNK)
+    finished = Parts(None if out is None else Path(f"{out}.parts"), CHUNK)
     if out is not None and not Path(out).parent.is_dir():
         raise ArgumentError("out", "a path in a folder that exists", str(out))
     chunks = -(-seasons // CHUNK)
@@ -123,10 +123,10 @@ def sample(
             day, rseed = dates[row], int(rseeds[row, j])
             key = _key(model, case, day, rseed)
             name = f"{day:03d}-{j:05d}"
-            made = kept.get(name, key)
+            made = finished.get(name, key)
             if made is None:
                 made = space.run(case, day, rseed, CHUNK)
-                kept.put(name, key, made)
+                finished.put(name, key, made)
             return made
 
         # Closed before the workspace, or an interruption would remove the files of running models.
@@ -143,7 +143,7 @@ def sample(
     )
     if out is not None:
         save(samples, out)
-        kept.clear()
+        finished.clear()
     return samples
 
 

@@ -89,10 +89,10 @@ class ManagedStudy(ReadableStudy):
         """
         with self._changing(token) as change:
             journal = change.journal
-            kept = checked_floor(floor, journal.names)
-            changed = step(FLOOR, note=written_floor(kept))
-            if change.is_new(changed) and kept != journal.floor:
-                check_sum(kept, journal.active_names())
+            floors = checked_floor(floor, journal.names)
+            changed = step(FLOOR, note=written_floor(floors))
+            if change.is_new(changed) and floors != journal.floor:
+                check_sum(floors, journal.active_names())
                 change.add(changed)
 
     def _archive(self, at: float | None, token: str | None) -> None:

@@ -109,10 +109,10 @@ def create_study(
         policy.check_reward(value)
         check_within("late", value, limits)
 
-    kept = checked_floor(floor, settings["arms"])
-    if kept:
-        check_sum(kept, settings["arms"])
-        settings["floor"] = kept
+    floors = checked_floor(floor, settings["arms"])
+    if floors:
+        check_sum(floors, settings["arms"])
+        settings["floor"] = floors
     warm = checked_warm(history, weight, settings["arms"], policy)
     shared = checked_borrow(borrow, segments, history, policy)
     if shared:

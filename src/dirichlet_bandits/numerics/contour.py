@@ -153,12 +153,12 @@ def factor(contour: Any, value: float) -> Factor:
 
 
 @jit
-def product_times_power(kept: Any, tilt: float, power: float) -> tuple[Floats, Floats]:
+def product_times_power(contour: Any, tilt: float, power: float) -> tuple[Floats, Floats]:
     """Return the stored product times (1 - i y tilt)^power: its real and imaginary parts, in scratch space."""
-    work = kept.work
-    copy_into(work[0], kept.real)
-    copy_into(work[1], kept.imag)
-    times_power(work[0], work[1], kept.y, tilt, power, work[2], work[3])
+    work = contour.work
+    copy_into(work[0], contour.real)
+    copy_into(work[1], contour.imag)
+    times_power(work[0], work[1], contour.y, tilt, power, work[2], work[3])
     return work[0], work[1]
 
 

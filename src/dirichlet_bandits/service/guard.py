@@ -82,8 +82,8 @@ class Guard:
         elif path.startswith("/api/"):
             found = None  # never by the cookie: a program sends its key
         else:
-            kept = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-            found = check_key(kept, self.keys) or self.sessions.key_of(kept)
+            cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+            found = check_key(cookie, self.keys) or self.sessions.key_of(cookie)
         if found is None and path.startswith("/api/") and path != HEALTH:
             raise problem(401, "a key is needed: Authorization: Bearer KEY" if not kind else "the key is not known")
         return found

@@ -75,20 +75,20 @@ def crossing_win(policy: Any, state: History, challenger: int, leader: int) -> f
 
 
 @verb
-def follow(policy: Any, kept: Any, x: Floats, sample: Any) -> Any:
+def follow(policy: Any, stored: Any, x: Floats, sample: Any) -> Any:
     """Add the rewards after the first ``sample.followed`` to the stored contour of an arm with rewards x."""
 
 
 @implements(follow, BDSParams, RDSParams)
-def follow_rewards(policy: Any, kept: Any, x: Floats, sample: Any) -> None:
+def follow_rewards(policy: Any, stored: Any, x: Floats, sample: Any) -> None:
     """Add one value per reward."""
     for i in range(sample.followed, x.size):
-        contour.append(kept, x[i], 1)
+        contour.append(stored, x[i], 1)
     sample.followed = x.size
 
 
 @implements(follow, QDSParams)
-def follow_truncated(policy: QDSParams, kept: Any, x: Floats, sample: Any) -> None:
+def follow_truncated(policy: QDSParams, stored: Any, x: Floats, sample: Any) -> None:
     """Add and remove values where the rewards below the tail have changed, and replace the tail's mean."""
     known, old_border, old_mean = sample.followed, sample.border, sample.mean
     size, old_size = update_tail(sample, x, x[0], policy.alpha), known + 1 - rank_of_tail(known, policy.alpha)
@@ -99,29 +99,31 @@ def follow_truncated(policy: QDSParams, kept: Any, x: Floats, sample: Any) -> No
         below, was_below = x[i] < sample.border, i < known and x[i] < old_border
         ties, old_ties = ties - below, old_ties - was_below
         if below != was_below:
-            contour.append(kept, x[i], 1 if below else -1)
-    contour.append(kept, sample.border, ties)
-    contour.append(kept, old_border, -old_ties)
-    contour.append(kept, old_mean, -old_size)
-    contour.append(kept, sample.mean, size)
+            contour.append(stored, x[i], 1 if below else -1)
+    contour.append(stored, sample.border, ties)
+    contour.append(stored, old_border, -old_ties)
+    contour.append(stored, old_mean, -old_size)
+    contour.append(stored, sample.mean, size)
 
 
 @jit
-def log_win_probability(policy: Any, x: Floats, b: float, m: float, kept: Any, sample: Any, tolerance: float) -> float:
+def log_win_probability(
+    policy: Any, x: Floats, b: float, m: float, stored: Any, sample: Any, tolerance: float
+) -> float:
     """Return log P(index >= m) of an arm with rewards x and bonus b.
 
     It comes from the arm's contour if its estimated error is below the tolerance, after a rebuild if necessary.
     """
     if x.size >= CONTOUR_LEAST:
         if 4 * (x.size - sample.followed) >= x.size:  # a rebuild is cheaper
-            contour.forget(kept)
-        follow(policy, kept, x, sample)
-        log_p, error = contour.evaluate(kept, m, b)
+            contour.forget(stored)
+        follow(policy, stored, x, sample)
+        log_p, error = contour.evaluate(stored, m, b)
         if error <= tolerance:
             return log_p
     values, weights = merged(*reweighted(policy, x))
     if x.size >= CONTOUR_LEAST:
-        log_p, error = contour.rebuilt(kept, values, weights, b, m)
+        log_p, error = contour.rebuilt(stored, values, weights, b, m)
         if error <= tolerance:
             return log_p
     return log_crossing_of(values, weights, b, m)
@@ -146,5 +148,5 @@ def followed_crossing_win(policy: Any, state: History, challenger: int, leader: 
     b = bonus_of(policy, state, challenger, m)
     if state.means[challenger] >= m or x.size < CONTOUR_KEPT_FROM or b == math.inf:
         return crossing_win(policy, state, challenger, leader)
-    kept, sample = memory.contours[challenger], memory.samples[challenger]
-    return math.exp(log_win_probability(policy, x, b, m, kept, sample, CONTOUR_ERROR))
+    stored, sample = memory.contours[challenger], memory.samples[challenger]
+    return math.exp(log_win_probability(policy, x, b, m, stored, sample, CONTOUR_ERROR))

@@ -40,7 +40,7 @@ class QueuedParams(NamedTuple):
 class Queues(NamedTuple):
     """Rewards in their queues, and the decision of the inner policy that waits for a reward.
 
-    ``pulls`` counts the rewards of each arm. ``kept`` holds them in the order of the queue, and ``decisions`` the
+    ``pulls`` counts the rewards of each arm. ``queue`` holds them in the order of the queue, and ``decisions`` the
     decisions to which they belong; the first ``fed`` ones of each arm have been passed on to ``inner``. ``round`` is
     the inner policy's decision: a single arm, or several that are fed one after the other. ``clock`` is one record of
     ``CLOCK``.
@@ -48,7 +48,7 @@ class Queues(NamedTuple):
 
     pulls: Ints
     inner: Any
-    kept: History
+    queue: History
     decisions: History
     fed: Ints
     round: Ints
@@ -123,16 +123,16 @@ def expect_reward(policy: QueuedParams, state: Queues, decision: int, now: int) 
 def enqueue(policy: QueuedParams, state: Queues, arm: int, reward: float) -> Queues:
     """Insert the reward of the next decision: at the end, or before those of later pulls."""
     decision = float(state.clock[0].next)
-    kept = append(state.kept, arm, reward, reward)
+    queue = append(state.queue, arm, reward, reward)
     decisions = append(state.decisions, arm, decision, decision)
-    place, first = kept.start[arm] + state.pulls[arm], kept.start[arm] + state.fed[arm]
+    place, first = queue.start[arm] + state.pulls[arm], queue.start[arm] + state.fed[arm]
     while policy.in_order and place > first and decisions.pool[place - 1] > decision:
-        kept.pool[place], decisions.pool[place] = kept.pool[place - 1], decisions.pool[place - 1]
+        queue.pool[place], decisions.pool[place] = queue.pool[place - 1], decisions.pool[place - 1]
         place -= 1
-    kept.pool[place], decisions.pool[place] = reward, decision
+    queue.pool[place], decisions.pool[place] = reward, decision
     state.pulls[arm] += 1
     state.clock[0].next += 1
-    return Queues(state.pulls, state.inner, kept, decisions, state.fed, state.round, state.clock)
+    return Queues(state.pulls, state.inner, queue, decisions, state.fed, state.round, state.clock)
 
 
 @implements(update, QueuedParams)
@@ -182,14 +182,14 @@ def feed(policy: QueuedParams, state: Queues, earliest: Ints, rng: np.random.Gen
 
     ``earliest`` is the first decision of each arm whose reward is outstanding.
     """
-    inner, kept, decisions, fed, clock = state.inner, state.kept, state.decisions, state.fed, state.clock
+    inner, queue, decisions, fed, clock = state.inner, state.queue, state.decisions, state.fed, state.clock
     arms = state.round if state.round.size > 0 else first_round(state, earliest)
     while True:
         arm = arms[clock[0].place]
-        head = kept.start[arm] + fed[arm]
+        head = queue.start[arm] + fed[arm]
         if fed[arm] == state.pulls[arm] or (policy.in_order and decisions.pool[head] > earliest[arm]):
-            return Queues(state.pulls, inner, kept, decisions, fed, arms, clock)
-        inner = verbs.update(policy.inner, inner, arm, kept.pool[head], rng)
+            return Queues(state.pulls, inner, queue, decisions, fed, arms, clock)
+        inner = verbs.update(policy.inner, inner, arm, queue.pool[head], rng)
         fed[arm] += 1
         clock[0].place += 1
         if clock[0].place == arms.size:

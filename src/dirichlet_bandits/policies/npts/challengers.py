@@ -81,11 +81,11 @@ def log_tangent(arm: Any, v: float) -> float:
 @shared
 def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float, bool]:
     """Return log f(v), its slope, and whether they are accurate; the contour is rebuilt where it does not cover v."""
-    kept = challengers.contours[arm]
-    log_f, slope, error = log_density(kept, v, b)
+    stored = challengers.contours[arm]
+    log_f, slope, error = log_density(stored, v, b)
     if not error <= DENSITY_ERROR:
-        contour.build(kept, x, np.empty(0), b, v)
-        log_f, slope, error = log_density(kept, v, b)
+        contour.build(stored, x, np.empty(0), b, v)
+        log_f, slope, error = log_density(stored, v, b)
     return log_f, slope, error <= DENSITY_ERROR
 
 
@@ -97,14 +97,14 @@ def refresh_tangent(state: History, challengers: Challengers, arm: int, v: float
     with a few very large rewards, the tangent is infinite, because computing it without a contour costs more than it
     saves, unless there are few rewards.
     """
-    kept, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
+    stored, known, x = challengers.contours[arm], challengers.arms[arm], rewards(state, arm)
     if known.touched == x.size and abs(known.at - v) <= room:
         return
     if 2 * known.touched >= x.size:
         for value in x[known.touched :]:
-            contour.append(kept, value, 1)
+            contour.append(stored, value, 1)
     else:  # a contour estimates its error only for the rewards that it contains
-        contour.build(kept, x, np.empty(0), challengers.upper, v)
+        contour.build(stored, x, np.empty(0), challengers.upper, v)
     value, slope, accurate = log_density_of(challengers, arm, x, challengers.upper, v)
     if not accurate:
         value, slope = log_density_anew(with_last(x, challengers.upper), v) if x.size < LAW_LEAST else (math.inf, -1.0)

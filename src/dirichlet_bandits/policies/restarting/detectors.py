@@ -29,7 +29,7 @@ MEMORY: Final = np.dtype(
 
 
 @verb
-def alarm(detector: Any, kept: History, memory: Records, arm: int) -> Any:
+def alarm(detector: Any, recent: History, memory: Records, arm: int) -> Any:
     """Whether the newest reward of an arm raises an alarm; ``memory[arm]`` is the detector's own."""
 
 
@@ -167,21 +167,21 @@ def published_threshold(window: int, n_arms: int, horizon: float) -> float:
 
 
 @implements(alarm, GLRParams)
-def likelihood_ratio_alarm(detector: GLRParams, kept: History, memory: Records, arm: int) -> bool:
+def likelihood_ratio_alarm(detector: GLRParams, recent: History, memory: Records, arm: int) -> bool:
     """Whether sup_s s kl(m_{1:s}, m_{1:n}) + (n - s) kl(m_{s+1:n}, m_{1:n}) >= beta(n, delta)."""
-    n = kept.pulls[arm]
+    n = recent.pulls[arm]
     if n < 2 or n % detector.every != 0:
         return False
     level = glr_threshold(detector.threshold, n, detector.delta)
-    return glr_statistic(rewards(kept, arm), level) >= level
+    return glr_statistic(rewards(recent, arm), level) >= level
 
 
 @implements(alarm, CUSUMParams)
-def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Records, arm: int) -> bool:
+def cumulative_sum_alarm(detector: CUSUMParams, recent: History, memory: Records, arm: int) -> bool:
     """Whether max(g+, g-) >= h."""
-    n, x, own = kept.pulls[arm], rewards(kept, arm), memory[arm]
+    n, x, own = recent.pulls[arm], rewards(recent, arm), memory[arm]
     if n <= detector.first:
-        own.mean = kept.means[arm]
+        own.mean = recent.means[arm]
         return False
     excess = x[n - 1] - own.mean
     own.risen = max(0.0, own.risen + excess - detector.drift)
@@ -190,12 +190,12 @@ def cumulative_sum_alarm(detector: CUSUMParams, kept: History, memory: Records, 
 
 
 @implements(alarm, MeanShiftParams)
-def half_window_alarm(detector: MeanShiftParams, kept: History, memory: Records, arm: int) -> bool:
+def half_window_alarm(detector: MeanShiftParams, recent: History, memory: Records, arm: int) -> bool:
     """Whether |sum of the last w/2 - sum of the w/2 before| > b."""
-    n = kept.pulls[arm]
+    n = recent.pulls[arm]
     if n < detector.window:
         return False
-    x, difference, half = rewards(kept, arm)[n - detector.window :], 0.0, detector.window // 2
+    x, difference, half = rewards(recent, arm)[n - detector.window :], 0.0, detector.window // 2
     for i in range(half):
         difference += x[half + i] - x[i]
     threshold = detector.threshold

@@ -25,7 +25,7 @@ def restarting_propensities(policy: Any, state: Restarted) -> Floats:
     """
     params, n_arms = policy.params, len(state.pulls)
     rate, forced = specialised(next_exploration, params)(params, state)
-    fresh = np.asarray(state.kept.pulls < params.first, np.float64)
+    fresh = np.asarray(state.recent.pulls < params.first, np.float64)
     if fresh.any() and params.first > 1:
         return fresh
     if forced >= 0:

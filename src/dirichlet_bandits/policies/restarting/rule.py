@@ -65,13 +65,13 @@ class ClockedRestartingParams(RestartingParams):
 class Restarted(NamedTuple):
     """All pulls of each arm, and what is remembered since the last restart.
 
-    ``kept`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
+    ``recent`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
     each arm's last restart, and ``counts`` is one record of ``COUNTS``.
     """
 
     pulls: Ints
     inner: Any
-    kept: History
+    recent: History
     memory: Records
     restarts: Ints
     counts: Records
@@ -192,9 +192,9 @@ def start(policy: Any, n_arms: int) -> Restarted:
 @jit
 def forget(state: Restarted, arm: int) -> None:
     """Restart an arm, except for the policy's own state."""
-    kept = state.kept
-    kept.pulls[arm], kept.means[arm], kept.sums[arm], kept.carry[arm] = 0, 0.0, 0.0, 0.0
-    kept.lows[arm], kept.highs[arm] = np.inf, -np.inf
+    recent = state.recent
+    recent.pulls[arm], recent.means[arm], recent.sums[arm], recent.carry[arm] = 0, 0.0, 0.0, 0.0
+    recent.lows[arm], recent.highs[arm] = np.inf, -np.inf
     memory = state.memory[arm]
     memory.mean, memory.risen, memory.fallen = 0.0, 0.0, 0.0
     state.restarts[arm] = state.counts[0].rewards
@@ -205,11 +205,11 @@ def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.rand
     """Count the reward and test the arm; after an alarm, rebuild the policy's state from the remaining rewards."""
     state.pulls[arm] += 1
     state.counts[0].rewards += 1
-    kept = append(state.kept, arm, reward, reward)
+    recent = append(state.recent, arm, reward, reward)
     inner, n_arms = state.inner, state.pulls.size
-    first, last, begin = arm, arm + 1, kept.pulls[arm] - 1
-    state = Restarted(state.pulls, inner, kept, state.memory, state.restarts, state.counts)
-    if alarm(policy.detector, kept, state.memory, arm):
+    first, last, begin = arm, arm + 1, recent.pulls[arm] - 1
+    state = Restarted(state.pulls, inner, recent, state.memory, state.restarts, state.counts)
+    if alarm(policy.detector, recent, state.memory, arm):
         state.counts[0].last_alarm = state.counts[0].rewards
         state.counts[0].alarms += 1
         for k in range(n_arms):
@@ -217,9 +217,9 @@ def observe(policy: Any, state: Restarted, arm: int, reward: float, rng: np.rand
                 forget(state, k)
         inner, first, last, begin = verbs.init(policy.policy, n_arms), 0, n_arms, 0
     for k in range(first, last):  # one call of the inlined verb: the new reward, or all that are kept
-        for i in range(begin, kept.pulls[k]):
-            inner = verbs.update(policy.policy, inner, k, kept.pool[kept.start[k] + i], rng)
-    return Restarted(state.pulls, inner, kept, state.memory, state.restarts, state.counts)
+        for i in range(begin, recent.pulls[k]):
+            inner = verbs.update(policy.policy, inner, k, recent.pool[recent.start[k] + i], rng)
+    return Restarted(state.pulls, inner, recent, state.memory, state.restarts, state.counts)
 
 
 @jit
@@ -250,7 +250,7 @@ def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
     n_arms = state.pulls.size
     arms, n = np.empty(n_arms, np.int64), 0
     for arm in range(n_arms):
-        if state.kept.pulls[arm] < policy.first:
+        if state.recent.pulls[arm] < policy.first:
             arms[n] = arm
             n += 1
     if n == 0 or policy.first == 1:

@@ -28,7 +28,7 @@ class LimitedParams(NamedTuple):
 class LastRewards(NamedTuple):
     """A tally, its pulls and means, and running sums of the last rewards of each arm.
 
-    ``sums_of[k, begin[k] : begin[k] + kept[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward.
+    ``sums_of[k, begin[k] : begin[k] + sizes[k] + 1]`` are sums of distances from ``origin[k]``, the arm's first reward.
     The mean of its last n rewards follows from the last of them and the one n places before.
     """
 
@@ -38,31 +38,31 @@ class LastRewards(NamedTuple):
     sums_of: Floats
     origin: Floats
     begin: Ints
-    kept: Ints
+    sizes: Ints
 
 
 @implements(init, LimitedParams)
 def keep_nothing_yet(policy: LimitedParams, n_arms: int) -> LastRewards:
     """Return a state without rewards."""
     tally = new_tally(n_arms)
-    begin, kept = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    begin, sizes = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     sums_of, origin = np.zeros((n_arms, _FIRST_ROOM)), np.zeros(n_arms)
-    return LastRewards(tally.pulls, tally.means, tally, sums_of, origin, begin, kept)
+    return LastRewards(tally.pulls, tally.means, tally, sums_of, origin, begin, sizes)
 
 
 @jit
 def with_room(state: LastRewards, arm: int) -> LastRewards:
     """Make room for one more sum of the arm by copying what is kept to the front of rows four times as long."""
-    first, n, room = state.begin[arm], state.kept[arm], state.sums_of.shape[1]
+    first, n, room = state.begin[arm], state.sizes[arm], state.sums_of.shape[1]
     if first + n + 1 < room:
         return state
-    pulls, means, tally, old, origin, begin, kept = state
+    pulls, means, tally, old, origin, begin, sizes = state
     new = np.zeros((pulls.size, max(room, 4 * n)))
     for k in range(pulls.size):
-        for i in range(kept[k] + 1):
+        for i in range(sizes[k] + 1):
             new[k, i] = old[k, begin[k] + i] - old[k, begin[k]]
         begin[k] = 0
-    return LastRewards(pulls, means, tally, new, origin, begin, kept)
+    return LastRewards(pulls, means, tally, new, origin, begin, sizes)
 
 
 @implements(update, LimitedParams)
@@ -73,13 +73,13 @@ def keep_the_last(
     r = max(round_number(state.pulls), 1)
     if state.pulls[arm] == 0:
         state.origin[arm] = reward
-    if state.kept[arm] >= max(_LEAST, slow_growth(policy.memory, float(r))):
+    if state.sizes[arm] >= max(_LEAST, slow_growth(policy.memory, float(r))):
         state.begin[arm] += 1
-        state.kept[arm] -= 1
+        state.sizes[arm] -= 1
     state = with_room(state, arm)
-    last = state.begin[arm] + state.kept[arm]
+    last = state.begin[arm] + state.sizes[arm]
     state.sums_of[arm, last + 1] = state.sums_of[arm, last] + (reward - state.origin[arm])
-    state.kept[arm] += 1
+    state.sizes[arm] += 1
     count(state.tally, arm, reward)
     return state
 
@@ -89,7 +89,7 @@ def mean_of_last(state: LastRewards, arm: int, n: int) -> float:
     """Return the mean of the arm's last n rewards, or of all rewards if none was dropped."""
     if n == state.pulls[arm]:
         return state.means[arm]
-    last = state.begin[arm] + state.kept[arm]
+    last = state.begin[arm] + state.sizes[arm]
     return mean_from(state.origin[arm], state.sums_of[arm, last] - state.sums_of[arm, last - n], n)
 
 
@@ -101,8 +101,8 @@ def reaches_the_last(policy: LimitedParams, state: LastRewards, challenger: int,
     """
     if wins_untried(policy.forced, state.pulls, challenger):
         return True
-    n = state.kept[challenger]
-    return mean_of_last(state, challenger, n) >= mean_of_last(state, leader, min(n, state.kept[leader]))
+    n = state.sizes[challenger]
+    return mean_of_last(state, challenger, n) >= mean_of_last(state, leader, min(n, state.sizes[leader]))
 
 
 implements(duel, LimitedParams)(reaches_the_last)

@@ -152,14 +152,14 @@ def read_rows(text: str, study: Study, columns: Mapping[str, str | None], source
     """Read the trials of a file: blanks are left out, and so are arms that the study does not have."""
     header, others = lines_of(text, source)
     rows, at, report = _clean(header, list(others), _used(header, columns))
-    kept = _known(rows, at["arm"], study, report)
+    known = _known(rows, at["arm"], study, report)
     frame: dict[str, list[Any]] = {"arm": [], "reward": []}
-    for line in kept:
+    for line in known:
         frame["arm"].append(line.cells[at["arm"]])
         frame["reward"].append(_reward(line, at["reward"], study))
     for kind in ("time", "propensity"):
         if kind in at:
-            cells = [line.cells[at[kind]] for line in kept]
+            cells = [line.cells[at[kind]] for line in known]
             frame[kind] = [None if is_blank(cell) else cell if kind == "time" else _chance(cell) for cell in cells]
     past = read_past(frame)
     values: dict[str, list[float]] = {}
@@ -204,7 +204,7 @@ def _known(rows: Sequence[Line], at: int, study: Study, report: list[str]) -> li
     """Return the rows of arms that the study has, with the study's spelling, and add to the report."""
     arms = [str(arm) for arm in study.summary().index]
     spelled = {name_key(arm): arm for arm in arms} | {arm: arm for arm in arms}
-    kept, missing, read = [], dict[str, int](), dict[str, str]()
+    known, missing, read = [], dict[str, int](), dict[str, str]()
     for line in rows:
         name = line.cells[at]
         arm = spelled.get(name, spelled.get(name_key(name)))
@@ -213,10 +213,10 @@ def _known(rows: Sequence[Line], at: int, study: Study, report: list[str]) -> li
             continue
         if arm != name:
             read[name] = arm
-        kept.append(Line(line.where, [*line.cells[:at], arm, *line.cells[at + 1 :]]))
+        known.append(Line(line.where, [*line.cells[:at], arm, *line.cells[at + 1 :]]))
     report += [f"{name!r} is read as {arm!r}" for name, arm in read.items()]
     report += [f"{count:,} of {len(rows):,} rows: this study has no arm {name!r}" for name, count in missing.items()]
-    return kept
+    return known
 
 
 def _reward(line: Line, at: int, study: Study) -> float:
