@@ -15,7 +15,7 @@ from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, log_odds, named_winner, new_games, play_games
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
-from tests.naive.evidence import evidence
+from tests.naive.kinf_statistic import kinf_statistic
 
 ALARM = 1e-6
 QUICK = {"baseline": 0.2, "lift": 0.5, "trials": 1000, "replications": 40, "every": 20}
@@ -43,7 +43,7 @@ def test_a_winner_is_named_where_the_evidence_reaches_the_threshold():
         return math.log(math.sqrt(math.pi)) + math.lgamma(n + 1) - math.lgamma(n + 0.5)
 
     least = min(
-        float(evidence(arms[best].tolist(), arms[k].tolist(), 0.05)) - cost(pulls[k]) - cost(pulls[best])
+        float(kinf_statistic(arms[best].tolist(), arms[k].tolist(), 0.05)) - cost(pulls[k]) - cost(pulls[best])
         for k in range(3)
         if k != best
     )

@@ -66,7 +66,7 @@ def test_the_rule_is_the_evidence_against_its_threshold() -> None:
     assert (found.leader, found.arm, found.proved, found.established_at) == ("c", None, True, None)
     z = (rewards - 10.0) / 10.0
     for rival, column in zip(found.rivals, (0, 1), strict=True):
-        want = float(naive.evidence(z[:, 2].tolist(), z[:, column].tolist(), 0.0))
+        want = float(naive.kinf_statistic(z[:, 2].tolist(), z[:, column].tolist(), 0.0))
         assert rival.statistic == pytest.approx(want, rel=1e-9)
         regret = 0.5 * math.log(math.pi) + math.lgamma(6.0) - math.lgamma(5.5)
         assert rival.threshold == pytest.approx(math.log(3 / (0.9 * DELTA)) + 2.0 * regret, rel=1e-12)

@@ -7,8 +7,8 @@ from tests.naive.crossing import (
     crossing_integral,
 )
 from tests.naive.cvar import cvar, cvar_crossing, cvar_crossing_draws
-from tests.naive.evidence import evidence
 from tests.naive.kinf import kinf
+from tests.naive.kinf_statistic import kinf_statistic
 
 __all__ = [
     "crossing_closed_form",
@@ -18,6 +18,6 @@ __all__ = [
     "cvar",
     "cvar_crossing",
     "cvar_crossing_draws",
-    "evidence",
     "kinf",
+    "kinf_statistic",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from tests.naive.evidence import evidence
+from tests.naive.kinf_statistic import kinf_statistic
 
 
 def test_the_rival_is_the_arm_that_least_evidence_beats():
@@ -17,7 +17,7 @@ def test_the_rival_is_the_arm_that_least_evidence_beats():
         histories = [(rng.integers(0, 65, size=n) / 64).tolist() for n in rng.integers(2, 9, size=4)]
         leader = int(np.argmax([np.mean(h) for h in histories]))
         values = [
-            math.inf if k == leader else float(evidence(histories[leader], h, 0.0)) + math.log(len(h))
+            math.inf if k == leader else float(kinf_statistic(histories[leader], h, 0.0)) + math.log(len(h))
             for k, h in enumerate(histories)
         ]
         rival = int(np.argmin(values))

@@ -9,8 +9,8 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.numerics.evidence import portfolio_regret
-from dirichlet_bandits.numerics.grid import count_on_grid, grid_evidence, new_grid
+from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
+from dirichlet_bandits.numerics.kinf_statistic import portfolio_regret
 from dirichlet_bandits.policies.mixing import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -58,7 +58,7 @@ def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, ma
     for arm in range(pulls.size):
         if arm != leader:
             n_best, n_rival = float(pulls[leader]), float(pulls[arm])
-            z = grid_evidence(weights[leader], n_best, weights[arm], n_rival, margin)
+            z = grid_statistic(weights[leader], n_best, weights[arm], n_rival, margin)
             if not z >= log_odds + portfolio_regret(n_best) + portfolio_regret(n_rival):
                 return NOBODY
     return leader

@@ -164,7 +164,7 @@ def plan(
     >>> [row.policy for row in found.rows], found.rows[0].decided
     (['EqualSplit', 'EpsilonGreedy', 'EpsilonGreedy'], 1.0)
 
-    Reference: ``numerics/evidence.py`` has the rule and its proof.
+    Reference: ``numerics/kinf_statistic.py`` has the rule and its proof.
     """
     asked = Question(
         bandit=bandit,

@@ -4,7 +4,7 @@ For arms b and a, ``statistic`` is the evidence Z(d) against mu_a >= mu_b + d, a
 besides log(1/delta). Inverting Z gives a confidence sequence for mu_b - mu_a (``lead``), so a rule that compares Z with
 its threshold and an interval that excludes -d are the same thing.
 
-Rewards with two bounds: Z and its threshold are those of ``numerics/evidence.py``, where they are proved for any
+Rewards with two bounds: Z and its threshold are those of ``numerics/kinf_statistic.py``, where they are proved for any
 distributions within the bounds and any number of rewards.
 
 Rewards without bounds: mixtures of normal likelihood ratios take the place of the portfolios. With means x, variances
@@ -30,8 +30,8 @@ import numpy as np
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.intervals import Interval, why_none
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.numerics.costs import EVIDENCE_POINTS
-from dirichlet_bandits.numerics.evidence import evidence, grouped, portfolio_regret
+from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
+from dirichlet_bandits.numerics.kinf_statistic import grouped, kinf_statistic, portfolio_regret
 from dirichlet_bandits.types import Floats
 
 PROVED: Final = "Kinf statistic of both arms: any distributions within the bounds"
@@ -63,7 +63,7 @@ class Sample(NamedTuple):
         return self._replace(n=self.n + more)
 
 
-def sample(x: Floats, bounds: Bounds, points: int = EVIDENCE_POINTS) -> Sample:
+def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
     """Return rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
 
     >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
@@ -100,16 +100,16 @@ def statistic(best: Sample, rival: Sample, margin: float) -> float:
     >>> round(statistic(best, rival, 0.0), 12) == round(6.0 * math.log(2.0), 12)
     True
     """
-    return _evidence(best, rival, margin)[0]
+    return _statistic_and_slope(best, rival, margin)[0]
 
 
-def _evidence(best: Sample, rival: Sample, margin: float) -> tuple[float, float]:
+def _statistic_and_slope(best: Sample, rival: Sample, margin: float) -> tuple[float, float]:
     """Return Z and its derivative in the margin."""
     if not (best.tells and rival.tells):
         return 0.0, 0.0
     if best.values.size:
         mirror = 1.0 - best.values
-        found = evidence(mirror, best.weights, best.n, rival.values, rival.weights, rival.n, margin / best.unit)
+        found = kinf_statistic(mirror, best.weights, best.n, rival.values, rival.weights, rival.n, margin / best.unit)
         return float(found[0]), float(found[2]) / best.unit
     gap = best.mean - rival.mean + margin
     spread = sum(one.variance * (one.n + _PRIOR) / one.n**2 for one in (best, rival))
@@ -144,7 +144,7 @@ def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
     low, high = nothing, widest
     d = min(nothing + math.sqrt(2.0 * goal * (spread + best.unit**2 / min(best.n, rival.n) ** 2)), 0.5 * (low + high))
     for _ in range(_STEPS):
-        z, slope = _evidence(best, rival, d)
+        z, slope = _statistic_and_slope(best, rival, d)
         low, high = (d, high) if z < goal else (low, d)
         step = (goal - z) / slope if 0.0 < slope < math.inf and z < math.inf else math.nan
         if abs(step) <= 1e-12 * best.unit or high - low <= 1e-12 * best.unit:

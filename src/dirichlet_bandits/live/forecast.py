@@ -123,8 +123,8 @@ def _doubt(best: Sample, other: Sample, share: float, rates: Rates) -> float:
     """Return k: by how much one more reward of an arm makes its next one less likely, as a logarithm."""
     if not rates.fades or share <= 0.0 or not other.tells:
         return 0.0
-    evidence = statistic(best.grown(_MOST), other, 0.0) / other.n
-    return min(evidence, 1.0 / (share * rates.trials))
+    per_reward = statistic(best.grown(_MOST), other, 0.0) / other.n
+    return min(per_reward, 1.0 / (share * rates.trials))
 
 
 def _gained(n: float, k: float, arm: int, rates: Rates) -> float:

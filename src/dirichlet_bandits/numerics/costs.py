@@ -102,7 +102,7 @@ FEWEST_REPEATED: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
 handing over the run. Where rewards are kept, handing over their places one by one costs more."""
 
-EVIDENCE_POINTS: Final = 4096
+STATISTIC_POINTS: Final = 4096
 """Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
 1.5 ms."""
 

@@ -1,8 +1,8 @@
 """Count rewards in [0, 1] on a grid, so that the cost of the evidence between arms does not grow with their number.
 
 A reward between two points of the grid counts as both, in the proportion that keeps its mean, as in
-``numerics/evidence.py``. So the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm. Rewards of 0
-and 1, and all multiples of 1 / POINTS, are counted exactly.
+``numerics/kinf_statistic.py``. So the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm.
+Rewards of 0 and 1, and all multiples of 1 / POINTS, are counted exactly.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.numerics.evidence import weighted_evidence
+from dirichlet_bandits.numerics.kinf_statistic import weighted_statistic
 from dirichlet_bandits.types import Floats
 
 POINTS: Final = 64
@@ -33,18 +33,18 @@ def count_on_grid(weights: Floats, reward: float) -> None:
 
 
 @jit
-def grid_evidence(best: Floats, n_best: float, rival: Floats, n_rival: float, margin: float) -> float:
-    """Return Z (``numerics/evidence.py``) for the weights of two arms.
+def grid_statistic(best: Floats, n_best: float, rival: Floats, n_rival: float, margin: float) -> float:
+    """Return Z (``numerics/kinf_statistic.py``) for the weights of two arms.
 
     >>> import math
     >>> weights = np.zeros((2, POINTS + 1))
     >>> weights[0, -1], weights[1, 0] = 3.0, 3.0
-    >>> round(grid_evidence.py_func(weights[0], 3.0, weights[1], 3.0, 0.0), 12) == round(6.0 * math.log(2.0), 12)
+    >>> round(grid_statistic.py_func(weights[0], 3.0, weights[1], 3.0, 0.0), 12) == round(6.0 * math.log(2.0), 12)
     True
     """
     mirror, mirror_weights = _used(best, True)
     values, rival_weights = _used(rival, False)
-    return weighted_evidence(mirror, mirror_weights, n_best, values, rival_weights, n_rival, margin)[0]
+    return weighted_statistic(mirror, mirror_weights, n_best, values, rival_weights, n_rival, margin)[0]
 
 
 @jit

@@ -97,7 +97,7 @@ defect. Of 480 random histories, one got there, with rewards that agree to six d
 PROPENSITY_DEFECT: Final = 1e-9
 """Propensities of an index policy sum to one; a defect above this is reported, and one below it is divided out."""
 
-EVIDENCE_ERROR: Final = 1e-12
+STATISTIC_ERROR: Final = 1e-12
 """Error, relative to 1 + Z, allowed in the evidence Z that one arm is better than another: one last secant step."""
 
 TABLE_ERROR: Final = 1e-9

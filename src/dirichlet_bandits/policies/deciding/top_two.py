@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update
-from dirichlet_bandits.numerics.grid import count_on_grid, grid_evidence, new_grid
+from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
 from dirichlet_bandits.policies.bounded import BoundedPolicy, rescaled
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats, Ints
@@ -98,7 +98,7 @@ def rivalry(state: Counted, leader: int) -> Floats:
             values[arm] = math.log(n)
             if state.means[arm] < state.means[leader]:
                 best, n_best = state.weights[leader], float(state.pulls[leader])
-                values[arm] += grid_evidence(best, n_best, state.weights[arm], n, 0.0)
+                values[arm] += grid_statistic(best, n_best, state.weights[arm], n, 0.0)
     return values
 
 

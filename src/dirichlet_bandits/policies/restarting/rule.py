@@ -65,8 +65,8 @@ class ClockedRestartingParams(RestartingParams):
 class Restarted(NamedTuple):
     """All pulls of each arm, and what is remembered since the last restart.
 
-    ``recent`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards before
-    each arm's last restart, and ``counts`` is one record of ``COUNTS``.
+    ``recent`` holds the rewards since then, ``memory`` the detector's numbers, ``restarts`` the number of rewards
+    before each arm's last restart, and ``counts`` is one record of ``COUNTS``.
     """
 
     pulls: Ints

@@ -4,12 +4,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dirichlet_bandits.numerics.evidence import (
-    evidence,
+from dirichlet_bandits.numerics.kinf_statistic import (
     grouped,
-    pair_evidence,
+    kinf_statistic,
+    pair_statistic,
     portfolio_regret,
-    weighted_evidence,
+    weighted_statistic,
 )
 from tests import naive
 
@@ -33,36 +33,36 @@ def test_evidence_agrees_with_a_direct_search_in_sixty_digits(shape: str) -> Non
     for n, margins in ((1, (0.1,)), (3, (0.0,))):
         best, rival = two_arms(shape, rng, n)
         for margin in margins:
-            want = float(naive.evidence(best.tolist(), rival.tolist(), margin))
-            got = pair_evidence(best, rival, margin)
+            want = float(naive.kinf_statistic(best.tolist(), rival.tolist(), margin))
+            got = pair_statistic(best, rival, margin)
             assert got == pytest.approx(want, rel=1e-9, abs=1e-11)
             counted = grouped(best), grouped(rival)
             mirror = 1.0 - counted[0][0], counted[0][1]
-            z, m, slope = evidence(*mirror, float(best.size), *counted[1], float(rival.size), margin)
+            z, m, slope = kinf_statistic(*mirror, float(best.size), *counted[1], float(rival.size), margin)
             assert z == pytest.approx(want, rel=1e-9, abs=1e-11)
-            more = evidence(*mirror, float(best.size), *counted[1], float(rival.size), margin + 1e-6)[0]
+            more = kinf_statistic(*mirror, float(best.size), *counted[1], float(rival.size), margin + 1e-6)[0]
             assert z < 1e-9 or (more - z) / 1e-6 == pytest.approx(slope, rel=1e-3)
             assert 0.0 <= m <= 1.0
 
 
 def test_evidence_at_its_limits() -> None:
     zeros, ones = np.zeros(4), np.ones(4)
-    assert pair_evidence(zeros, ones, 0.0) == 0.0
-    assert pair_evidence(ones, ones, 0.0) == 0.0
-    assert pair_evidence(NONE, ones, 0.0) == pair_evidence(ones, NONE, 0.5) == 0.0
+    assert pair_statistic(zeros, ones, 0.0) == 0.0
+    assert pair_statistic(ones, ones, 0.0) == 0.0
+    assert pair_statistic(NONE, ones, 0.0) == pair_statistic(ones, NONE, 0.5) == 0.0
     # No arm can be better than another one by more than the whole range.
-    assert pair_evidence(zeros, ones, 1.5) == math.inf
-    assert weighted_evidence(ones, NONE, 4.0, ones, NONE, 4.0, 1.0)[0] == 0.0
-    assert weighted_evidence(zeros, NONE, 4.0, zeros, NONE, 4.0, 1.0)[0] == math.inf
+    assert pair_statistic(zeros, ones, 1.5) == math.inf
+    assert weighted_statistic(ones, NONE, 4.0, ones, NONE, 4.0, 1.0)[0] == 0.0
+    assert weighted_statistic(zeros, NONE, 4.0, zeros, NONE, 4.0, 1.0)[0] == math.inf
 
 
 def test_a_grid_in_place_of_many_rewards_only_loses_a_little() -> None:
     rng = np.random.default_rng(7)
     for shapes in ((2.0, 1.0, 1.8, 1.0), (0.2, 0.1, 0.19, 0.1), (30.0, 40.0, 29.0, 40.0)):
         best, rival = rng.beta(*shapes[:2], 20_000), rng.beta(*shapes[2:], 20_000)
-        exact = pair_evidence(best, rival, 0.0)
+        exact = pair_statistic(best, rival, 0.0)
         (x, w), (y, v) = grouped(best), grouped(rival)
-        coarse = evidence(1.0 - x, w, 20_000.0, y, v, 20_000.0, 0.0)[0]
+        coarse = kinf_statistic(1.0 - x, w, 20_000.0, y, v, 20_000.0, 0.0)[0]
         assert max(x.size, y.size) <= 4097
         assert x @ w / w.sum() == pytest.approx(best.mean(), rel=1e-12)
         assert exact - 0.01 < coarse <= exact * (1.0 + 1e-9)

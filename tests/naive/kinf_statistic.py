@@ -7,7 +7,7 @@ import mpmath as mp
 from tests.naive.kinf import kinf
 
 
-def evidence(best: Sequence[float], rival: Sequence[float], margin: float) -> mp.mpf:
+def kinf_statistic(best: Sequence[float], rival: Sequence[float], margin: float) -> mp.mpf:
     """min over m of n_b Kinf(1 - b, 1 - m) + n_a Kinf(a, m + margin), which is convex in m: golden-section search."""
     mean_best, mean_rival = sum(best) / len(best), sum(rival) / len(rival)
     if mean_best <= mean_rival - margin:

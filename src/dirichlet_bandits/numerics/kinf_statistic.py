@@ -49,9 +49,9 @@ import numpy as np
 
 from dirichlet_bandits.compiler import entry_point, jit, shared
 from dirichlet_bandits.numerics.compensated import weight_of
-from dirichlet_bandits.numerics.costs import EVIDENCE_POINTS
+from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
 from dirichlet_bandits.numerics.kinf import kinf_weighted
-from dirichlet_bandits.numerics.tolerances import EVIDENCE_ERROR, NEWTON_LIMIT
+from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, STATISTIC_ERROR
 from dirichlet_bandits.types import Floats
 
 _HALF_LOG_PI: Final = 0.5 * math.log(math.pi)
@@ -72,12 +72,12 @@ def portfolio_regret(n: float) -> float:
 
 
 @jit
-def pair_evidence(best: Floats, rival: Floats, margin: float) -> float:
+def pair_statistic(best: Floats, rival: Floats, margin: float) -> float:
     """Return Z for rewards in [0, 1]: the evidence that the rival is not better than the best by ``margin`` or more.
 
     Compare it with log(1/delta) + portfolio_regret(best.size) + portfolio_regret(rival.size).
 
-    >>> round(pair_evidence(np.ones(3), np.zeros(3), 0.0), 12) == round(6.0 * math.log(2.0), 12)
+    >>> round(pair_statistic(np.ones(3), np.zeros(3), 0.0), 12) == round(6.0 * math.log(2.0), 12)
     True
 
     Reference: see the docstring of this module.
@@ -85,11 +85,11 @@ def pair_evidence(best: Floats, rival: Floats, margin: float) -> float:
     if best.size == 0 or rival.size == 0:
         return 0.0
     none = np.empty(0)
-    return weighted_evidence(1.0 - best, none, float(best.size), rival, none, float(rival.size), margin)[0]
+    return weighted_statistic(1.0 - best, none, float(best.size), rival, none, float(rival.size), margin)[0]
 
 
 @shared
-def weighted_evidence(
+def weighted_statistic(
     mirror: Floats,
     mirror_weights: Floats,
     n_best: float,
@@ -104,7 +104,7 @@ def weighted_evidence(
     empty array means that all weights are 1. ``n_best`` and ``n_rival`` are the numbers of rewards.
 
     >>> values, weights = np.array([0.0, 1.0]), np.array([1.0, 3.0])
-    >>> z, m, slope = weighted_evidence(1.0 - values, weights, 4.0, values, weights[::-1].copy(), 4.0, 0.0)
+    >>> z, m, slope = weighted_statistic(1.0 - values, weights, 4.0, values, weights[::-1].copy(), 4.0, 0.0)
     >>> round(m, 9), round(z, 9) == round(8.0 * (math.log(2.0) + 0.25 * math.log(0.25) + 0.75 * math.log(0.75)), 9)
     (0.5, True)
     """
@@ -139,7 +139,7 @@ def weighted_evidence(
         if not low < m + step < high or not abs(slope) < math.inf:  # also if there was no step before
             step = 0.5 * (low + high) - m
         # By convexity, Z is above its minimum by no more than its slope times the distance.
-        if abs(slope) * (high - low) <= EVIDENCE_ERROR * (1.0 + z) or not low < m + step < high:
+        if abs(slope) * (high - low) <= STATISTIC_ERROR * (1.0 + z) or not low < m + step < high:
             break
         m_before, slope_before = m, slope
         m += step
@@ -159,7 +159,7 @@ def _mean_and_variance(values: Floats, weights: Floats) -> tuple[float, float]:
     return mean, max(second / total - mean * mean, 0.0)
 
 
-def grouped(z: Floats, points: int = EVIDENCE_POINTS) -> tuple[Floats, Floats]:
+def grouped(z: Floats, points: int = STATISTIC_POINTS) -> tuple[Floats, Floats]:
     """Return rewards in [0, 1] as values and how often each occurs; more than ``points`` rewards are put on a grid.
 
     A reward between two points of the grid counts as both, in the proportion that keeps its mean. log(1 - lam (x - m))
@@ -182,5 +182,5 @@ def grouped(z: Floats, points: int = EVIDENCE_POINTS) -> tuple[Floats, Floats]:
     return used / points, weights[used]
 
 
-evidence = entry_point(weighted_evidence)
-"""The compiled :func:`weighted_evidence`, for callers in Python."""
+kinf_statistic = entry_point(weighted_statistic)
+"""The compiled :func:`weighted_statistic`, for callers in Python."""
