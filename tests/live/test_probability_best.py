@@ -81,9 +81,17 @@ def test_the_summary_warns_of_an_arm_that_changes() -> None:
     steady, jump = rng.random(400) < 0.5, rng.random(400) < np.repeat([0.2, 0.8], 200)
     study.add_trials({"arm": ["a", "b"] * 400, "reward": 10.0 * np.stack([steady, jump], axis=1).ravel()})
     assert study.summary().attrs["drift"] == ["b"]
+    found = study.winner()
+    assert found.drift == ("b",)
+    assert str(found).endswith(
+        "careful: the rewards of b do not look like one distribution: intervals and winners may be wrong"
+    )
     free = db.create_study("free", arms=["a", "b"], seed=1)
     free.add_trials({"arm": ["a", "b"] * 400, "reward": 10.0 * np.stack([steady, jump], axis=1).ravel()})
-    assert free.summary().attrs["drift"] == []  # without bounds nothing is promised, so nothing is tested
+    assert (free.summary().attrs["drift"], free.winner().drift) == (
+        [],
+        (),
+    )  # without bounds nothing is promised, so nothing is tested
 
 
 def test_drift_is_the_likelihood_ratio_against_its_proved_threshold() -> None:

@@ -15,7 +15,7 @@ from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
 from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.drift import drifting
+from dirichlet_bandits.live.drift import drifting_arms
 from dirichlet_bandits.live.intervals import (
     Interval,
     asymptotic,
@@ -293,7 +293,7 @@ def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:
     parts = journal.parts.journals.values() or [journal]
     frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
     frame.attrs["equal_split"] = float(sum(map(_equal_split, parts)))
-    names = {part.names[arm] for part in parts for arm in drifting(rewards_by_arm(part), part.since, bounds)}
+    names = {name for part in parts for name in drifting_arms(part, bounds)}
     frame.attrs["drift"] = [name for name in journal.names if name in names]
 
 

@@ -24,18 +24,20 @@ rounding. With K arms from the start this is the two-sided interval of level 1 -
 
 A winner that was named is stored in the study and stays: the probability of error counts every time at which one
 looked, and a winner that was withdrawn whenever the data wavered would be no promise. If the present rewards would no
-longer establish it, ``note`` is set.
+longer establish it, ``note`` is set. The proof needs arms that do not change, so ``drift`` names those that seem to
+change.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import (
@@ -49,6 +51,7 @@ from dirichlet_bandits.live.differences import (
     statistic,
 )
 from dirichlet_bandits.live.direction import Direction, mirrored
+from dirichlet_bandits.live.drift import drifting_arms
 from dirichlet_bandits.live.event_notes import Established
 from dirichlet_bandits.live.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.live.journal import Journal
@@ -96,7 +99,8 @@ class Winner:
     under the current policy and floor, None if it is not in sight, and ``more_low`` to ``more_high`` if the lead is one
     standard error larger or smaller; ``with_floor`` is how many it would take with a minimal probability of ``floor``
     for each arm, which halves it if possible (``live/forecast.py``). ``note`` is set if the present rewards would not
-    establish the winner any more.
+    establish the winner any more. ``drift`` names the arms whose rewards no longer look like one distribution
+    (``live/drift.py``): if they have changed, the probability of error may be larger.
     """
 
     arm: str | None
@@ -115,6 +119,7 @@ class Winner:
     note: str | None = None
     more_low: int | None = None
     more_high: int | None = None
+    drift: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]
@@ -124,6 +129,7 @@ class Winner:
             lines.append(self.forecast)
         sure = "proved" if self.proved else "asymptotic, not proved"
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
+        lines += [f"careful: {drift_words(self.drift)}"] if self.drift else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -173,7 +179,8 @@ class Question(NamedTuple):
 def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, asked)
-    found = _judged(journal.of(asked.segment), policy, bounds, direction, asked)
+    part = journal.of(asked.segment)
+    found = replace(_judged(part, policy, bounds, direction, asked), drift=tuple(drifting_arms(part, bounds)))
     before = established(journal, asked)
     if before is None:
         return found
@@ -183,7 +190,7 @@ def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, ask
     elif found.arm != name:
         note = f"the present rewards would establish {found.arm} instead"
     words = f"established after {before.trials:,} trials"
-    return Winner(**{**vars(found), "arm": name, "established_at": before.trials, "reason": words, "note": note})
+    return replace(found, arm=name, established_at=before.trials, reason=words, note=note)
 
 
 def check_question(policy: Policy, asked: Question) -> None:

@@ -213,6 +213,7 @@ class WinnerInfo(BaseModel):
     """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm.
 
     ``more_low`` and ``more_high`` are the numbers of trials if the lead is one standard error larger or smaller.
+    ``drift`` names the arms whose rewards no longer look like one distribution.
     """
 
     arm: str | None
@@ -231,6 +232,7 @@ class WinnerInfo(BaseModel):
     with_floor: int | None
     reason: str
     note: str | None
+    drift: list[str]
 
 
 class PlanRowInfo(BaseModel):

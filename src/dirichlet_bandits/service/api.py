@@ -421,7 +421,7 @@ def _info(study: Study) -> answers.StudyInfo:
 
 def _winner(found: Winner) -> answers.WinnerInfo:
     rivals = [answers.RivalInfo(**{key: _number(value) for key, value in vars(one).items()}) for one in found.rivals]
-    return answers.WinnerInfo(**{**vars(found), "rivals": rivals})
+    return answers.WinnerInfo(**{**vars(found), "rivals": rivals, "drift": list(found.drift)})
 
 
 def _trial(trial: Trial) -> answers.TrialInfo:

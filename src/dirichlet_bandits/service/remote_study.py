@@ -282,7 +282,7 @@ class RemoteStudy(Named, Estimating):
             said = self._get("winner", **question)
         ends: dict[str, Any] = {"low": -math.inf, "high": math.inf, "statistic": math.inf, "lead": math.nan}
         rivals = [{key: ends[key] if value is None else value for key, value in one.items()} for one in said["rivals"]]
-        return Winner(**{**said, "rivals": tuple(Rival(**rival) for rival in rivals)})
+        return Winner(**{**said, "rivals": tuple(Rival(**rival) for rival in rivals), "drift": tuple(said["drift"])})
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times. This needs pyarrow."""
