@@ -211,6 +211,18 @@ def test_other_processes_and_replays_agree(clock, tmp_path):
     assert (tmp_path / "log.csv").read_text(encoding="utf-8").count("True") == 4
 
 
+def test_the_answer_without_a_winner_names_the_rewards_that_are_held(clock):
+    study = db.create_study("s", arms=["a", "b"], bounds=(0, 1), window="24h", late=0, seed=1)
+    assert study.winner().reason == "no reward yet"
+    study.tell(study.ask(), 1.0)
+    assert study.winner().reason == "no reward yet (1 is held until its window closes)"
+    study.tell(study.ask(), 0.0)
+    assert study.winner().reason == "no reward yet (2 are held until windows close)"
+    clock.now += DAY
+    study.settle()
+    assert "held" not in study.winner().reason
+
+
 def test_a_token_is_kept_apart_from_the_events_of_windows(clock):
     study = db.create_study("s", arms=ARMS, window="24h", late=0, seed=1)
     study.ask(3)

@@ -238,6 +238,7 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     }
     common |= {"trials": len(journal.arm_of), "established_at": None}
     if leader is None:
+        reason += _held(len(journal.held))
         return Winner(None, None, rivals=(), reason=reason, **common, **Forecast()._asdict())
     best = active[leader]
     odds = _log_odds(journal, samples, best, delta, margin)
@@ -268,6 +269,12 @@ def _leader(samples: Sequence[Sample], margin: float) -> tuple[int | None, str]:
     if best.size > 1 and margin <= 0.0:
         return None, f"{best.size} arms are equally good"
     return int(best[0]), ""
+
+
+def _held(rewards: int) -> str:
+    if rewards == 0:
+        return ""
+    return " (1 is held until its window closes)" if rewards == 1 else f" ({rewards:,} are held until windows close)"
 
 
 def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
