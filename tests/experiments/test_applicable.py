@@ -114,6 +114,8 @@ def test_parameters_are_what_is_known():
         (db.UCB1, REAL, "needs the standard deviation of the rewards (sigma)"),
         (db.IMED, REAL, "needs a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)"),
         (db.UnimodalIMED, COINS, "needs arms in an order along which the means rise and then fall (ordered)"),
+        (db.Floored, COINS, "needs a value for 'policy' and for 'floor', which rewards do not determine"),
+        (db.Queued, COINS, "needs a value for 'policy', which rewards do not determine"),
         (db.BCVTS, COINS, "needs a CVaR as the objective (level)"),
         (db.QDS, RISKY, "looks for the best mean, but the objective is CVaR at 20 %"),
         (

@@ -103,7 +103,7 @@ def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = 
     dirichlet_bandits.experiments.applicable.NotApplicableError: needs the standard deviation of the rewards (sigma)
     """
     fields = [field for field in dataclasses.fields(policy_class) if field.init]  # type: ignore[arg-type]
-    if policy_class.ordered_arms and not known.ordered:
+    if policy_class.ordered_arms is True and not known.ordered:  # a property of a wrapper: see its inner policy
         raise NotApplicableError("needs arms in an order along which the means rise and then fall (ordered)")
     if not isinstance(objective, Mean | None) and not any(field.name == "level" for field in fields):
         raise NotApplicableError(f"looks for the best mean, but the objective is {objective.name}")
@@ -143,18 +143,20 @@ def all_applicable(
 def _choices(fields: Sequence[Any], known: RewardFacts) -> dict[str, tuple[Any, ...]]:
     """Return the values to try for each field that represents a fact, including None if that is the default."""
     choices: dict[str, tuple[Any, ...]] = {}
-    missing = []
+    missing, unknown = [], []
     for field in fields:
         values = known.facts.get(field.name, ())
         if field.name not in FACTS:
             if field.default is MISSING and field.default_factory is MISSING:
-                missing.append(f"a value for {field.name!r}, which rewards do not determine")
+                unknown.append(repr(field.name))
         elif field.default is None and field.name != "horizon":  # a known horizon is always passed
             choices[field.name] = (None, *values)
         elif values:
             choices[field.name] = values
         else:
             missing.append(FACTS[field.name])
+    if unknown:
+        missing.append(f"a value for {' and for '.join(unknown)}, which rewards do not determine")
     if missing:
         raise NotApplicableError("needs " + " and ".join(missing))
     return choices
