@@ -34,7 +34,7 @@ def mean_shift_alarm(window, threshold):
 
 
 def diminishing(n_arms, since, alarms):
-    return min(1.0, 0.2 * math.sqrt(n_arms / since)) if since else 1.0
+    return min(1.0, 0.2 * math.sqrt(n_arms / max(since, 1)))
 
 
 def constant(rate):

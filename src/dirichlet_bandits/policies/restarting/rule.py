@@ -86,7 +86,7 @@ def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
 def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
     """Return the probability of exploration: constant, scale sqrt(K / n), or growing with each alarm.
 
-    n is the number of rewards since the last alarm.
+    n is the number of rewards since the last alarm, or 1 before the first of them.
     """
     value = rate.scale
     if rate.law == DIMINISHING:
@@ -103,8 +103,8 @@ class Restarting(AroundAny):
     With probability ``exploration``, a decision explores: it pulls an arm uniformly at random, so that changes of arms
     that look bad are noticed. Otherwise, ``policy`` decides, using only its rewards since the last restart; arms
     without a reward since then are pulled first. The probability of arm k is therefore (1 - omega) p_k + omega / K. If
-    you give no number, omega = min(1, 0.2 sqrt(K / n)), where n is the number of rewards since the last alarm; this
-    does not depend on a horizon.
+    you give no number, omega = min(1, 0.2 sqrt(K / n)), where n is the number of rewards since the last alarm, or 1
+    before the first of them; this does not depend on a horizon.
 
     An alarm restarts all arms (``scope="global"``), or only the arm that has changed (``scope="local"``). With a local
     restart, the index of an arm uses the time since its own restart.
