@@ -26,6 +26,17 @@ def coins(seed: int, n: int, *means: float) -> np.ndarray:
     return (np.random.default_rng(seed).random((n, len(means))) < means).astype(float)
 
 
+def test_the_smallest_probability_of_error_is_possible() -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
+    told(study, np.tile([0.0, 1.0], (800, 1)))
+    smallest = math.nextafter(0.0, 1.0)
+    assert study.winner(smallest).arm == "b"
+    plan = db.plan(
+        {"a": [0.0] * 2, "b": [1.0] * 2}, delta=smallest, trials=1600, replications=2, policies=["EqualSplit"]
+    )
+    assert [row.decided for row in plan.rows] == [1.0]
+
+
 def test_declared_bounds_hold_for_any_policy() -> None:
     place = MemoryStorage()
     study = db.create_study("page", arms=["a", "b"], policy="RDS", bounds=(0, 1), storage=place, seed=1)

@@ -106,4 +106,4 @@ def log_odds(delta: float, share: float) -> float:
     >>> round(log_odds(0.05, 0.45), 4)
     3.7942
     """
-    return -math.log(delta * share)
+    return -math.log(delta) - math.log(share)  # the product may be too small for a number

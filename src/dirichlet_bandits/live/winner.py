@@ -279,12 +279,13 @@ def _held(rewards: int) -> str:
 
 def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
     """Return log(1/delta_ab) against each arm."""
-    usual = -np.log(delta * error_shares(journal.since, best, True))
+    sure = -math.log(delta)
+    usual = sure - np.log(error_shares(journal.since, best, True))
     gone = [arm for arm, at in enumerate(journal.since) if at == 0 and not journal.active[arm]]
     left = [statistic(samples[best], samples[arm], margin) - costs(samples[best], samples[arm]) for arm in gone]
     if all(z >= usual[arm] for z, arm in zip(left, gone, strict=True)):
         return usual
-    return -np.log(delta * error_shares(journal.since, best, False))
+    return sure - np.log(error_shares(journal.since, best, False))
 
 
 def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: float) -> Rival:
