@@ -282,6 +282,7 @@ def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web)
     for trial in study.ask(600):
         study.tell(trial, float(trial.id < 300) if trial.arm == "a" else 0.9)
     assert study.summary().attrs["drift"] == ["a"]
+    assert study.winner().drift == ("a",)
     found = study.estimate_difference("b", "a")
     assert found.low < 0.4 < found.high
     shown = web.get("/study", params={"name": "drift"}).text
