@@ -103,7 +103,7 @@ def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = 
     dirichlet_bandits.experiments.applicable.NotApplicableError: needs the standard deviation of the rewards (sigma)
     """
     fields = [field for field in dataclasses.fields(policy_class) if field.init]  # type: ignore[arg-type]
-    if policy_class.ordered_arms is True and not known.ordered:  # a property of a wrapper: see its inner policy
+    if policy_class.ordered_arms is True and not known.ordered:  # on the class of a wrapper, it is a property
         raise NotApplicableError("needs arms in an order along which the means rise and then fall (ordered)")
     if not isinstance(objective, Mean | None) and not any(field.name == "level" for field in fields):
         raise NotApplicableError(f"looks for the best mean, but the objective is {objective.name}")

@@ -1,6 +1,5 @@
 """The games that :func:`dirichlet_bandits.plan` simulates; they end when the rule of live studies names a winner."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,12 +97,3 @@ def play_games(
                     break
         games.trials[game], games.winners[game] = trials, winner
         games.pulls[game] = pulls
-
-
-def log_odds(delta: float, share: float) -> float:
-    """Return log(1/error) if each comparison has this share of the error probability.
-
-    >>> round(log_odds(0.05, 0.45), 4)
-    3.7942
-    """
-    return -math.log(delta) - math.log(share)  # the product may be too small for a number

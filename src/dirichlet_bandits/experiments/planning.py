@@ -16,10 +16,10 @@ from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, log_odds, new_games, play_games
+from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
-from dirichlet_bandits.live.winner import error_shares
+from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
@@ -225,7 +225,7 @@ def prepare(asked: Question) -> Prepared:
     cases = [(name, policy, share) for name, policy in named.items() for share in _floors(asked.floors, policy, n_arms)]
     trials = whole_number("trials", asked.trials, at_least=n_arms)
     delta = number_between("delta", asked.delta, 0, 1)
-    odds = log_odds(delta, float(error_shares([0] * n_arms, 0, True)[1]))
+    odds = float(log_odds(delta, [0] * n_arms, 0, True)[1])
     every = min(whole_number("every", asked.every, at_least=1), trials + 1)  # compiled code has no larger integers
     rule = Rule(low, high, odds, finite_number("margin", asked.margin), every)
     replications = whole_number("replications", asked.replications, at_least=2)

@@ -222,6 +222,15 @@ def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
     return np.where(usual & from_start & from_start[leader], _FROM_START / max(from_start.sum(), 1), reserve)
 
 
+def log_odds(delta: float, since: Sequence[int], leader: int, usual: bool) -> Floats:
+    """Return log(1/delta_ab) of the leader against each arm; the other arguments are those of :func:`error_shares`.
+
+    >>> log_odds(0.05, [0, 0], leader=0, usual=True).round(4).tolist()
+    [3.7942, 3.7942]
+    """
+    return np.asarray(-math.log(delta) - np.log(error_shares(since, leader, usual)))  # the product may round to 0
+
+
 def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """Return the winner as the present rewards establish it."""
     delta, margin, proved = float(asked.delta), float(asked.margin), are_finite(bounds)
@@ -279,13 +288,12 @@ def _held(rewards: int) -> str:
 
 def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
     """Return log(1/delta_ab) against each arm."""
-    sure = -math.log(delta)
-    usual = sure - np.log(error_shares(journal.since, best, True))
+    usual = log_odds(delta, journal.since, best, True)
     gone = [arm for arm, at in enumerate(journal.since) if at == 0 and not journal.active[arm]]
     left = [statistic(samples[best], samples[arm], margin) - costs(samples[best], samples[arm]) for arm in gone]
     if all(z >= usual[arm] for z, arm in zip(left, gone, strict=True)):
         return usual
-    return sure - np.log(error_shares(journal.since, best, False))
+    return log_odds(delta, journal.since, best, False)
 
 
 def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: float) -> Rival:
