@@ -2,7 +2,7 @@
 
 A transaction begins by locking the study: SQLite's write lock (``BEGIN IMMEDIATE``), or PostgreSQL's lock on the
 study's row. So events are numbered one after the other, whichever process writes, and a commit is on disk before it
-returns (SQLite: ``synchronous=FULL`` with a write-ahead log; PostgreSQL: ``synchronous_commit=on``).
+returns, also after a power cut (SQLite: ``synchronous=EXTRA``; PostgreSQL: ``synchronous_commit=on``).
 """
 
 import json

@@ -67,7 +67,8 @@ _LOCK: Final = 7_261_094  # any number, the same for all clients: PostgreSQL cre
 def on_connect(connection: object, record: ConnectionPoolEntry) -> None:
     """Set up a new SQLite connection so that a commit is on disk before it returns."""
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA synchronous=EXTRA")  # FULL loses commits of a file without a write-ahead log
+    cursor.execute("PRAGMA fullfsync=ON")  # macOS: a sync also empties the cache of the drive
     cursor.close()
 
 
