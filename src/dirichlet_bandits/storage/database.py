@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -95,12 +96,14 @@ class DatabaseStorage:
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study, unless one of this name exists."""
+        events, written, attempts = list(events), json.dumps(settings), count()
 
         def attempt() -> bool:
+            next(attempts)
             with self._connect() as connection:
                 if self._sqlite:
                     connection.exec_driver_sql(_BEGIN)
-                study = schema.insert_study(connection, name, json.dumps(settings))
+                study = schema.insert_study(connection, name, written)
                 if study is None:
                     return False
                 self._append(connection.connection.cursor(), study, events)
@@ -108,11 +111,12 @@ class DatabaseStorage:
                 connection.commit()
                 return True
 
-        events = list(events)
         try:
-            return self._patiently(attempt)
+            created = self._patiently(attempt)
         except (IntegrityError, self._driver.IntegrityError):  # another process was faster
-            return False
+            created = False
+        # An attempt that failed may have created it, if only the answer to its commit was lost.
+        return created or (next(attempts) > 1 and self.settings(name) == json.loads(written))
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of all studies that are archived, or of those that are not."""
