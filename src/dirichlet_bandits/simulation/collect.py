@@ -1,6 +1,7 @@
 """Collect what units return: arrays in memory, or a store that the units write to themselves."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
-from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
 from dirichlet_bandits.results.result import Result
@@ -53,6 +54,16 @@ class Collector:
         if self.store is None:
             return Result.from_arrays(self.labels, **self.arrays)
         return Result(_gathered(self.store) if finished else self.store.load())
+
+    def refusal(self, refused: Mapping[str, str]) -> RewardError:
+        """Return the error that names the policies that refused a reward; it has the result of the others."""
+        said = "; ".join(f"policies[{name!r}]: {why}" for name, why in sorted(refused.items()))
+        others = [name for name in self.labels.policies if name not in refused]
+        if not others:
+            return RewardError(said)
+        error = RewardError(f"{said}; the 'result' of this error has the other policies")
+        error.result = Result(self.result(False).data.sel(policy=others))
+        return error
 
 
 def _labelled(plan: Plan) -> Labels:

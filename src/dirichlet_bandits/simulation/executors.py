@@ -21,7 +21,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
-from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError, RewardError
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.threads import Threads
@@ -33,8 +33,14 @@ _GRACE_SECONDS = 0.3  # for units that run while another is compiled
 _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
-def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars) -> bool:
-    """Run the units and keep what they return; return False if Ctrl-C cut it short."""
+def run_all(
+    units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars
+) -> tuple[bool, dict[str, str]]:
+    """Run the units and keep what they return.
+
+    Return whether all ended, which Ctrl-C prevents, and why policies refused a reward: they stop, the others continue.
+    """
+    refused: dict[str, str] = {}
     waiting: dict[Future[Chunk | None], Unit] = {}
     losses: Counter[int] = Counter()
 
@@ -42,6 +48,14 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
         unit = waiting[future]
         try:
             chunk = future.result()
+        except RewardError as error:
+            if unit.name not in refused:
+                LOGGER.warning("%s refused a reward and stops; the other policies continue: %s", unit.name, error)
+                refused[unit.name] = str(error)
+            for other in [other for other, its in waiting.items() if its.name == unit.name and other != future]:
+                waiting[other].cancel()
+                if other.cancel():
+                    del waiting[other]
         except Exception as error:
             losses[id(unit)] += 1
             if not _is_loss(error) or losses[id(unit)] == _TRIES:
@@ -74,7 +88,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
         for future in wait(waiting, timeout=0).done:
             if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
                 keep(waiting[future], chunk)
-        return False
+        return False, refused
     except BaseException as error:
         _abandon(waiting)
         if isinstance(error, BrokenExecutor) or _is_loss(error):
@@ -82,7 +96,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
             advice = "run again to continue from the store" if stored else "a store would keep finished chunks"
             raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
-    return True
+    return True, refused
 
 
 def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:
