@@ -5,10 +5,9 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
@@ -17,6 +16,7 @@ from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
@@ -25,6 +25,9 @@ from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
@@ -67,9 +70,9 @@ class StudyPlan:
     interrupted: bool = False
     headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """Return one row per policy and floor; see :class:`PlanRow`."""
-        return pd.DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
+        return whole_module("pandas").DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
 
     @property
     def answer(self) -> str:
