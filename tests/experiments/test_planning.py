@@ -174,7 +174,7 @@ def test_games_end_when_a_live_study_names_its_winner():
     rule = Rule(0.0, 1.0, float(log_odds(0.05, [0, 0], 0, True)[1]), 0.0, 1)
     seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
     specialised(play_games, params)(
-        params, tape.astype(float), np.zeros(2), rule, seeds, *stream, np.zeros(1, np.int64), games
+        params, tape.astype(float), np.zeros(2), rule, seeds, stream, np.zeros(1, np.int64), games
     )
     for game, trials, winner, pulls in zip(tape, *(column.tolist() for column in games), strict=True):
         assert winner == 1

@@ -356,7 +356,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, *new_stream(), stop, games)
+    specialised(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 
