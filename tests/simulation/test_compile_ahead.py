@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.compile_ahead import compile_ahead, in_processes, is_compiled
+from dirichlet_bandits.simulation.compile_ahead import in_processes, is_compiled, simulation_job
 from tests.bounds import SECONDS
 from tests.compiler.processes import write
 
@@ -20,9 +20,9 @@ BANDIT = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 
 
 def test_compiling_ahead_reaches_the_simulation_of_every_pair():
-    pairs = [(BANDIT, db.UCB1(0.5)), (BANDIT, db.NPTS(upper=0.5))]
+    jobs = [simulation_job(BANDIT, policy) for policy in (db.UCB1(0.5), db.NPTS(upper=0.5))]
     with pytest.raises(db.ArgumentError, match="fit for rewards in"):  # what simulate says of the last one
-        compile_ahead(pairs, workers=1, progress=False)
+        in_processes(jobs, workers=1, progress=False)
 
 
 EMPTY = """

@@ -51,7 +51,7 @@ def compile(
     from dirichlet_bandits.live.compile_live import compile_live
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.registry import has_propensities
-    from dirichlet_bandits.simulation.compile_ahead import Job, compile_simulation, in_processes
+    from dirichlet_bandits.simulation.compile_ahead import Job, in_processes, simulation_job
 
     for name in policies or ():
         if name not in POLICIES:
@@ -62,7 +62,7 @@ def compile(
     for name in chosen:
         kind = POLICIES[name]
         for policy in [sound_example(kind, other) for other in kind.wraps] or [sound_example(kind)]:
-            jobs.append((repr(policy), partial(compile_simulation, bandit, policy)))
+            jobs.append(simulation_job(bandit, policy))
             if has_propensities(kind):
                 jobs.append((repr(policy), partial(compile_live, policy)))
     started = time.perf_counter()

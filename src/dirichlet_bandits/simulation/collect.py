@@ -1,7 +1,6 @@
 """Collect what units return: arrays in memory, or a store that the units write to themselves."""
 
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,7 @@ class Collector:
     def __init__(self, plan: Plan, store: Store | None) -> None:
         self.labels = _labelled(plan)
         self.store = store
+        self.refused: dict[str, str] = {}
         self.arrays = {}
         if store is not None:
             self.labels.attrs["identity"] = identity(plan)
@@ -55,10 +55,16 @@ class Collector:
             return Result.from_arrays(self.labels, **self.arrays)
         return Result(_gathered(self.store) if finished else self.store.load())
 
-    def refusal(self, refused: Mapping[str, str]) -> RewardError:
+    def refuse(self, policy: str, error: RewardError) -> None:
+        """Note that a policy does not accept a reward, so that it has no result."""
+        if policy not in self.refused:
+            LOGGER.warning("%s refuses a reward and stops; the other policies continue: %s", policy, error)
+            self.refused[policy] = str(error)
+
+    def refusal(self) -> RewardError:
         """Return the error that names the policies that refused a reward; it has the result of the others."""
-        said = "; ".join(f"policies[{name!r}]: {why}" for name, why in sorted(refused.items()))
-        others = [name for name in self.labels.policies if name not in refused]
+        said = "; ".join(f"policies[{name!r}]: {why}" for name, why in sorted(self.refused.items()))
+        others = [name for name in self.labels.policies if name not in self.refused]
         if not others:
             return RewardError(said)
         error = RewardError(f"{said}; the 'result' of this error has the other policies")

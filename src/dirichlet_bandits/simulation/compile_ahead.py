@@ -47,14 +47,6 @@ Job = tuple[str, Callable[[], object]]
 """What is compiled, for messages, and the function that compiles it."""
 
 
-def compile_ahead(
-    pairs: Collection[tuple[Bandit | World, Policy]], *, workers: int | None, progress: bool | None
-) -> None:
-    """Compile the simulation of each policy, several at a time, for this and later processes to load."""
-    jobs = [(repr(policy), partial(compile_simulation, bandit, policy)) for bandit, policy in pairs]
-    in_processes(jobs, workers=workers, progress=progress)
-
-
 def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -> None:
     """Compile the policies of a plan that are not in the cache, in several processes if there are several.
 
@@ -67,11 +59,8 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
     policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast, in_world) not in _loaded}
     if processes < 2 or len(policies) < 2 or getattr(sys, "frozen", False) or not sys.executable:
         return
-    jobs: list[Job] = []
-    for policy in policies.values():
-        job = partial(compile_simulation, plan.bandit, policy, plan.fast, in_world)
-        if _can_be_sent(job) and not is_compiled(plan.bandit, policy, plan.fast, in_world):
-            jobs.append((repr(policy), job))
+    games = [(plan.bandit, policy, plan.fast, in_world) for policy in policies.values()]
+    jobs = [simulation_job(*game) for game in games if _can_be_sent(game) and not is_compiled(*game)]
     if len(jobs) > 1:
         LOGGER.info("compiling %s, once", ", ".join(name for name, _ in jobs))
         in_processes(jobs, workers=processes, progress=progress)
@@ -86,6 +75,11 @@ def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_wo
         return False
     _loaded.add((param_types(policy.params), fast, in_world))
     return True
+
+
+def simulation_job(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> Job:
+    """Return the job that compiles the simulation of a policy."""
+    return repr(policy), partial(compile_simulation, bandit, policy, fast, in_world)
 
 
 def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:

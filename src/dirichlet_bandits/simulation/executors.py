@@ -4,7 +4,7 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     BrokenExecutor,
@@ -23,6 +23,7 @@ from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError, RewardError
 from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.threads import Threads
 from dirichlet_bandits.simulation.units import Unit
@@ -33,14 +34,11 @@ _GRACE_SECONDS = 0.3  # for units that run while another is compiled
 _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
-def run_all(
-    units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars
-) -> tuple[bool, dict[str, str]]:
-    """Run the units and keep what they return.
+def run_all(units: Sequence[Unit], executor: Executor, collector: Collector, shown: Bars) -> bool:
+    """Run the units and collect what they return; return False if Ctrl-C cut it short.
 
-    Return whether all ended, which Ctrl-C prevents, and why policies refused a reward: they stop, the others continue.
+    A policy that refuses a reward stops, and the others continue.
     """
-    refused: dict[str, str] = {}
     waiting: dict[Future[Chunk | None], Unit] = {}
     losses: Counter[int] = Counter()
 
@@ -49,9 +47,7 @@ def run_all(
         try:
             chunk = future.result()
         except RewardError as error:
-            if unit.name not in refused:
-                LOGGER.warning("%s refused a reward and stops; the other policies continue: %s", unit.name, error)
-                refused[unit.name] = str(error)
+            collector.refuse(unit.name, error)
             for other in [other for other, its in waiting.items() if its.name == unit.name and other != future]:
                 waiting[other].cancel()
                 if other.cancel():
@@ -67,7 +63,7 @@ def run_all(
         else:
             unit.complete()
             if chunk is not None:
-                keep(unit, chunk)
+                collector.keep(unit, chunk)
         del waiting[future]
 
     try:
@@ -87,8 +83,8 @@ def run_all(
             _await_threads(waiting)
         for future in wait(waiting, timeout=0).done:
             if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
-                keep(waiting[future], chunk)
-        return False, refused
+                collector.keep(waiting[future], chunk)
+        return False
     except BaseException as error:
         _abandon(waiting)
         if isinstance(error, BrokenExecutor) or _is_loss(error):
@@ -96,7 +92,7 @@ def run_all(
             advice = "run again to continue from the store" if stored else "a store would keep finished chunks"
             raise LostWorkerError(f"workers were lost ({type(error).__name__}: {error}); {advice}") from error
         raise
-    return True, refused
+    return True
 
 
 def _await_threads(waiting: Collection[Future[Chunk | None]]) -> None:

@@ -120,11 +120,11 @@ def simulate(
         if executor is None:
             compile_missing(plan, workers=workers, progress=progress)
         with team.pool() as pool, bars(totals, progress, "replications") as shown:
-            finished, refused = run_all(units, pool, collector.keep, shown)
+            finished = run_all(units, pool, collector, shown)
     except KeyboardInterrupt:  # while several policies were compiled
-        finished, refused = False, {}
-    if refused:
-        raise collector.refusal(refused)
+        finished = False
+    if collector.refused:
+        raise collector.refusal()
     if not finished and on_interrupt == "raise":
         raise KeyboardInterrupt
     if not finished:
