@@ -16,6 +16,7 @@ DirichletBanditsError
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class DirichletBanditsError(Exception):
@@ -41,6 +42,9 @@ class ArgumentError(DirichletBanditsError, ValueError):
 
 class RewardError(DirichletBanditsError, ValueError):
     """A reward does not match what the policy expects."""
+
+    result: Any = None
+    """What :func:`simulate` finished with the policies that accept all of their rewards, if there are any."""
 
 
 class FormatError(DirichletBanditsError, ValueError):

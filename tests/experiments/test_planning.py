@@ -85,15 +85,21 @@ def test_same_seed_same_plan_and_loss_of_an_equal_split(quick):
     assert 0.2 * 0.5 * quick.rows[0].median < quick.rows[0].loss < 0.5 * quick.rows[0].ninety
 
 
-@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TimeoutError])
-def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, stopped):
+@pytest.mark.parametrize(
+    ("by_flag", "stopped"), [(False, KeyboardInterrupt), (False, TimeoutError), (True, TimeoutError)]
+)
+def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, by_flag, stopped):
+    """Interrupted between two studies, or in the middle of one by the flag that another thread sets."""
     played, calls = planning._played, []
 
     def interrupted(*given):
         calls.append(None)
-        if len(calls) == 4:
+        if len(calls) == 4 and not by_flag:
             raise stopped
-        return played(*given)
+        given[-1][0] = len(calls) == 4
+        games = played(*given)
+        assert (games.trials.min() == 0) == (len(calls) == 4)
+        return games
 
     monkeypatch.setattr(planning, "_played", interrupted)
     found = db.plan(**QUICK, policies=[])
@@ -167,7 +173,9 @@ def test_games_end_when_a_live_study_names_its_winner():
     stream, games, params = new_stream(), new_games(2, 2), db.EqualSplit().params
     rule = Rule(0.0, 1.0, float(log_odds(0.05, [0, 0], 0, True)[1]), 0.0, 1)
     seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
-    specialised(play_games, params)(params, tape.astype(float), np.zeros(2), rule, seeds, *stream, games)
+    specialised(play_games, params)(
+        params, tape.astype(float), np.zeros(2), rule, seeds, stream, np.zeros(1, np.int64), games
+    )
     for game, trials, winner, pulls in zip(tape, *(column.tolist() for column in games), strict=True):
         assert winner == 1
         assert sum(pulls) == trials < 400

@@ -74,16 +74,20 @@ def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.rand
 
 
 def play_games(
-    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, rng: Any, words: Words, games: Games
+    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, stream: Any, stop: Ints, games: Games
 ) -> None:
-    """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point."""
+    """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point.
+
+    Another thread ends all of them by setting ``stop[0]``.
+    """
     n_arms, length = tapes.shape[1], tapes.shape[2]
+    rng, words = stream
     for game in range(tapes.shape[0]):
         start_stream(rng, words, seeds[game])
         state = verbs.init(policy, n_arms)
         weights, sums, pulls = new_grid(n_arms), np.zeros(n_arms), np.zeros(n_arms, np.int64)
         trials, winner = 0, NOBODY
-        while trials < length and winner == NOBODY:
+        while trials < length and winner == NOBODY and not stop[0]:
             for arm in next_arms(policy, state, pulls, floors, rng):
                 reward = tapes[game, arm, pulls[arm]]
                 state = verbs.update(policy, state, arm, reward, rng)

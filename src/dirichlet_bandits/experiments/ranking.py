@@ -9,13 +9,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result, latex
@@ -29,6 +29,7 @@ from dirichlet_bandits.worlds.delays import Delay
 from dirichlet_bandits.worlds.feedback import Batch
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 _INTERRUPTED = "was interrupted before enough of its replications were finished"
@@ -68,9 +69,9 @@ class Ranking:
         """The policy in the first place."""
         return self.policies[self.places[0].policy]
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """Return the ranking as a table, one row per policy."""
-        return Summary(pd.DataFrame(self.places, columns=Place._fields).set_index("policy"))
+        return Summary(whole_module("pandas").DataFrame(self.places, columns=Place._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""

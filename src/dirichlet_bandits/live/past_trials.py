@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.journal import LATEST
 from dirichlet_bandits.validation import finite_number, reward_number
 
@@ -38,7 +39,7 @@ def read_past(frame: "pd.DataFrame | Any") -> list[Past]:
     dirichlet_bandits.errors.ArgumentError: 'frame' must be a table with columns arm, reward, and perhaps time, \
 propensity, and no others (got ['arm', 'rewards'])
     """
-    import pandas as pd
+    pd = whole_module("pandas")
 
     expected = f"a table with columns {', '.join(_NEEDED)}, and perhaps {', '.join(_OPTIONAL)}, and no others"
     try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results import latex, plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
 from dirichlet_bandits.results.labels import Labels
@@ -124,7 +125,7 @@ class Result:
 
     def summary(self) -> "pd.DataFrame":
         """Summarize the regret at the horizon, one row per policy: mean, std, 5% and 95% quantiles, standard error."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         rows = {}
         for policy in self.policies:
@@ -176,7 +177,7 @@ class Result:
         With ``over_time``, there is one row per policy, replication and recorded time, with the regret so far.
         Replications that an interruption left unfinished are omitted.
         """
-        import xarray as xr
+        xr = whole_module("xarray")
 
         keys = ["policy", "replication"]
         if true_or_false("over_time", over_time):

@@ -108,10 +108,10 @@ def create(body: bodies.NewStudy, studies: Storage) -> answers.StudyInfo:
     return _info(studies.keep(made))
 
 
-@managing.post("/plan")
-def plan(body: bodies.Plan, studies: Storage) -> answers.PlanInfo:
+@reading.post("/plan")
+def plan(body: bodies.Plan, stop: plans.Stop, _: Annotated[None, Depends(may_manage)]) -> answers.PlanInfo:
     """Simulate studies to estimate when they would name a winner, one plan at a time. Nothing is stored."""
-    found = plans.simulated(body.model_dump())
+    found = plans.simulated(body.model_dump(), stop)
     rows = [answers.PlanRowInfo(**{key: _number(x) for key, x in row._asdict().items()}) for row in found.rows]
     return answers.PlanInfo(**{**vars(found), "rows": rows, "answer": found.answer})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
 from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
@@ -236,7 +237,7 @@ class RemoteStudy(Named, Estimating):
         self, level: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
         """Return one row per arm. See :meth:`Study.summary`."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         from dirichlet_bandits.display.summaries import Summary
 
@@ -286,7 +287,7 @@ class RemoteStudy(Named, Estimating):
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times. This needs pyarrow."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")

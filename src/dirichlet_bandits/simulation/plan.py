@@ -1,5 +1,6 @@
 """The plan of a simulation: everything that determines its numbers, checked before anything runs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,19 +140,15 @@ def _check_late(name: str, policy: Policy, feedback: Feedback) -> None:
 
 def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:
     """Refuse a policy that declares bounds if an arm is known to exceed them."""
-    low, high = policy.reward_bounds
     if isinstance(bandit, World):
-        bottom, top = bandit.support(horizon)
+        supports = [(bandit.support(horizon), "the support of this world")]
+    else:  # a reward of an arm that does not declare a support is checked when it comes
+        arms = [(arm, law) for arm, law in zip(bandit.names, bandit.arms, strict=True) if hasattr(law, "support")]
+        supports = [(law.support(), f"the support of arm {arm!r}") for arm, law in arms]
+    low, high = policy.reward_bounds
+    for (bottom, top), whose in supports:
         if bottom < low or top > high:
-            raise ArgumentError(f"policies[{name!r}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
-        return
-    for arm, law in zip(bandit.names, bandit.arms, strict=True):
-        if not hasattr(law, "support"):
-            continue  # every reward is checked when it comes
-        bottom, top = (float(end) for end in law.support())
-        if bottom < low or top > high:
-            raise ArgumentError(
-                f"policies[{name!r}]",
-                f"fit for rewards in [{bottom:g}, {top:g}], the support of arm {arm!r}",
-                policy,
-            )
+            expected = f"fit for rewards in [{bottom:g}, {top:g}], {whose}, but its own bounds are [{low:g}, {high:g}]"
+            if isinstance(bandit, World) and math.inf in (-bottom, top):
+                expected += "; give a distribution of your own a method support(), which returns its bounds"
+            raise ArgumentError(f"policies[{name!r}]", expected, policy)
