@@ -173,9 +173,13 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None
     """
     place = open_storage(storage)
     stored = _settings(place, name)
+    given = None if policy is None else as_policy(policy)
     with intact(f"the study {name!r}"):
-        given = None if policy is None else as_policy(policy)
-        return _study(place, name, restore(stored["policy"], given), stored)
+        try:
+            restored = restore(stored["policy"], given)
+        except FormatError as error:
+            raise FormatError(f"the study {name!r} cannot be read: {error}") from error
+        return _study(place, name, restored, stored)
 
 
 def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:

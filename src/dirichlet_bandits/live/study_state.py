@@ -164,7 +164,10 @@ class Following(Named):
             self._check_settings(settings())  # after the events: an identity that is gone does not come back
         if events:
             self._state = None
-            state.journal.apply(events)
+            try:
+                state.journal.apply(events)
+            except FormatError as error:
+                raise FormatError(f"the study {self.name!r} cannot be read: {error}") from error
         if not state.journal.names:
             raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
         self._state = state

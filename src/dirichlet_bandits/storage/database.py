@@ -123,12 +123,7 @@ class DatabaseStorage:
     def settings(self, name: str) -> Settings | None:
         """Return the settings of a study."""
         rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
-        return self._loaded(rows[0].settings) if rows else None
-
-    def _loaded(self, settings: str) -> Settings:
-        with intact(self._shown):
-            loaded: Settings = json.loads(settings)
-        return loaded
+        return _loaded(name, rows[0].settings) if rows else None
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
         """Return the events with numbers above ``after``, as of one moment, by a single SELECT."""
@@ -331,7 +326,7 @@ class _Transaction:
         return self._storage._select(self._cursor, self._name, after)
 
     def settings(self) -> Settings:
-        return self._storage._loaded(self._written_settings())
+        return _loaded(self._name, self._written_settings())
 
     def _written_settings(self) -> str:
         row = self._execute(sa.select(studies.c.settings).where(studies.c.id == self._study)).fetchone()
@@ -367,6 +362,12 @@ class _Transaction:
         compiled: Any = statement.compile(self._storage._engine)  # type: ignore[attr-defined]
         self._cursor.execute(compiled.string, compiled.params)
         return self._cursor
+
+
+def _loaded(name: str, settings: str) -> Settings:
+    with intact(f"the study {name!r}"):
+        loaded: Settings = json.loads(settings)
+    return loaded
 
 
 def _words(error: BaseException | None) -> str:
