@@ -70,7 +70,7 @@ def test_a_file_that_is_no_database_is_not_named(tmp_path):
             path.write_bytes((tmp_path / "moved.db").read_bytes())
             for left in tmp_path.glob("studies.db-*"):
                 left.unlink()
-            with pytest.raises(db.FormatError, match="^the storage is damaged"):
+            with pytest.raises(db.FormatError, match=r"^the storage is damaged"):
                 study.ask()
         assert "studies.db' is not a readable database" in running.log.read_text()
     finally:
