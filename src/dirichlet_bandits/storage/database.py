@@ -94,7 +94,8 @@ class DatabaseStorage:
         self._engine.dispose()
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study, unless one of this name exists."""
+        """Add a study, unless one of this name exists, or was created with the same token."""
+        token = settings.get("token")
 
         def attempt() -> bool:
             with self._connect() as connection:
@@ -103,8 +104,11 @@ class DatabaseStorage:
                 study = schema.insert_study(connection, name, json.dumps(settings))
                 if study is None:
                     return False
+                # After taking the name, so that no other attempt of the same call can come in between.
+                if token is not None and connection.execute(audit_log.created(token, name)).first() is not None:
+                    return False
                 self._append(connection.connection.cursor(), study, events)
-                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings)))
+                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings), token))
                 connection.commit()
                 return True
 
@@ -113,6 +117,18 @@ class DatabaseStorage:
             return self._patiently(attempt)
         except (IntegrityError, self._driver.IntegrityError):  # another process was faster
             return False
+
+    def created_by(self, token: str, name: str) -> str | None:
+        """Return the identity of the study that a call with this token created by this name; it may be gone."""
+        return next((row.identity for row in self._fetch(audit_log.created(token, name))), None)
+
+    def named(self, identity: str) -> str | None:
+        """Return the name that the study with this identity has now; None if there is no such study."""
+        if not identity:  # of studies that are older than identities
+            return None
+        holds = studies.c.settings.contains(identity, autoescape=True)
+        rows = self._fetch(sa.select(studies.c.name, studies.c.settings).where(holds))
+        return next((row.name for row in rows if audit_log.identity_of(row.settings) == identity), None)
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of all studies that are archived, or of those that are not."""
@@ -158,11 +174,6 @@ class DatabaseStorage:
         """Return what was done to studies, or to one of them, newest first."""
         identity = "" if name is None else audit_log.identity_of(self.settings(name))
         return [AuditRecord(*row) for row in self._fetch(audit_log.listed(limit, name, identity))]
-
-    def add_audit_entry(self, name: str, what: str, note: str) -> None:
-        """Record something else that was done about a study."""
-        with self.transaction(name) as transaction:
-            transaction._record(what, note)
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
@@ -332,7 +343,7 @@ class _Transaction:
         row = self._execute(sa.select(studies.c.settings).where(studies.c.id == self._study)).fetchone()
         return str(row[0])
 
-    def _record(self, what: str, note: str | None = None) -> None:
+    def record(self, what: str, note: str | None = None) -> None:
         identity = audit_log.identity_of(self._written_settings())
         self._execute(audit_log.recorded(what, self._name, identity, note))
 
@@ -346,15 +357,15 @@ class _Transaction:
                 self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
             except self._storage._driver.IntegrityError:  # another process was faster
                 return False
-            self._record(RENAMED, name)
+            self.record(RENAMED, name)
         return taken is None
 
     def archive(self, at: float | None) -> None:
         self._execute(studies.update().where(studies.c.id == self._study).values(archived_at=at))
-        self._record(UNARCHIVED if at is None else ARCHIVED)
+        self.record(UNARCHIVED if at is None else ARCHIVED)
 
     def delete(self) -> None:
-        self._record(DELETED)
+        self.record(DELETED)
         self._execute(table.delete().where(table.c.study == self._study))
         self._execute(studies.delete().where(studies.c.id == self._study))
 
