@@ -11,6 +11,7 @@ from dirichlet_bandits.service.wire import Line
 from dirichlet_bandits.storage import MemoryStorage, open_storage
 from tests.service.requests import refused
 from tests.service.running import Forked
+from tests.storage.conftest import fresh_url
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 SETTINGS = {"arms": ["a", "b"], "policy": "UCB1(sigma=1)", "seed": 1}
@@ -67,19 +68,20 @@ class There:
         self.service.stop()
 
 
-@pytest.fixture(params=["memory", "sqlite", "http"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "http"])
 def place(request, tmp_path):
     if request.param == "http":
         made = There(tmp_path)
+    elif request.param == "memory":
+        made = Here(MemoryStorage())
     else:
-        url = f"sqlite:///{tmp_path}/s.db"
-        made = Here(MemoryStorage() if request.param == "memory" else open_storage(url, create=True))
+        made = Here(open_storage(fresh_url(request.param, request, tmp_path), create=True))
     yield made
     made.close()
 
 
 class Fate(NamedTuple):
-    """What others do after the first attempt, and the names of all studies then; ``name`` is that of the first study."""
+    """What others do after the first attempt, the names of all studies then, and that of the first study."""
 
     others: object
     names: set

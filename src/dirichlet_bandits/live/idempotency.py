@@ -26,15 +26,10 @@ def renaming(name: str) -> Step:
 
 
 def renamed_before(storage: Storage, identity: str, new: str, token: str | None) -> str | None:
-    """Return the name that a study has now, if a call with this token has renamed it to ``new``, perhaps long ago.
-
-    Studies that are older than identities are found only if they are still called ``new``.
-    """
-    now = None if token is None else storage.named(identity) if identity else new
-    settings = None if now is None else storage.settings(now)
-    if now is None or settings is None or settings.get("identity", "") != identity:
-        return None
-    made = [(kind, note) for _, kind, *_, note, its, _, _ in storage.read(now) if its == token]
+    """Return the name that a study has now, if a call with this token has renamed it to ``new``, perhaps long ago."""
+    now = None if token is None else storage.named(identity, new)
+    events = [] if now is None else storage.read(now)
+    made = [(kind, note) for _, kind, *_, note, its, _, _ in events if its == token]
     return now if made == [(DONE, json.dumps([renaming(new)]))] else None
 
 

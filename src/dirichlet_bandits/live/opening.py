@@ -133,7 +133,7 @@ def create_study(
         return _study(place, name, policy, settings)
     first = None if token is None else place.created_by(token, name)
     if first:
-        now = place.named(first)
+        now = place.named(first, name)
         if now is None:
             raise ConflictError(f"the study {name!r} was created with token {token!r} and has been deleted since")
         name = now

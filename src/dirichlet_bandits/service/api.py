@@ -251,7 +251,7 @@ def delete(name: Name, body: bodies.Delete, studies: Studies) -> answers.Done:
         studies.check(name)
         delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
     except (NotFoundError, ReplacedError):
-        if not body.if_missing or studies.storage.named(studies.expected or "") is not None:
+        if not body.if_missing or studies.storage.named(studies.expected or "", name) is not None:
             raise
     studies.refresh(name)
     return answers.Done()

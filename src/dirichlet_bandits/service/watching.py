@@ -143,7 +143,7 @@ class Watcher:
 
     def _send(self, notice: Notice, attempt: int) -> None:
         try:
-            now = self._name_now(notice)
+            now = self._studies.storage.named(notice.identity, notice.study)  # others may have renamed or deleted it
             wrong = None if now is None else self._line.send(notice._replace(study=now))
         except DirichletBanditsError as error:
             now, wrong = notice.study, str(error)
@@ -155,17 +155,9 @@ class Watcher:
         del self._waiting[notice.id]
         try:
             while now is not None and not self._is_recorded(notice, now):
-                now = self._name_now(notice)
+                now = self._studies.storage.named(notice.identity, notice.study)
         except DirichletBanditsError as error:  # sent again after a restart
             _LOGGER.warning("a message of the webhook is not recorded: %s", error)
-
-    def _name_now(self, notice: Notice) -> str | None:
-        """Return the name that the study of a message has now; None if it was deleted."""
-        storage = self._studies.storage
-        if notice.identity:
-            return storage.named(notice.identity)
-        stored = storage.settings(notice.study)
-        return None if stored is None or stored.get("identity") else notice.study
 
     def _is_recorded(self, notice: Notice, name: str) -> bool:
         """Record that a message arrived; return False if its study no longer has this name."""

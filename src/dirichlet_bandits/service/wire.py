@@ -101,17 +101,9 @@ class Line:
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
     ) -> "urllib3.BaseHTTPResponse":
         """Send a request, retrying while the service is unreachable; raise a refusal as the library's own exception."""
-        from urllib3.exceptions import (
-            ConnectTimeoutError,
-            NewConnectionError,
-            ProtocolError,
-            ProxyError,
-            ReadTimeoutError,
-            SSLError,
-        )
-        from urllib3.exceptions import TimeoutError as OverdueError
+        from urllib3 import exceptions as broken
 
-        absent = NewConnectionError, ConnectTimeoutError, ProxyError, SSLError
+        absent = broken.NewConnectionError, broken.ConnectTimeoutError, broken.ProxyError, broken.SSLError
         limit = time.monotonic() + self.patience
         for trial in range(1_000_000):
             cause: Exception | None = None
@@ -126,11 +118,11 @@ class Line:
                     break
                 away = f"cannot be reached: a proxy answered {answer.status}"
                 words = away if said is None else f"stayed busy: {said.error}"
-            except (*absent, OverdueError, ProtocolError) as error:
+            except (*absent, broken.TimeoutError, broken.ProtocolError) as error:
                 cause = error
                 away = "cannot be reached" if isinstance(error, absent) else "broke off"
                 words = f"{away}: {error.__cause__ or error.args[-1]}"
-            too_slow = isinstance(cause, ReadTimeoutError) or (cause is None and answer.status == _SLOW)
+            too_slow = isinstance(cause, broken.ReadTimeoutError) or (cause is None and answer.status == _SLOW)
             if time.monotonic() > limit or (too_slow and path in _LONG):
                 written = "" if method == "GET" or said is not None else "; it may have been written"
                 raise errors.StorageError(f"{self.url} {words}{written}") from cause

@@ -122,12 +122,10 @@ class DatabaseStorage:
         """Return the identity of the study that a call with this token created by this name; it may be gone."""
         return next((row.identity for row in self._fetch(audit_log.created(token, name))), None)
 
-    def named(self, identity: str) -> str | None:
-        """Return the name that the study with this identity has now; None if there is no such study."""
-        if not identity:  # of studies that are older than identities
-            return None
-        holds = studies.c.settings.contains(identity, autoescape=True)
-        rows = self._fetch(sa.select(studies.c.name, studies.c.settings).where(holds))
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; an older one, without, is found by its name."""
+        may_be = studies.c.settings.contains(identity, autoescape=True) if identity else studies.c.name == name
+        rows = self._fetch(sa.select(studies.c.name, studies.c.settings).where(may_be))
         return next((row.name for row in rows if audit_log.identity_of(row.settings) == identity), None)
 
     def names(self, archived: bool = False) -> list[str]:

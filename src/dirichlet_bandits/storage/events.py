@@ -140,8 +140,11 @@ class Storage(Protocol):
     def created_by(self, token: str, name: str) -> str | None:
         """Return the identity of the study that a call with this token created by this name; it may be gone."""
 
-    def named(self, identity: str) -> str | None:
-        """Return the name that the study with this identity has now; None if there is no such study."""
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; None if there is no such study.
+
+        Studies that are older than identities, where it is empty, are found only by the ``name``.
+        """
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of the studies that are not archived, or of those that are, in the order of creation."""

@@ -54,9 +54,10 @@ class MemoryStorage:
         found = (entry for entry in list(self._audit_log) if entry.what == CREATED)
         return next((entry.identity for entry in found if (entry.note, entry.study) == (token, name)), None)
 
-    def named(self, identity: str) -> str | None:
-        """Return the name that the study with this identity has now; None if there is no such study."""
-        found = (name for name, settings in list(self._settings.items()) if settings.get("identity") == identity)
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; an older one, without, is found by its name."""
+        here = [name] if not identity else list(self._settings)
+        found = (one for one in here if self._settings.get(one, {"identity": None}).get("identity", "") == identity)
         return next(found, None)
 
     def names(self, archived: bool = False) -> list[str]:
