@@ -1,13 +1,16 @@
 """Renames and creations whose responses were lost: repeated with their token, whatever others have done since."""
 
 import itertools
+import shutil
 import time
 import uuid
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.wire import Line
 from dirichlet_bandits.storage import MemoryStorage, open_storage
 from tests.service.requests import refused
@@ -256,3 +259,19 @@ def test_a_repeated_delete_is_not_taken_for_done_if_others_renamed_the_study(the
         assert there.names() == ["new"]
         there.delete("new")
         assert web.post("/api/delete", params=which, json=body).status_code == 200
+
+
+def test_a_repeated_rename_of_a_study_without_identity(tmp_path):
+    """It was created before there were identities, and is found by its new name."""
+    shutil.copy(Path(__file__).parents[1] / "storage" / "version4.db", tmp_path / "old.db")
+    place = Here(open_storage(f"sqlite:///{tmp_path}/old.db"))
+    heard, unheard = place.load("maize"), place.load("maize")
+    studies = OpenStudies(place.storage).expecting("")
+    assert studies.rename("maize", "new", "mine") == studies.rename("maize", "new", "mine") == "new"
+    for study in (heard, unheard):
+        study.rename("new", token="mine")
+        assert (study.name, study.identity, len(study)) == ("new", "", 29)
+    place.create("maize")  # which has an identity
+    with pytest.raises(db.ConflictError, match="there is a study 'new'"):
+        place.load("maize").rename("new", token="mine")
+    place.close()
