@@ -91,6 +91,25 @@ def test_what_makes_no_sense_is_refused(web, target, everything, path, body, sta
     assert everything() == before
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("ask", '{"n": 1, "n": 2}', "n"),
+        ("ask", '{"n": 1, "n": 1}', "n"),
+        ("tell", '{"id": 2, "reward": 1, "attributes": {"plot": 1, "plot": 2}}', "plot"),
+        ("ask", '{"\\u0000": 1, "\\u0000": 2}', "\x00"),
+        ("ask", '{"\\ud800": 1, "\\ud800": 2}', "\\ud800"),
+        ("estimate", '{"arm": "a", "arm": "b"}', "arm"),  # its route reads only
+    ],
+)
+def test_a_field_that_is_given_twice_is_refused(web, target, everything, path, body, field):
+    before = everything()
+    headers = {"Content-Type": "application/json"}
+    said = refused(web.post(f"/api/{path}", params={"study": target.name}, content=body, headers=headers), 422, field)
+    assert "must be given once (got it 2 times)" in said["error"]
+    assert everything() == before
+
+
 def test_unknown_studies_are_not_found(web, everything):
     before = everything()
     for path in READS:

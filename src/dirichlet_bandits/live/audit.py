@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dirichlet_bandits.storage.events import (
     CORRECT,
+    CREATED,
     DONE,
     FLOOR,
     KINDS,
@@ -84,4 +85,5 @@ def audit_event(event: Event, journal: "Journal") -> AuditEvent:
 
 def audit_entry(entry: AuditRecord) -> AuditEntry:
     """Return an entry as people read it."""
-    return AuditEntry(entry.what, entry.study, entry.note, datetime.fromtimestamp(entry.at, UTC), entry.actor)
+    note = None if entry.what == CREATED else entry.note  # not the token of the call
+    return AuditEntry(entry.what, entry.study, note, datetime.fromtimestamp(entry.at, UTC), entry.actor)

@@ -92,7 +92,7 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
             parameters[key] = _parts()[values.pop(key)](**values)
         return found(**parameters)
     except (TypeError, ValueError, KeyError) as error:
-        raise FormatError(f"the study's policy cannot be made: {error}") from error
+        raise FormatError(f"the study's policy cannot be made, perhaps it is of a newer version: {error}") from error
 
 
 def parse_policy(text: str) -> Policy:

@@ -164,7 +164,10 @@ class Following(Named):
             self._check_settings(settings())  # after the events: an identity that is gone does not come back
         if events:
             self._state = None
-            state.journal.apply(events)
+            try:
+                state.journal.apply(events)
+            except FormatError as error:
+                raise FormatError(f"the study {self.name!r} cannot be read: {error}") from error
         if not state.journal.names:
             raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
         self._state = state
@@ -188,7 +191,7 @@ class Following(Named):
         return stored is not None and is_stored_as(self, stored)
 
     def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
-        """Lock the study and read what others did; drafted events are stored at the end, all or none.
+        """Lock the study, read what others did and close windows; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
         at any step, and the others with it.
@@ -256,7 +259,7 @@ class Following(Named):
             self._settle()
 
     @contextmanager
-    def _writing_alone(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Transaction]]:
+    def _writing_alone(self, closing: bool = True) -> Iterator[tuple[StudyState, Callable[[Event], None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
@@ -272,7 +275,8 @@ class Following(Named):
                         drafted.append(event)
                         state.journal.apply([event])
 
-                    self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                    if closing:
+                        self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
                     yield state, draft, transaction
                     transaction.append(drafted)
             finally:
@@ -286,8 +290,3 @@ def is_stored_as(study: Following, stored: Settings) -> bool:
         there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
         here = study.identity, str(study.seed), study.direction, study.control
         return there == here and is_described(study.policy, stored["policy"])
-
-
-def has_done(study: Following, token: str) -> bool:
-    """Whether a call with this token was made before, even if it changed nothing."""
-    return token in study._read().number_of

@@ -333,6 +333,12 @@ class Done(BaseModel):
     done: Literal[True] = True
 
 
+class Renamed(Done):
+    """A confirmation of a rename, and the name that the study has now; others may have renamed it again."""
+
+    name: str
+
+
 class Problem(BaseModel):
     """The reason why a request was refused; nothing was stored. ``kind`` names the library's exception."""
 

@@ -105,6 +105,7 @@ def create(body: bodies.NewStudy, studies: Storage) -> answers.StudyInfo:
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
+    studies.check_found(made.name, body.name)
     return _info(studies.keep(made))
 
 
@@ -229,10 +230,9 @@ def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> answers.Do
 
 
 @managing.post("/rename")
-def rename(name: Name, body: bodies.Rename, studies: Studies) -> answers.Done:
-    """Rename a study."""
-    studies.rename(name, body.name, body.token)
-    return answers.Done()
+def rename(name: Name, body: bodies.Rename, studies: Studies) -> answers.Renamed:
+    """Rename a study. Repeating the call with its token changes nothing."""
+    return answers.Renamed(name=studies.rename(name, body.name, body.token))
 
 
 @managing.post("/archive")
@@ -251,7 +251,7 @@ def delete(name: Name, body: bodies.Delete, studies: Studies) -> answers.Done:
         studies.check(name)
         delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
     except (NotFoundError, ReplacedError):
-        if not body.if_missing:
+        if not body.if_missing or studies.storage.named(studies.expected or "", name) is not None:
             raise
     studies.refresh(name)
     return answers.Done()

@@ -50,10 +50,12 @@ def status_of(error: Exception) -> int:
 
 
 def words_of(error: Exception) -> str:
-    """Return an exception's message for the caller; details of the storage appear only in the log."""
+    """Return an exception's message for the caller; details of the storage, such as its URL, appear only in the log."""
     if status_of(error) < 500 or isinstance(error, BusyError):
         return str(error)
     LOG.error("%s: %s", type(error).__name__, error)
+    if isinstance(error, errors.FormatError):  # of a study, unless it names the storage
+        return "the storage is damaged; see the service's log" if "://" in str(error) else str(error)
     written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
     return f"the storage cannot be used, {written}; see the service's log for the reason"
 

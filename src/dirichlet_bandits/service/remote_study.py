@@ -191,8 +191,8 @@ class RemoteStudy(Named, Estimating):
         checked_name("name", name)
         body, which = {"name": name, "token": _token(token)}, self._which()
         self._new_name = name
-        self._line.post("rename", body, **which)
-        self._renamed(name)
+        said = self._line.post("rename", body, **which)
+        self._renamed(said.get("name", name))  # others may have renamed it again; older services do not tell
 
     def _has_name(self, name: str) -> bool:
         try:

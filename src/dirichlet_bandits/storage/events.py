@@ -89,8 +89,8 @@ class Event(NamedTuple):
 class AuditRecord(NamedTuple):
     """Something that was done to a study as a whole: ``what`` is ``CREATED``, ``RENAMED``, ... or ``NOTIFIED``.
 
-    ``note`` is the new name after a rename, or what a webhook was told; ``study`` is the study's name before,
-    ``identity`` that of its settings, and ``actor`` is the same as for events.
+    ``note`` is the token of the call that created a study, the new name after a rename, or what a webhook was told;
+    ``study`` is the study's name before, ``identity`` that of its settings, and ``actor`` is the same as for events.
     """
 
     at: float
@@ -119,6 +119,9 @@ class Transaction(Protocol):
     def archive(self, at: float | None) -> None:
         """Leave the study out of the list of names from this time on; None puts it back."""
 
+    def record(self, what: str, note: str) -> None:
+        """Record something else that was done about the study, such as a message."""
+
     def delete(self) -> None:
         """Remove the study and all of its events permanently."""
 
@@ -129,7 +132,19 @@ class Storage(Protocol):
     url: str
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study with its first events; return False and do nothing if that name is taken."""
+        """Add a study with its first events; return False and do nothing if that name is taken.
+
+        The same holds if a call with the token in the settings has created a study of this name, whatever became of it.
+        """
+
+    def created_by(self, token: str, name: str) -> str | None:
+        """Return the identity of the study that a call with this token created by this name; it may be gone."""
+
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; None if there is no such study.
+
+        Studies that are older than identities, where it is empty, are found only by the ``name``.
+        """
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of the studies that are not archived, or of those that are, in the order of creation."""
@@ -152,9 +167,6 @@ class Storage(Protocol):
 
         With a name, this is what was done to the study that has it now, also under its earlier names.
         """
-
-    def add_audit_entry(self, name: str, what: str, note: str) -> None:
-        """Record something else that was done about a study, such as a message."""
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
         """Append to a study with exclusive access; an exception inside leaves the study as it was."""
