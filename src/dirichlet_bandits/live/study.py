@@ -84,16 +84,7 @@ from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.live.study_state import new_event
 from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
-from dirichlet_bandits.storage.events import (
-    ABANDON,
-    CORRECT,
-    NOTE,
-    PAST,
-    REOPEN,
-    TELL,
-    VOID,
-    WINNER,
-)
+from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, PAST, REOPEN, TELL, VOID, WINNER
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 
 if TYPE_CHECKING:
@@ -168,8 +159,7 @@ class Study(ManagedStudy):
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
             if ids:
                 check_asked_alike(journal, ids[0], token, segment, unit)
-            elif unit is not None and waiting_for(journal, unit):
-                ids = waiting_for(journal, unit)
+            elif ids := waiting_for(journal, unit):
                 if token is not None:
                     draft(asked_again(journal, ids, token))
             else:
