@@ -133,8 +133,8 @@ class Study(ManagedStudy):
 
         A study with segments needs the ``segment`` to decide for. A ``unit``, such as a user, gets the arm that it had
         before, with the propensity of its first assignment: the same trial while that trial is pending, then a new one.
-        If that arm was retired, the unit gets another one, and keeps it. Only the first trial of a unit counts, whatever
-        happens to it or to its arm (``docs/live.md`` explains why).
+        If that arm was retired, the unit gets another one, and keeps it. Only the first trial of a unit counts,
+        whatever happens to it or to its arm (``docs/live.md`` explains why).
 
         A second call with the same token returns the same trials, not new ones.
 
