@@ -126,7 +126,6 @@ class EmpiricalKLUCB(BoundedAbovePolicy):
     Reference: Cappé, Garivier, Maillard, Munos and Stoltz, Annals of Statistics 41, 2013.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Cappé et al. (2013)"
 
