@@ -58,6 +58,11 @@ class Logged(NamedTuple):
         scale = np.where(self.told, self._ratio(self.weight, known), 0.0)
         return scale * reward + (1.0 - scale) * self._ratio(known * reward, known)
 
+    def effective_rounds(self) -> float:
+        """Return (sum d)^2 / sum d^2, with the sums d of the weights of each round; NaN without rewards."""
+        d = np.bincount(self.row, self.weights())
+        return float(d.sum() ** 2 / np.square(d).sum()) if d.any() else math.nan
+
     def _known(self) -> Floats:
         """Return the weights of the trials with a reward; if all of an arm's are 0, each counts the same."""
         known = np.where(self.told, self.weight, 0.0)
@@ -86,29 +91,27 @@ class LoggedRounds(NamedTuple):
         """A table of which arms could have been in which round."""
         return self.propensities != 0.0  # NaN is not 0 either
 
+    def unsupported(self, wanted: Floats, possible: np.ndarray) -> dict[str, float]:
+        """Return the share of what is ``wanted`` in the rounds that count that is not ``possible``, by arm."""
+        asked = np.where(self.complete[:, None], wanted, 0.0)
+        lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
+        return {name: float(share) for name, share in zip(self.journal.names, lost, strict=True) if share > 0.0}
+
     def logged(self, wanted: Floats, counted: np.ndarray) -> Logged:
-        """Return the trials of these rounds, weighted for a choice that is ``wanted``; of a unit, only the first."""
+        """Return the trials of these rounds, weighted for a choice that is ``wanted``; of a unit, only the first.
+
+        Weights divide by propensities, so these must be positive and equal to those recorded with each trial.
+        """
         journal = self.journal
         asked = np.setdiff1d(np.arange(len(journal.arm_of)), np.array(list(journal.repeats), np.int64))
         trials = asked[counted[self.row_of_trial[asked]]]
         row, arm = self.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]
+        chance = self.propensities[row, arm]
+        for k in np.flatnonzero(~(chance > 0.0) | (chance != np.array(journal.propensity_of, np.float64)[trials])):
+            said = f"the round of trial {trials[k]} has the propensity {float(chance[k])!r} for it"
+            raise FormatError(f"{said}: the storage is damaged")
         reward = np.array([journal.reward_of.get(trial, math.nan) for trial in trials.tolist()], np.float64)
-        return Logged(row, arm, wanted[row, arm] / self.propensities_of(trials), reward)
-
-    def propensities_of(self, trials: Ints) -> Floats:
-        """Return the propensities of the arms of these trials, as their rounds have them.
-
-        Estimates divide by them, so they must be positive and equal to those recorded with each trial.
-        """
-        journal = self.journal
-        found = self.propensities[self.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]]
-        wrong = ~(found > 0.0) | (found != np.array(journal.propensity_of, np.float64)[trials])
-        if wrong.any():
-            trial, chance = int(trials[wrong][0]), float(found[wrong][0])
-            raise FormatError(
-                f"the round of trial {trial} has the propensity {chance!r} for it: the storage is damaged"
-            )
-        return found
+        return Logged(row, arm, wanted[row, arm] / chance, reward)
 
 
 @intact("the study")

@@ -20,12 +20,10 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.event_notes import read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.live.logged_rounds import LoggedRounds
 from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
@@ -63,23 +61,6 @@ class Estimate:
     confidence: float = math.nan
 
 
-def estimate(
-    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, direction: str = MAXIMIZE
-) -> Estimate:
-    """Return both estimates from events that were read with their data.
-
-    ``live/logged_rounds.py`` defines which rounds count and how rewards stand for missing ones. Standard errors treat
-    the rounds as a martingale: sqrt(sum of squared deviations).
-    """
-    rounds = read_rounds(events)
-    if isinstance(choice, Policy):
-        decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
-        wanted = wanted_by_policy(events, decider, rounds)
-    else:
-        wanted = wanted_by_weights(choice, rounds)
-    return estimate_rounds(rounds, wanted)
-
-
 def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
     """Return a choice that is not a policy as weights of all arms, which sum to 1."""
     given = {choice: 1.0} if isinstance(choice, str) else choice
@@ -87,12 +68,17 @@ def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
         raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
     weights = np.zeros(len(names))
     for name, weight in given.items():
-        if name not in names:
-            raise NotFoundError(f"no arm {name!r} in the study")
-        weights[names.index(name)] = finite_number(f"choice[{name!r}]", weight)
+        weights[arm_number(names, name)] = finite_number(f"choice[{name!r}]", weight)
     if weights.min() < 0.0 or not math.isclose(weights.sum(), 1.0, rel_tol=1e-9):
         raise ArgumentError("choice", "weights that are not negative and sum to 1", choice)
     return weights
+
+
+def arm_number(names: list[str], name: str) -> int:
+    """Return the number of an arm of the study; refuse a name that no arm has."""
+    if name not in names:
+        raise NotFoundError(f"no arm {name!r} in the study")
+    return names.index(name)
 
 
 def wanted_by_weights(choice: Mapping[str, float] | str, rounds: LoggedRounds) -> Floats:
@@ -131,27 +117,27 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
 
 
 def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
-    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round."""
-    names, n = rounds.journal.names, rounds.complete.size
-    log, weighed = rounds.logged(wanted, rounds.complete), np.where(rounds.complete[:, None], wanted, 0.0)
-    handed_out, answered = (np.bincount(arms, minlength=len(names)) for arms in (log.arm, log.arm[log.told]))
-    unanswered = (handed_out > 0) & (answered == 0)
+    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round.
+
+    Standard errors treat the rounds as a martingale: sqrt(sum of squared deviations).
+    """
+    log, n = rounds.logged(wanted, rounds.complete), rounds.complete.size
+    arms = np.arange(len(rounds.journal.names))
+    unanswered = np.isin(arms, log.arm) & ~np.isin(arms, log.arm[log.told])
     possible = rounds.possible & ~unanswered
     weight = np.where(unanswered[log.arm], 0.0, log.weight)
     c, d = np.bincount(log.row, weight * log.filled(), n), np.bincount(log.row, weight, n)
-    e = np.bincount(log.row, log.weights(), n)
-    m = np.where(possible, weighed, 0.0).sum(axis=1)
+    m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
     ips = _ratio(c.sum(), m.sum()) if d.any() else math.nan  # without a reward of the choice, nothing is known
     normalised = _ratio(c.sum(), d.sum())
-    lost = np.where(possible, 0.0, weighed).sum(axis=0) / max(weighed.sum(), 1e-300)
     return Estimate(
         ips=ips,
         ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
         self_normalised=normalised,
         self_normalised_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
         rounds=int(rounds.complete.sum()),
-        effective_rounds=_ratio(e.sum() ** 2, np.square(e).sum()),
-        unsupported={names[arm]: float(share) for arm, share in enumerate(lost) if share > 0.0},
+        effective_rounds=log.effective_rounds(),
+        unsupported=rounds.unsupported(wanted, possible),
         missing=int(log.told.size - log.told.sum()),
     )
 

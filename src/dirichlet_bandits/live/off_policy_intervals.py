@@ -29,11 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.intervals import Interval
-from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.live.off_policy import Estimate, estimate, estimate_rounds, wanted_by_weights
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.off_policy import Estimate, arm_number, estimate_rounds, wanted_by_weights
 from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, wanted_in_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
@@ -83,12 +83,12 @@ def estimate_mean(
 ) -> Estimate:
     """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
     number_between("confidence", confidence, 0, 1)
-    if not are_finite(bounds):
-        return estimate(events, choice, seed, direction)
     rounds = read_rounds(events)
     wanted, counted, _ = wanted_in_rounds(events, choice, seed, rounds, direction)
     spread = wanted if isinstance(choice, Policy) else wanted_by_weights(choice, rounds)
     found = estimate_rounds(rounds, spread)
+    if not are_finite(bounds):
+        return found
     mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
     interval = Interval(*bounds)
     if mass > 0.0:
@@ -108,7 +108,7 @@ def estimate_difference(
     if not are_finite(bounds):
         raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
     rounds = read_rounds(events)
-    one, two = (_number(rounds, name) for name in (a, b))
+    one, two = (arm_number(rounds.journal.names, name) for name in (a, b))
     if one == two:
         raise ArgumentError("b", "another arm than a", b)
     both = np.zeros_like(rounds.propensities)
@@ -126,12 +126,6 @@ def estimate_difference(
     means = [totals[arm].sum() / n if (arm & used & log.told).any() else math.nan for arm in (first, ~first)]
     missing = int((used & ~log.told).sum())
     return DifferenceEstimate(a, b, float(means[0] - means[1]), low * unit, high * unit, confidence, n, missing)
-
-
-def _number(rounds: LoggedRounds, name: str) -> int:
-    if name not in rounds.journal.names:
-        raise NotFoundError(f"no arm {name!r} in the study")
-    return rounds.journal.names.index(name)
 
 
 def _scaled(reward: Floats, bounds: Bounds) -> Floats:

@@ -161,7 +161,6 @@ def estimate_cvar(
     z = np.where(np.isnan(reward), 0.0, (reward - lower) / (upper - lower))  # a missing one may be the worst
     n = wanted.shape[0]
     mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
-    d = np.bincount(log.row, w, n)
     interval = Interval(lower, upper)
     if mass > 0.0:
         known = _sums(log.row[told], log.weight[told], z[told], n)
@@ -176,7 +175,7 @@ def estimate_cvar(
         high=high,
         confidence=confidence,
         rounds=int(counted.sum()),
-        effective_rounds=float(d.sum() ** 2 / np.square(d).sum()) if told.any() else math.nan,
+        effective_rounds=log.effective_rounds(),
         unsupported=lost,
         missing=int(np.isnan(log.reward).sum()),
     )
@@ -190,9 +189,7 @@ def wanted_in_rounds(
     if isinstance(choice, Policy):
         decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
         wanted = wanted_by_policy(events, decider, rounds)
-        asked = np.where(rounds.complete[:, None], wanted, 0.0)
-        lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
-        return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}
+        return wanted, rounds.complete, rounds.unsupported(wanted, possible)
     weights = weights_of(choice, names)
     # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
     counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.results.intervals import student
-from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, slots, style
+from dirichlet_bandits.results.plot import MARKERS, Band, Entries, View, plain, slots, style
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -139,18 +138,15 @@ def _set_time_axes(axes: "Axes", view: View) -> None:
 def _label_ends(axes: "Axes", view: View, ends: list[_End]) -> None:
     """Write the names of policies beside the ends of their lines, with the 95% interval of each mean and its band."""
     bars = [_bars_of(view, end.runs) for end in ends]
-    highest = 1.5 * max(
-        (float(end.runs.mean()) for end in ends), default=0.0
-    )  # rare disasters do not flatten all lines
-    axes.set_ylim(
-        top=max(axes.get_ylim()[1], *(min(high, highest) for each in bars for _, high, _ in each), highest / 2)
-    )
+    means = [float(end.runs.mean()) for end in ends]
+    highest = 1.5 * max(means, default=0.0)  # rare disasters do not flatten all lines
+    tops = [min(high, highest) for each in bars for _, high, _ in each]
+    axes.set_ylim(top=max(axes.get_ylim()[1], highest / 2, *tops))
     size, step = (6.5, 0.02) if view.narrow else (8, 0.012)
-    places = _label_places(axes, [float(end.runs.mean()) for end in ends], size)
+    places = _label_places(axes, means, size)
     beside = axes.get_yaxis_transform()
-    for k, (end, place) in enumerate(zip(ends, places, strict=True)):
-        color, mean = end.line.get_color(), float(end.runs.mean())
-        x = 1.0 + step * (k + 1)
+    for k, (end, mean, place) in enumerate(zip(ends, means, places, strict=True)):
+        color, x = end.line.get_color(), 1.0 + step * (k + 1)
         look = {"color": color, "transform": beside, "clip_on": False}
         for *edges, width in bars[k]:
             inside = np.clip(edges, *axes.get_ylim())
@@ -169,11 +165,9 @@ def _bars_of(view: View, runs: Floats) -> list[tuple[float, float, float]]:
     """Return the ends and the width of the bars at the end of a line: the interval of the mean, and the band."""
     if runs.size < 2 or view.band is False:
         return []
-    interval = student(runs, 0.95)
-    bars = [(interval.low, interval.high, 2.5)]
-    if view.band != "mean" and (edges := view.spread(runs[:, None])) is not None:
-        bars.append((float(edges[0][0]), float(edges[1][0]), 0.8))
-    return bars
+    widths: dict[Band, float] = {view.band: 0.8, "mean": 2.5}
+    edges = [(replace(view, band=band).spread(runs[:, None]), width) for band, width in widths.items()]
+    return [(float(found[0][0]), float(found[1][0]), width) for found, width in edges if found is not None]
 
 
 def _label_places(axes: "Axes", heights: Sequence[float], size: float) -> list[float]:
