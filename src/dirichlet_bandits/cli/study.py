@@ -296,7 +296,7 @@ def winner_command(
     storage: Url,
     delta: Annotated[float, typer.Option(help="Probability of ever naming a wrong winner.")] = 0.05,
     margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
-    segment: Annotated[str | None, typer.Option(help="Compare arms within this segment.")] = None,
+    segment: Annotated[str | None, typer.Option(help="Compare arms within this segment; delta is per segment.")] = None,
     as_json: tables.AsJson = False,
 ) -> None:
     """Name the winner, or print what is missing to name one. A winner is stored and not withdrawn.

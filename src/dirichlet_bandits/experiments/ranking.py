@@ -131,8 +131,8 @@ class Ranking:
         rows = [
             (
                 place.policy,
-                f"{place.mean:.4g}",
-                f"{place.difference:.4g} [{place.low:.4g}, {place.high:.4g}]" if k else "",
+                latex.number(place.mean, 4),
+                "{} [{}, {}]".format(*(latex.number(x, 4) for x in place[2:5])) if k else "",
             )
             for k, place in enumerate(self.places)
         ]

@@ -53,7 +53,7 @@ class EXP3S(Policy):
     segments: int = 1
     alpha: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way"
+    assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Auer et al. (2002)"
 

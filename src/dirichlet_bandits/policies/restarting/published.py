@@ -116,7 +116,7 @@ class MUCB(_Published):
     threshold: float | None = None
     exploration: float | None = None
     scheduled: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
+    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Cao et al. (2019)"
 
@@ -184,7 +184,7 @@ class CUSUMUCB(_Published):
     exploration: float | None = None
     xi: float = 0.5
     forced: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
+    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Liu, Lee and Shroff (2018)"
 
