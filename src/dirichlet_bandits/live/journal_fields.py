@@ -64,7 +64,7 @@ class JournalFields:
         self.winners: list[Established] = []
         self.segment_of: dict[int, str] = {}
         self.unit_of: dict[int, str] = {}
-        self.first_of: dict[str, int] = {}  # the trial that assigned the arm of each unit
+        self.assigned_by: dict[str, int] = {}  # the trial that assigned the present arm of each unit
         self.last_of: dict[str, int] = {}  # the last trial of each unit
         self.repeats: set[int] = set()  # trials of a unit after its first, which do not count
         self.aside: dict[int, float] = {}  # the rewards of these

@@ -1,5 +1,6 @@
 """The rounds of a study, read from its events: which arms could have been in each, with which probability."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.event_notes import NOTHING, read_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, ASK, PAST, RETIRE, Event
+from dirichlet_bandits.storage.events import ASK, FACTS, PAST, Concerns, Event
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -17,7 +18,8 @@ class LoggedRounds(NamedTuple):
     """One row per round: the propensities of all arms that the study ever had, and whether the round is complete.
 
     A past trial is a round of its own, which is complete if its propensity is known. The propensities of other arms
-    that could have come are then NaN.
+    that could have come are then NaN. A round in which a returning unit was assigned again, because its arm was
+    retired, is not complete: that trial does not count.
     """
 
     journal: Journal
@@ -62,14 +64,16 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
     row_of_trial = np.empty(len(journal.arm_of), np.int64)
     complete: list[bool] = []
     unknown: list[int] = []
-    left: dict[str | None, int] = {}  # arms to come in the round of each segment
+    left: dict[str | None, float] = {}  # arms to come in the round of each segment
     current: dict[str | None, int] = {}
     for event in events:
         if event.kind == ASK:
             asked = NOTHING if event.note is None else read_ask(event.note)
             segment = asked.segment
             if asked.first is not None:
-                row_of_trial[event.trial] = row_of_trial[asked.first]
+                row_of_trial[event.trial] = row_of_trial[asked.first] if event.data is None else len(found)
+                found += [] if event.data is None else [event.data]
+                complete += [] if event.data is None else [False]
                 continue
             if event.data is not None:
                 found.append(event.data)
@@ -78,6 +82,7 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
                 left[segment] = len(asked.rest)
             else:
                 left[segment] -= 1
+            left[segment] = math.inf if event.trial in journal.repeats else left[segment]
             complete[current[segment]] = left[segment] == 0
             row_of_trial[event.trial] = current[segment]
         elif event.kind == PAST:
@@ -86,7 +91,7 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
             row_of_trial[event.trial] = len(found)
             found.append(event.data or b"")
             complete.append(event.data is not None)
-        elif event.kind in (ARM, RETIRE):
+        elif FACTS[event.kind].concerns is Concerns.ARMS:
             left = dict.fromkeys(left, 0)
     matrix = _matrix(found, len(journal.names))
     matrix[unknown] = np.nan

@@ -304,10 +304,11 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
 
 def _rates(journal: Journal, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
-    recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
+    counted = [arm for trial, arm in enumerate(journal.arm_of) if trial not in journal.repeats]
+    recent = np.array(counted[int(_RECENT * len(counted)) :], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     every = journal.floors()
     floors = np.zeros(len(active)) if every is None else every[list(active)]
     by_policy = np.maximum(counts - recent.size * floors, 0.0)
     shares = by_policy / by_policy.sum() if by_policy.any() else np.full(len(active), 1.0 / len(active))
-    return Rates(len(journal.arm_of), shares, floors, fades=policy.guarantee not in ("linear", "none known"))
+    return Rates(len(counted), shares, floors, fades=policy.guarantee not in ("linear", "none known"))

@@ -6,26 +6,48 @@ what the events mean.
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from typing import Any, Final, NamedTuple, Protocol
 
-ARM: Final = 0
-RETIRE: Final = 1
-ASK: Final = 2
-TELL: Final = 3
-ABANDON: Final = 4
-VOID: Final = 5
-CORRECT: Final = 6
-NOTE: Final = 7
-PAST: Final = 8
-DONE: Final = 9
-FLOOR: Final = 10
-WINNER: Final = 11
-LATE: Final = 12
-REOPEN: Final = 13
-KINDS: Final = (
-    *("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor", "winner", "late"),
-    "reopen",
+
+class Concerns(Enum):
+    """What an event happens to, and so which segments have to know of it."""
+
+    ARMS = auto()  # which arms may be assigned: every segment, and the round of each ends
+    SETTINGS = auto()  # every segment
+    NEW_TRIAL = auto()  # a trial that it adds
+    TRIAL = auto()  # one trial that exists
+    TRIALS_SO_FAR = auto()  # a trial and all before it; settings, if it names no trial
+    NOTHING = auto()  # it is a record, from which no arm or trial changes
+
+
+class Kind(NamedTuple):
+    """What is known of a kind of event; ``has_reward``: its value is one, ``has_reason``: its note is for people."""
+
+    name: str
+    concerns: Concerns
+    has_reward: bool = False
+    has_reason: bool = False
+
+
+FACTS: Final = (  # storages hold the places of these
+    Kind("arm", Concerns.ARMS),
+    Kind("retire", Concerns.ARMS),
+    Kind("ask", Concerns.NEW_TRIAL),
+    Kind("tell", Concerns.TRIAL, has_reward=True),
+    Kind("abandon", Concerns.TRIAL),
+    Kind("void", Concerns.TRIAL, has_reason=True),
+    Kind("correct", Concerns.TRIAL, has_reward=True, has_reason=True),
+    Kind("note", Concerns.TRIAL),
+    Kind("past", Concerns.NEW_TRIAL, has_reward=True),
+    Kind("done", Concerns.NOTHING),
+    Kind("floor", Concerns.SETTINGS, has_reason=True),
+    Kind("winner", Concerns.NOTHING),
+    Kind("late", Concerns.TRIALS_SO_FAR, has_reward=True),
+    Kind("reopen", Concerns.TRIAL),
 )
+KINDS: Final = tuple(kind.name for kind in FACTS)
+ARM, RETIRE, ASK, TELL, ABANDON, VOID, CORRECT, NOTE, PAST, DONE, FLOOR, WINNER, LATE, REOPEN = range(len(FACTS))
 
 CREATED: Final = "created"
 RENAMED: Final = "renamed"
