@@ -371,7 +371,10 @@ def test_bounds_and_a_winner(run):
     assert (said["arm"], said["proved"], said["established_at"], said["rivals"][0]["arm"]) == ("b", True, 400, "a")
     assert run("winner", "w").startswith("winner: b\nestablished after 400 trials\n  b over a: 0.")
     shown = run("show", "w")
-    assert "\nwinner: b, established after 400 trials\n" in shown
+    assumed = "if each arm's rewards keep one mean and levels do not move (there is no floor)"
+    assert f"\nwinner: b, established after 400 trials\n{assumed}\n" in shown
+    assert run("winner", "w").strip().endswith(f"margin 0 (proved), {assumed}")
+    assert said["assumes"] == assumed
     assert max(len(line) for line in shown.splitlines() if not line.startswith("from, to")) <= 80
     assert "P(best)" in shown
     assert "earned 201; with an equal split about 201" in shown
@@ -379,7 +382,7 @@ def test_bounds_and_a_winner(run):
     found = json.loads(run("show", "w", "--json"))
     assert [found["earned"], found["equal_split"]] == pytest.approx([201.0, 201.0])
     assert found["drift"] == []
-    assert found["winner"] == "b"
+    assert (found["winner"], found["winner_assumes"]) == ("b", assumed)
     assert found["arms"][1]["lift_percent"] == pytest.approx(100.0)
     study.storage.close()
 

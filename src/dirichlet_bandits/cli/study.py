@@ -301,6 +301,8 @@ def winner_command(
 ) -> None:
     """Name the winner, or print what is missing to name one. A winner is stored and not withdrawn.
 
+    The probability of error holds if each arm's rewards keep one mean; the output says what else must hold.
+
     \b
     Example:
       dirichlet-bandits study winner page --storage sqlite:///page.db

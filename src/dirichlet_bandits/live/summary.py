@@ -38,8 +38,11 @@ if TYPE_CHECKING:
 
     from dirichlet_bandits.live.reading import ReadableStudy
 
-BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds"
-UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
+_STEADY = ", if each arm's rewards keep one mean"
+BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds" + _STEADY
+UNBOUNDED = (
+    "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards" + _STEADY
+)
 
 
 _HTML_COLUMNS = (

@@ -292,13 +292,19 @@ def winner(
     margin: Annotated[float, Query(allow_inf_nan=False)] = 0.0,
     segment: Segment = None,
 ) -> answers.WinnerInfo:
-    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn."""
+    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
     return _winner(ReadableStudy.winner(studies.study(name), delta, margin, segment=segment))
 
 
 @writing.post("/winner")
 def name_winner(name: Name, body: bodies.Question, studies: Studies) -> answers.WinnerInfo:
-    """Return the winner, or what is missing to name one. A winner is stored and stays."""
+    """Return the winner, or what is missing to name one. A winner is stored and stays.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
     return _winner(studies.study(name).winner(body.delta, body.margin, segment=body.segment))
 
 

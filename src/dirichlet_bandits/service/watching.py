@@ -117,8 +117,7 @@ class Watcher:
                     found = study.winner(segment=segment)  # stored, so that the winner stays
                 if found.arm is not None:
                     place = "" if segment is None else f" in {segment}"
-                    error = f"the probability of error is at most {100 * found.delta:g}%"
-                    words = f"The winner{place} is {found.arm}: {error}."
+                    words = f"The winner{place} is {found.arm}: {found.claim}."
                     yield _notice("winner", study, f"{found.arm}{place}", words, arm=found.arm, segment=segment)
         self._seen[study.name] = study.identity, study._read().last
 
