@@ -35,7 +35,7 @@ class Served:
 
 
 class Places:
-    """All storages, with one study of the same settings in each; ``far`` ones cost a hundred times as much."""
+    """All storages."""
 
     def __init__(self, folder, postgres=None):
         urls = {"memory": MemoryStorage(), "SQLite": f"sqlite:///{folder}/studies.db", "HTTP": MemoryStorage()}
@@ -51,15 +51,14 @@ class Places:
             if place in self.storages:
                 self.storages[place].close()
 
-    def create(self, name, settings, far):
-        """Create a study everywhere, or only where it is quick."""
-        near = {place: storage for place, storage in self.storages.items() if far or place in ("memory", "SQLite")}
-        studies = {
-            place: db.create_study(name, storage=at, **settings) for place, at in near.items() if place != "HTTP"
-        }
-        if far:
-            studies["HTTP"] = self.served.client.create_study(name, **settings)
-        return studies
+    def create(self, name, settings, where):
+        """Create a study in some places."""
+        return {place: self._create(place, name, settings) for place in where if place in self.storages}
+
+    def _create(self, place, name, settings):
+        if place == "HTTP":
+            return self.served.client.create_study(name, **settings)
+        return db.create_study(name, storage=self.storages[place], **settings)
 
     def load(self, place, name):
         """Return another handle on a study, which knows nothing of it yet."""

@@ -5,11 +5,9 @@ To add an operation, add a method to the naive study and a rule to ``Machine``; 
 
 import inspect
 import itertools
-import json
-import math
 from collections import Counter
+from functools import partial
 
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
@@ -17,25 +15,50 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
+from dirichlet_bandits.live import study as study_module
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.segments import Parts
 from dirichlet_bandits.service import api
 from dirichlet_bandits.storage.events import KINDS
+from tests.live import mutants
 from tests.live.places import TAKEN, Places
 from tests.live.test_lateness import Clock
-from tests.naive.next_round import next_round
+from tests.live.views import arms_of, counted, described, expected_counts, expected_view, outcome, view, written
 from tests.naive.study import Study as NaiveStudy
 from tests.storage.postgres import programs
 
 OPERATIONS = {name for name in vars(NaiveStudy) if not name.startswith("_")}
-READING = {"summary"}
+READING = {
+    *("archived", "arms", "audit_log", "best_arm", "bounds", "estimate", "estimate_difference", "events", "export"),
+    *("floor", "late", "name", "pending", "propensities", "replay", "summary", "trials_dataframe", "window"),
+}
 ARMS = ["a", "b", "c", "d"]
-COLUMNS = (
-    *("arm", "propensity", "round", "status", "reward", "original", "reason", "history", "note", "attributes"),
-    *("late", "segment", "unit"),
+SCHEDULES = 100  # in every run
+NEAR = ["memory", "SQLite"]
+FAR = ["HTTP", "PostgreSQL"]  # in one schedule of eight
+OF_TRIALS = {  # operations on a trial, and their arguments
+    "tell": ["reward", "note"],
+    "annotate": ["note", "attributes"],
+    "abandon": [],
+    "reopen": [],
+    "void": ["reason"],
+    "correct": ["reward", "reason"],
+}
+NEXT = {  # what a trial accepts
+    "pending": ("tell", "abandon"),
+    "abandoned": ("reopen", "annotate"),
+    "answered": ("void", "correct"),
+    "voided": ("correct", "annotate"),
+}
+OF_THE_STUDY = (
+    ("rename", {"name": "early {}"}),
+    ("rename", {"name": "late {}"}),
+    ("rename", {"name": TAKEN}),
+    ("archive", {}),
+    ("unarchive", {}),
 )
-COUNTS = ("active", "told", "pending", "abandoned", "voided", "mean")
 NONSENSE = (  # calls that every study refuses
     ("ask", {"segment": "nowhere"}),
-    ("ask", {"n": 2, "unit": "ann"}),
     ("tell", {"id": 10_000, "reward": 1.0}),
     ("tell", {"id": 0, "reward": 2.0}),
     ("abandon", {"id": 10_000}),
@@ -43,6 +66,7 @@ NONSENSE = (  # calls that every study refuses
     ("void", {"id": 10_000, "reason": "why"}),
     ("correct", {"id": 10_000, "reward": 0.5}),
     ("annotate", {"id": 10_000, "note": "hail"}),
+    ("add_arm", {"name": "a"}),
     ("retire_arm", {"name": "nobody"}),
     ("set_floor", {"floor": {"nobody": 0.5}}),
     ("set_floor", {"floor": 0.9}),
@@ -50,15 +74,19 @@ NONSENSE = (  # calls that every study refuses
 )
 
 that = st.runner()
-ids = that.flatmap(lambda machine: st.integers(0, len(machine.naive.trials) - 1))
-waiting = that.flatmap(lambda machine: st.sampled_from(machine.naive.pending()))
+recent = that.flatmap(lambda machine: st.sampled_from(range(len(machine.naive.trials))[-6:]))  # ids
 segments = that.flatmap(lambda machine: st.sampled_from(machine.naive.segments or [None]))
 rewards = st.sampled_from([0.0, 1.0, 0.25])
 tokens = st.sampled_from([None] * 9 + ["x", "y", "z"])
-units = st.sampled_from(["ann", "bob", "eve"])
-reasons = st.sampled_from(["typed twice", "wrong plot"])
-notes = st.sampled_from([None, "hail", "frost"])
-attributes = st.sampled_from([None, {"plot": 7}, {"plot": None, "dry": True}])
+units = st.sampled_from(["ann", "bob"])
+given = st.fixed_dictionaries(
+    {
+        "reward": rewards,
+        "reason": st.sampled_from(["typed twice", "wrong plot"]),
+        "note": st.sampled_from([None, "hail", "frost"]),
+        "attributes": st.sampled_from([{"plot": 7}, {"plot": None, "dry": True}]),
+    }
+)
 
 
 @st.composite
@@ -84,9 +112,11 @@ def declared(draw):
 
 
 class Machine(RuleBasedStateMachine):
-    """Calls the same operation on all studies, and compares what they return or raise, and then all that can be seen."""
+    """Calls the same operation of all studies, compares what they return or raise, and then all that can be seen."""
 
     places: Places
+    near: list[str]  # where all schedules run
+    far: list[str]  # where some of them run, too
     clock: Clock
     numbers = itertools.count()
     done: Counter  # what calls of each operation returned or raised
@@ -94,12 +124,12 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(given=declared(), far=st.sampled_from([False] * 7 + [True]))
     def create(self, given, far):
-        self.number, self.steps, self.agreed = next(self.numbers), 0, False
+        self.number, self.steps, self.agreed, self.calls = next(self.numbers), 0, False, {}
         self.clock.now = 1e9
         self.naive = NaiveStudy(**given)
         self.naive.name = f"study {self.number}"
         note(f"study = db.create_study({self.naive.name!r}, {written(given)})")
-        self.studies = self.places.create(self.naive.name, given, far)
+        self.studies = self.places.create(self.naive.name, given, [*self.near, *(self.far if far else [])])
         self.agree()
 
     def do(self, operation, **named):
@@ -107,37 +137,33 @@ class Machine(RuleBasedStateMachine):
         named = {key: value for key, value in named.items() if value is not None}
         note(f"study.{operation}({written(named)})")
         self.agreed = False
-        given = named if operation != "add_trials" else {**named, "frame": table(named["rows"])}
-        given = {key: value for key, value in given.items() if key != "rows"}
+        given = dict(named)
+        if operation == "add_trials":
+            given["frame"] = table(given.pop("rows"))
         answers = {place: outcome(getattr(study, operation), given) for place, study in self.studies.items()}
-        first = answers["memory"][1]
+        came = answers["memory"][1]
         self.naive.now = self.clock.now
-        self.naive.came = [trial[1] for trial in many(first)] if operation == "ask" else [first]
-        naive = outcome(lambda **named: self.naive.call(operation, **named), named)
-        expected = (naive[0], self.described(naive[1])) if operation == "ask" else naive
+        self.naive.came = arms_of(came) if operation == "ask" else [came]
+        did, value = outcome(partial(self.naive.call, operation), {"n": 1, **named} if operation == "ask" else named)
+        if operation == "ask" and did == "returned":
+            trials = [described(self.naive.trials[id]) for id in value]
+            value = trials if "n" in named else trials[0]
         for place, answer in answers.items():
-            assert answer == expected, f"study.{operation}({written(named)}) in {place}"
-        self.done[operation, expected[0]] += 1
+            assert answer == (did, value), f"study.{operation}({written(named)}) in {place}"
+        if did == "returned" and "token" in named:
+            self.calls[named["token"]] = operation, named
+        self.done[operation, did] += 1
         self.agree()
-
-    def described(self, answer):
-        """The trials that an ask of the naive study has returned, as a tuple each."""
-        if isinstance(answer, list):
-            return [self.described(id) for id in answer]
-        if answer is None:
-            return None
-        trial = self.naive.trials[answer]
-        return trial.id, trial.arm, rounded(trial.propensity), trial.segment, trial.unit
 
     def close_windows(self):
         if self.naive.window:
             self.do("settle")
 
-    @precondition(lambda self: self.naive.calls)
-    @rule(token=that.flatmap(lambda machine: st.sampled_from(list(machine.naive.calls))))
+    @precondition(lambda self: self.calls)
+    @rule(token=that.flatmap(lambda machine: st.sampled_from(list(machine.calls))))
     def call_again(self, token):
-        (operation, _, named), _ = self.naive.calls[token]
-        self.do(operation, **named, token=token)
+        operation, named = self.calls[token]
+        self.do(operation, **named)
 
     # What can be seen
 
@@ -176,92 +202,53 @@ class Machine(RuleBasedStateMachine):
     def ask_for_a_unit(self, unit, segment, token):
         self.do("ask", unit=unit, segment=segment, token=token)
 
-    @rule(n=st.integers(2, 5), segment=segments, reward=rewards)
+    @rule(n=st.integers(2, 4), segment=segments, reward=rewards)
     def ask_and_tell(self, n, segment, reward):
-        before = len(self.naive.trials)
+        first = len(self.naive.trials)
         self.do("ask", n=n, segment=segment)
-        for id in range(before, before + n):
-            self.do("tell", id=id, reward=reward)
-
-    @precondition(lambda self: self.naive.pending())
-    @rule(id=waiting, reward=rewards)
-    def tell_one_that_waits(self, id, reward):
-        self.do("tell", id=id, reward=reward)
+        self.do("tell_many", ids=list(range(first, first + n)), rewards=[reward] * n)
 
     @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, reward=rewards, note=notes, attributes=attributes, token=tokens)
-    def tell(self, id, reward, note, attributes, token):
-        self.do("tell", id=id, reward=reward, note=note, attributes=attributes, token=token)
+    @rule(operation=st.sampled_from(list(OF_TRIALS)), id=recent, given=given, token=tokens)
+    def change_a_trial(self, operation, id, given, token):
+        """Do anything to a trial, which is often refused."""
+        self.do(operation, id=id, **{key: given[key] for key in OF_TRIALS[operation]}, token=token)
 
     @precondition(lambda self: self.naive.trials)
-    @rule(ids=st.lists(ids, min_size=1, max_size=3), reward=rewards, token=tokens)
+    @rule(id=recent, which=st.integers(0, 1), given=given, token=tokens)
+    def carry_on_with_a_trial(self, id, which, given, token):
+        """Do something to a trial that it accepts, so that it passes through many states."""
+        self.change_a_trial(NEXT[self.naive.trials[id].state][which], id, given, token)
+
+    @precondition(lambda self: self.naive.trials)
+    @rule(ids=st.lists(recent, min_size=1, max_size=3), reward=rewards, token=tokens)
     def tell_many(self, ids, reward, token):
         self.do("tell_many", ids=ids, rewards=[reward] * len(ids), token=token)
-
-    @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, note=notes, token=tokens)
-    def annotate(self, id, note, token):
-        self.do("annotate", id=id, note=note, attributes={"plot": 8}, token=token)
-
-    @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, token=tokens)
-    def abandon(self, id, token):
-        self.do("abandon", id=id, token=token)
-
-    @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, token=tokens)
-    def reopen(self, id, token):
-        self.do("reopen", id=id, token=token)
-
-    @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, reason=reasons, token=tokens)
-    def void(self, id, reason, token):
-        self.do("void", id=id, reason=reason, token=token)
-
-    @precondition(lambda self: self.naive.trials)
-    @rule(id=ids, reward=rewards, reason=st.none() | reasons, token=tokens)
-    def correct(self, id, reward, reason, token):
-        self.do("correct", id=id, reward=reward, reason=reason, token=token)
 
     @rule(rows=that.flatmap(lambda machine: rows_of(machine.naive)), token=tokens)
     def add_trials(self, rows, token):
         self.do("add_trials", rows=rows, token=token)
 
-    @rule(seconds=st.sampled_from([1.0, 4.0, 10.0]))
-    def wait(self, seconds):
+    @rule(seconds=st.sampled_from([1.0, 4.0, 10.0]), settle=st.booleans())
+    def wait(self, seconds, settle):
         note(f"clock.now += {seconds}")
         self.clock.now += seconds
-
-    @rule()
-    def settle(self):
-        self.do("settle")
+        if settle:
+            self.do("settle")
 
     @rule(name=st.sampled_from(ARMS), token=tokens)
-    def add_arm(self, name, token):
-        self.do("add_arm", name=name, token=token)
+    def add_or_retire_an_arm(self, name, token):
+        self.do("retire_arm" if self.naive.arms.get(name) else "add_arm", name=name, token=token)
 
-    @rule(name=that.flatmap(lambda machine: st.sampled_from(list(machine.naive.arms))), token=tokens)
-    def retire_arm(self, name, token):
-        self.do("retire_arm", name=name, token=token)
-
-    @rule(floor=st.sampled_from([0.0, 0.2, 0.5, {"a": 0.3, "b": 0.0}, {"b": 1.0}, {"a": 0.0}]), token=tokens)
+    @rule(floor=st.sampled_from([0.0, 0.2, 0.5, {"a": 0.3, "b": 0.0}, {"b": 1.0}]), token=tokens)
     def set_floor(self, floor, token):
         self.do("set_floor", floor=floor, token=token)
 
-    @rule(name=st.sampled_from(["early", "late", TAKEN]), token=tokens)
-    def rename(self, name, token):
+    @rule(change=st.sampled_from(OF_THE_STUDY), token=tokens)
+    def change_the_study(self, change, token):
         self.close_windows()
-        self.do("rename", name=name if name == TAKEN else f"{name} {self.number}", token=token)
-
-    @rule(token=tokens)
-    def archive(self, token):
-        self.close_windows()
-        self.do("archive", token=token)
-
-    @rule(token=tokens)
-    def unarchive(self, token):
-        self.close_windows()
-        self.do("unarchive", token=token)
+        operation, named = change
+        self.do(operation, **{key: name.format(self.number) for key, name in named.items()}, token=token)
 
     @rule(segment=segments)
     def winner(self, segment):
@@ -275,105 +262,12 @@ class Machine(RuleBasedStateMachine):
 
 def rows_of(naive):
     """Past trials."""
-    few = st.lists(st.tuples(st.sampled_from(list(naive.arms)), rewards), min_size=1, max_size=4)
+    few = st.lists(st.tuples(st.sampled_from(list(naive.arms)), rewards), min_size=1, max_size=3)
     return few | few.map(lambda rows: rows * 20)
 
 
 def table(rows):
     return {"arm": [arm for arm, _ in rows], "reward": [reward for _, reward in rows]}
-
-
-def written(named):
-    """Arguments as Python code."""
-    return ", ".join(f"{key}={value!r}" for key, value in named.items())
-
-
-def outcome(call, named):
-    """What a call returns, or the class of what it raises."""
-    try:
-        return "returned", plain(call(**named))
-    except db.DirichletBanditsError as error:
-        return type(error).__name__, None
-
-
-def plain(answer):
-    if isinstance(answer, list):
-        return [plain(one) for one in answer]
-    if isinstance(answer, db.Trial):
-        return answer.id, answer.arm, rounded(answer.propensity), answer.segment, answer.unit
-    return answer.arm if isinstance(answer, db.Winner) else answer
-
-
-def many(answer):
-    return answer if isinstance(answer, list) else [] if answer is None else [answer]
-
-
-def rounded(x):
-    return None if math.isnan(x) else round(x, 9)
-
-
-def view(study):
-    """All that can be seen of a study at little cost."""
-    log = study.trials_dataframe()
-    columns = {column: [absent(x) for x in log[column].tolist()] for column in COLUMNS}
-    columns["history"] = [json.loads(text or "[]") for text in columns["history"]]
-    columns["attributes"] = [json.loads(text or "{}") for text in columns["attributes"]]
-    return {
-        "name": study.name,
-        "arms": study.arms,
-        "floor": study.floor,
-        "archived": study.archived,
-        "pending": [trial.id for trial in study.pending],
-        "propensities": [
-            {arm: rounded(chance) for arm, chance in study.propensities(segment=segment).items()}
-            for segment in study.segments or [None]
-        ],
-        **columns,
-    }
-
-
-def expected_view(naive):
-    chances = [next_round(naive, segment) for segment in naive.segments or [None]]
-    revised = [trial.revisions or [(None, None)] for trial in naive.trials]
-    return {
-        "name": naive.name,
-        "arms": naive.active(),
-        "floor": naive.floor,
-        "archived": naive.archived,
-        "pending": naive.pending(),
-        "propensities": [{arm: rounded(one.get(arm, 0.0)) for arm in naive.arms} for one in chances],
-        **{column: [absent(getattr(trial, column, None)) for trial in naive.trials] for column in COLUMNS},
-        "status": [naive.status(trial) for trial in naive.trials],
-        "original": [revisions[0][0] for revisions in revised],
-        "reason": [revisions[-1][1] for revisions in revised],
-        "history": [
-            [{"reward": reward} | ({"reason": reason} if reason else {}) for reward, reason in trial.revisions]
-            for trial in naive.trials
-        ],
-    }
-
-
-def absent(x):
-    return None if isinstance(x, float) and math.isnan(x) else x
-
-
-def counted(study):
-    """The counts and means of a study's arms, in each segment and over all of them."""
-    columns = [*COUNTS, *(["held", "late"] if study.window else [])]
-    found = {segment: study.summary(segment=segment)[columns].to_dict("index") for segment in (None, *study.segments)}
-    return {
-        key: {arm: {**row, "mean": rounded(row["mean"])} for arm, row in rows.items()} for key, rows in found.items()
-    }
-
-
-def expected_counts(naive):
-    columns = [*COUNTS, *(["held", "late"] if naive.window else [])]
-
-    def row(arm, segment):
-        every = {**naive.counts(arm, segment), "mean": rounded(naive.mean(arm, segment))}
-        return {column: every[column] for column in columns}
-
-    return {segment: {arm: row(arm, segment) for arm in naive.arms} for segment in (None, *naive.segments)}
 
 
 @pytest.fixture(scope="module")
@@ -388,18 +282,19 @@ def places(tmp_path_factory, request):
 def run(places, monkeypatch):
     """Runs schedules, and returns what calls of each operation returned or raised, and the kinds of events."""
 
-    def schedules(number, steps=25, phases=(Phase.generate, Phase.shrink)):
+    def schedules(number, steps=25, near=NEAR, far=FAR, phases=(Phase.generate, Phase.shrink)):
         monkeypatch.setattr(lateness, "clock", Clock())
-        given = {"places": places, "clock": lateness.clock, "done": Counter(), "kinds": set()}
+        given = {"places": places, "near": near, "far": far, "clock": lateness.clock}
+        given |= {"done": Counter(), "kinds": set()}
         machine = type("Machine", (Machine,), given)
         seeded = settings(
             max_examples=number,
             stateful_step_count=steps,
+            phases=phases,
             derandomize=True,
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
-            phases=phases,
             report_multiple_bugs=False,
             print_blob=False,
         )
@@ -409,8 +304,45 @@ def run(places, monkeypatch):
     return schedules
 
 
-def test_all_operations_do_what_the_naive_study_does(run):
-    done, kinds = run(200, phases=[Phase.generate])
-    print(done, kinds)
+def check_all_done(done, kinds):
+    """Each operation was accepted and refused, and left all kinds of events."""
+    assert {operation for operation, did in done if did == "returned"} == OPERATIONS
+    assert {operation for operation, did in done if did == "ConflictError"} == OPERATIONS - {"settle", "winner"}
     assert kinds == set(KINDS)
-    assert {operation for operation, answer in done if answer == "returned"} == OPERATIONS
+
+
+def test_all_operations_do_what_the_naive_study_does(run):
+    check_all_done(*run(SCHEDULES))
+
+
+@pytest.mark.slow
+def test_all_operations_do_what_the_naive_study_does_at_length(run):
+    check_all_done(*run(5000, steps=40))
+
+
+def test_no_operation_is_missing():
+    """A new method or route fails here until it is in the naive study, or among those that only read."""
+    members = {name: member for name, member in inspect.getmembers(db.Study) if not name.startswith("_")}
+    assert members.keys() - READING == OPERATIONS
+    read = [member for name, member in members.items() if name in READING and callable(member)]
+    assert not any("token" in inspect.signature(member).parameters for member in read)
+    assert {name for name in vars(db.RemoteStudy) if not name.startswith("_")} >= OPERATIONS
+    routes = {route.path.removeprefix("/api/") for route in (*api.writing.routes, *api.managing.routes)}
+    assert routes - {"studies", "plan", "delete"} == OPERATIONS - {"unarchive"}
+
+
+MUTANTS = {  # faults that there were: what they replace, and the number of schedules within which they are found
+    "the second reward of a unit counts if its arm was retired": (Journal, "_assign", mutants.counts_again),
+    "segments do not learn of reopened trials": (Parts, "apply", mutants.forgets_reopened),
+    "a reopened trial that does not count is pending": (Journal, "_reopen", mutants.phantom),
+    "a unit that waits is sent to a retired arm": (study_module, "waiting_for", mutants.serves_retired),
+    "a past trial has a window": (Journal, "_is_open", mutants.past_waits),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_faults_are_found(run, monkeypatch, name):
+    where, what, mutant = MUTANTS[name]
+    monkeypatch.setattr(where, what, mutant(getattr(where, what)))
+    with pytest.raises((AssertionError, db.FormatError)):
+        run(400, near=["memory"], far=[], phases=[Phase.generate])

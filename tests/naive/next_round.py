@@ -1,4 +1,4 @@
-"""Which arms may be in the next round of a naive study, and with what probability (docs/live.md, "Which arm comes next?")."""
+"""Which arms may be in the next round of a naive study, and with what probability; docs/live.md has the rules."""
 
 import math
 

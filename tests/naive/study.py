@@ -1,7 +1,7 @@
 """A live study in plain Python: what docs/live.md promises, one operation after the other. Slow, and meant to be read.
 
-The methods of ``Study`` are the operations, made with ``study.call("tell", 0, 1.0)``. To add one, write a method: it may
-raise at any point, because a refused call changes nothing. Little is kept that can be counted from the trials.
+The methods of ``Study`` are the operations, made with ``study.call("tell", 0, 1.0)``. To add one, write a method.
+It may raise at any point, because a refused call changes nothing.
 
 Arms are drawn at random, so this study does not draw: ``came`` has the arms that a real study has just assigned, and
 ``ask`` checks that each of them could come, with the probability that ``next_round.py`` expects.
@@ -9,94 +9,33 @@ Arms are drawn at random, so this study does not draw: ``came`` has the arms tha
 
 import copy
 import math
-from dataclasses import dataclass, field
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, NotFoundError
 from tests.naive.next_round import next_round, shares
+from tests.naive.trials import Trial, Trials
 
 
-@dataclass
-class Trial:
-    id: int
-    arm: str
-    propensity: float
-    round: int  # the first trial of its round
-    asked_at: float
-    segment: str | None = None
-    unit: str | None = None
-    counts: bool = True  # False for all trials of a unit but the first
-    past: bool = False  # decided elsewhere
-    state: str = "pending"  # then answered, abandoned or voided
-    reward: float | None = None
-    late: bool = False  # whether it had no reward when its window closed
-    revisions: list = field(default_factory=list)  # the first reward, and each one after it, with its reason
-    note: str | None = None
-    attributes: dict = field(default_factory=dict)
-
-
-class Questions:
-    """The state of a study, and what follows from it."""
-
-    def __init__(self, arms, policy="EqualSplit", direction="maximize", floor=None, segments=(), window=None, late=None,
-                 history=None, weight=0.0, borrow=0.0, seed=None, bounds=(0.0, 1.0)):  # fmt: skip
-        self.arms = dict.fromkeys(arms, True)  # all arms, and whether they are active
-        self.policy, self.sign, self.segments = policy, 1 if direction == "maximize" else -1, segments
-        self.window, self.late, self.history, self.weight, self.borrow = window, late, history or {}, weight, borrow
-        self.floor, self.name, self.archived, self.now = floor or 0.0, "study", False, 0.0
-        self.others = {"taken"}  # names of other studies
-        self.trials, self.homes, self.winners, self.calls, self.came = [], {}, {}, {}, []
-        self.rounds = {}  # by segment: the first trial of the round, and what it has yet to assign, with propensities
-        self.closed = 0  # the windows of the trials below have closed
+class Calls(Trials):
+    """What the operations share."""
 
     def call(self, operation, *args, token=None, **named):
         """Close windows, act once for each token, and take everything back if the call is refused."""
         before = copy.deepcopy(vars(self))
         try:
-            missing, this = self.close_windows(), (operation, args, named)
+            self.missing, this = self.close_windows(), (operation, args, dict(named))
+            if operation == "ask" and "unit" in named:  # whose segment is that of its first trial
+                this[2].pop("segment", None)
             made, answer = self.calls.get(token, (this, None))
             if made != this:
                 raise ConflictError("the token of another call")
             if token is None or token not in self.calls:
-                answer = missing if operation == "settle" else getattr(self, operation)(*args, **named)
+                answer = getattr(self, operation)(*args, **named)
                 self.calls[token] = this, answer
             self.calls.pop(None, None)
             return answer
         except Exception:
             vars(self).update(before)
             raise
-
-    def active(self):
-        return [arm for arm, active in self.arms.items() if active]
-
-    def pending(self):
-        return [trial.id for trial in self.trials if trial.state == "pending"]
-
-    def status(self, trial):
-        if trial.state == "answered" and trial.counts:
-            waits = isinstance(self.late, float) and trial.id >= self.closed and not trial.past
-            return "held" if waits else "told"
-        return "repeated" if trial.state == "answered" else trial.state
-
-    def counting(self, arm, segment=None):
-        """The trials of an arm that are not repeated; of all segments, if it is None."""
-        return [t for t in self.trials if t.counts and t.arm == arm and segment in (None, t.segment)]
-
-    def rewards(self, arm, segment=None):
-        return [trial.reward for trial in self.counting(arm, segment) if self.status(trial) == "told"]
-
-    def counts(self, arm, segment=None):
-        """What became of the trials of an arm."""
-        found = [self.status(trial) for trial in self.counting(arm, segment)]
-        counts = {status: found.count(status) for status in ("told", "pending", "abandoned", "voided", "held")}
-        return counts | {"late": sum(trial.late for trial in self.counting(arm, segment)), "active": self.arms[arm]}
-
-    def mean(self, arm, segment=None):
-        """The mean of the rewards; over all segments, as if each had tried the arm in proportion to all its trials."""
-        mine = [trial.segment for trial in self.trials if trial.counts]
-        if segment is None and self.segments and mine:
-            return sum(self.mean(arm, one) * mine.count(one) / len(mine) for one in set(mine))
-        rewards = self.rewards(arm, segment)
-        return sum(rewards) / len(rewards) if rewards else math.nan
 
     def close_windows(self):
         """Close the windows that have ended, oldest first; return the trials whose rewards are missing."""
@@ -111,28 +50,6 @@ class Questions:
                 trial.late, abandoned = True, self.late == "abandon"
                 trial.state, trial.reward = ("abandoned", None) if abandoned else ("answered", self.late)
         return missing
-
-    def found(self, id):
-        if id >= len(self.trials):
-            raise NotFoundError("no such trial")
-        return self.trials[id]
-
-    def check_segment(self, segment):
-        if segment not in (self.segments or [None]):
-            raise ArgumentError("segment", "one of the study's", segment)
-
-    def checked(self, reward):
-        if not 0.0 <= reward <= 1.0:
-            raise ArgumentError("reward", "within the bounds of the study", reward)
-        return reward
-
-    def revise(self, id, state, reward, reason):
-        trial = self.found(id)
-        if trial.state in ("pending", "abandoned"):
-            raise ConflictError("has no reward")
-        if (trial.state, trial.reward) != (state, reward):
-            trial.revisions = [*(trial.revisions or [(trial.reward, None)]), (reward, reason)]
-            trial.state, trial.reward = state, reward
 
     def assign(self, segment, unit):
         """Return the trial of an ask: the waiting one of the unit, or a new one of its arm, or of the next arm."""
@@ -149,7 +66,7 @@ class Questions:
                 first, rest = id, next_round(self, segment)
             arm = self.came.pop(0)
             assert arm in rest, f"{arm} came, but only {list(rest)} could"
-            chance, opening = rest[arm], set(rest.values()) == {1.0}  # in other rounds, the policies here choose one arm
+            chance, opening = rest[arm], set(rest.values()) == {1.0}  # other rounds are of one arm, with these policies
             if not mine:
                 self.rounds[segment] = first, {one: 1.0 for one in rest if opening and one != arm}
         self.trials.append(Trial(id, arm, chance, first, self.now, segment, unit, counts=not mine))
@@ -157,14 +74,19 @@ class Questions:
             self.homes[unit] = self.trials[id]
         return id
 
+    def revise(self, id, state, reward, reason):
+        trial = self.found(id)
+        if trial.state in ("pending", "abandoned"):
+            raise ConflictError("has no reward")
+        if (trial.state, trial.reward) != (state, reward):
+            trial.revisions = [*(trial.revisions or [(trial.reward, None)]), (reward, reason)]
+            trial.state, trial.reward = state, reward
 
-class Study(Questions):
-    def ask(self, n=None, segment=None, unit=None):
+
+class Study(Calls):
+    def ask(self, n=1, segment=None, unit=None):
         self.check_segment(segment)
-        if n and unit:
-            raise ArgumentError("n", "left out with a unit", n)
-        ids = [self.assign(segment, unit) for _ in range(n or 1)]
-        return ids if n else ids[0]
+        return [self.assign(segment, unit) for _ in range(n)]
 
     def tell(self, id, reward, note=None, attributes=None):
         self.checked(reward)
@@ -214,7 +136,7 @@ class Study(Questions):
         return [trial.id for trial in self.trials[len(self.trials) - len(rows) :]]
 
     def settle(self):
-        """Close windows, as every call does."""
+        return self.missing  # windows close before each call
 
     def add_arm(self, name):
         if self.arms.get(name) or sum(shares(self.floor, [*self.active(), name]).values()) > 1.0 + 1e-9:
