@@ -232,8 +232,9 @@ class Journal(JournalFields):
             raise FormatError(f"event {number} corrects trial {trial!r}, which has no reward: the storage is damaged")
 
     def _is_open(self, trial: int) -> bool:
-        """Whether a reward of this trial waits for its window to close."""
-        return self.lateness is not None and self.lateness.holds and trial >= self._n_closed
+        """Whether a reward of this trial waits for its window to close; past trials have none."""
+        has_window = self.as_before or trial not in self.past
+        return self.lateness is not None and self.lateness.holds and trial >= self._n_closed and has_window
 
     def _close(self, number: int, trial: int | None, value: Any, at: float, note: str | None) -> None:
         """Close the windows up to that of a trial: held rewards count, and a missing one is late."""
