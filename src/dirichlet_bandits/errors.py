@@ -100,6 +100,18 @@ class MissingExtraError(DirichletBanditsError, ImportError):
     """An optional dependency is not installed; the message names the extra that provides it."""
 
 
+def missing_extra(needs: str, extra: str, more: str = "") -> MissingExtraError:
+    """Return the error for something that needs an optional dependency, with advice on how to install it.
+
+    >>> raise missing_extra("Dask clusters need", "dask")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.MissingExtraError: Dask clusters need the extra 'dask': pip install '.[dask]' in a clone, \
+or pip install 'dirichlet-bandits[dask]' from a package index
+    """
+    advice = f"pip install '.[{extra}]' in a clone, or pip install 'dirichlet-bandits[{extra}]' from a package index"
+    return MissingExtraError(f"{needs} the extra {extra!r}: {advice}{more}")
+
+
 def one_of(choices: Iterable[str]) -> str:
     """Return a phrase for an :class:`ArgumentError`: ``one of 'a', 'b'``."""
     return "one of " + ", ".join(f"'{choice}'" for choice in choices)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, missing_extra
 from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.journal import Journal
@@ -78,7 +78,7 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
     if kind not in (".parquet", ".csv"):
         raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
     if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
+        raise missing_extra("Parquet files need", "live")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
     recovered = recover(events)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
+from dirichlet_bandits.errors import AccessError, ArgumentError, NotFoundError, missing_extra
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
@@ -289,7 +289,7 @@ class RemoteStudy(Named, Estimating):
         import pandas as pd
 
         if importlib.util.find_spec("pyarrow") is None:
-            raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
+            raise missing_extra("The table of trials needs", "live", " (pyarrow missing)")
         log = pd.read_parquet(io.BytesIO(self._log("parquet")))
         return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 

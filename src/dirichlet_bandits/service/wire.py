@@ -41,7 +41,7 @@ class Line:
 
     def __init__(self, url: str, key: str | None, patience: float) -> None:
         if importlib.util.find_spec("urllib3") is None:
-            raise errors.MissingExtraError("Clients need the extra 'client': pip install 'dirichlet-bandits[client]'")
+            raise errors.missing_extra("Clients need", "client")
         from urllib3.exceptions import LocationValueError
         from urllib3.util import make_headers, parse_url
 
