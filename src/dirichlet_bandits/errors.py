@@ -36,7 +36,8 @@ class ArgumentError(DirichletBanditsError, ValueError):
 
     def __str__(self) -> str:
         name, expected, got = self.args
-        return f"'{name}' must be {expected} (got {got!r})"
+        shown = repr(got)
+        return f"'{name}' must be {expected} (got {shown if len(shown) <= 1000 else shown[:1000] + '...'})"
 
 
 class RewardError(DirichletBanditsError, ValueError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
 from dirichlet_bandits.csv_tables import BLANK, Line, Table, decoded, is_number, shown
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
-from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.validation import large_count
 from dirichlet_bandits.worlds import Piecewise
 
 
@@ -83,7 +83,7 @@ def read_periods(
     names = list(dict.fromkeys(option for rewards in found.values() for option in rewards))
     if len(names) < 2:
         raise FormatError(f"{path}: at least two options are needed (found {one_of(names) if names else 'none'})")
-    horizon = whole_number("horizon", horizon, at_least=max(len(names), len(found)))
+    horizon = large_count("horizon", horizon, at_least=max(len(names), len(found)))
     segments: dict[int, Bandit] = {}
     for k, (called, rewards) in enumerate(found.items()):
         for option in names:

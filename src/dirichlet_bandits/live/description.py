@@ -144,7 +144,10 @@ def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
     if not isinstance(name, ast.Name):
         raise ValueError
     positional = [_value(value, text) for value in call.args] if isinstance(call, ast.Call) else []
-    named = {str(key.arg): _value(key.value, text) for key in getattr(call, "keywords", [])}
+    keywords = call.keywords if isinstance(call, ast.Call) else []
+    named = {str(key.arg): _value(key.value, text) for key in keywords}
+    if len(named) < len(keywords):
+        raise ArgumentError("policy", f"{_EXPECTED}, with each parameter once", text)
     found = policy_class(name.id) or (_parts().get(name.id) if nested else None)
     if found is None:
         from dirichlet_bandits.policies.catalogue import POLICIES

@@ -1,14 +1,18 @@
 """Past data: trials that were decided elsewhere, with their rewards."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.csv_tables import BLANK, COLUMNS, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
-from dirichlet_bandits.live.journal import LATEST
+from dirichlet_bandits.live.journal import LATEST, Journal
+from dirichlet_bandits.live.lateness import clock
+from dirichlet_bandits.storage.actors import actor
+from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
@@ -145,12 +149,41 @@ def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None)
     return frame
 
 
-def chances_of(row: Past, arm: int, possible: list[int], n_arms: int) -> bytes | None:
-    """Return the known propensities: that of this arm, NaN for others that could have come, 0 for the rest."""
-    if row.propensity is None:
-        return None
-    chances = np.zeros(n_arms)
-    if row.propensity < 1.0:
-        chances[possible] = np.nan
-    chances[arm] = row.propensity
-    return chances.astype("<f8").tobytes()
+class Place(NamedTuple):
+    """Where the events of past trials go: the first number, the first trial, and how many arms there are."""
+
+    number: int
+    trial: int
+    n_arms: int
+
+
+def place_in(journal: Journal) -> Place:
+    """Return the place after the last event."""
+    return Place(journal.last + 1, len(journal.arm_of), len(journal.names))
+
+
+def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Event]:
+    """Return the events of past trials.
+
+    A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest are 0.
+    """
+    possible = sorted({arm_of[row.arm] for row in rows if row.propensity is not None})
+    now, who = clock(), actor()
+
+    @cache
+    def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:
+        if propensity is None:
+            return None, None
+        chances = np.zeros(place.n_arms)
+        if propensity < 1.0:
+            chances[possible] = np.nan
+        chances[arm] = propensity
+        return chances.astype("<f8").tobytes(), repr(propensity)
+
+    events = []
+    for k, (name, reward, time, propensity) in enumerate(rows):
+        arm = arm_of[name]
+        at = now if time is None else time
+        data, note = noted(arm, propensity)
+        events.append(Event(place.number + k, PAST, place.trial + k, arm, reward, at, data, note, token, None, who))
+    return events

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ class Variable(NamedTuple):
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         """Return an array in which nothing has been simulated yet."""
-        return np.full(shape, self.blank, self.dtype)
+        try:
+            return np.full(shape, self.blank, self.dtype)
+        except MemoryError:
+            raise ArgumentError("replications", "fewer, so that their results fit into memory", shape[1]) from None
 
 
 VARIABLES = {
