@@ -108,6 +108,10 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("NPTS")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
+    >>> parse_policy("UCB1(sigma=1, sigma=2)")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be a policy such as RDS or NPTS(upper=1), with each \
+parameter once (got 'UCB1(sigma=1, sigma=2)')
     >>> parse_policy("SlidingWindow(RDS, window=0)")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'SlidingWindow.window' must be an integer from 1 to 10000000 (got 0)
