@@ -54,11 +54,11 @@ def test_a_column_decides_what_its_marks_mean(cells, values):
     [
         (
             ["3,5", "1.250"],
-            "line 3: column 'x' must be 1250 or 1.2500, because the point may mean either (got '1.250')",
+            "line 3: column 'x' must be 1250 or 1.2500: the point may mean either (got '1.250')",
         ),
-        (["1,234"], "line 2: column 'x' must be 1234 or 1.2340, because the comma may mean either (got '1,234')"),
-        (["-1.234"], "line 2: column 'x' must be -1234 or -1.2340, because the point may mean either (got '-1.234')"),
-        (["7.5", "1,234"], "line 3: column 'x' must be 1234 or 1.2340, because the comma may mean either"),
+        (["1,234"], "line 2: column 'x' must be 1234 or 1.2340: the comma may mean either (got '1,234')"),
+        (["-1.234"], "line 2: column 'x' must be -1234 or -1.2340: the point may mean either (got '-1.234')"),
+        (["7.5", "1,234"], "line 3: column 'x' must be 1234 or 1.2340: the comma may mean either"),
         (["1,5", "1,234.5"], "line 2: column 'x' must be written with the same decimal mark as '1,234.5' in line 3"),
         (["1,234.5", "1,5"], "line 3: column 'x' must be written with the same decimal mark as '1,234.5' in line 2"),
         (["1,5", "2,5", "2.5"], "line 4: column 'x' must be written with the same decimal mark as '1,5' in line 2"),

@@ -30,7 +30,6 @@ _MONEY: Final = "[$€£¥]|USD|EUR|GBP"
 _CELL: Final = re.compile(rf"([-+]?) ?({_MONEY})? ?([-+]?)([0-9.,].*?) ?({_MONEY})?", re.IGNORECASE | re.DOTALL)
 _ALIKE: Final = str.maketrans("\u2212\u00a0\u202f\u2007\u2009\u2019", "-    '")  # minus, spaces, apostrophe
 _OTHER: Final = {".": ",", ",": "."}
-_CALLED: Final = {".": "point", ",": "comma"}
 _NUMBER: Final = {  # by the decimal mark; the other mark, a space or an apostrophe may separate thousands
     mark: re.compile(
         rf"(?=[{mark}]?[0-9])[0-9]*([{mark}][0-9]*)?(e[-+]?[0-9]+)?"
@@ -67,13 +66,13 @@ class Table:
         if not lines:
             raise FormatError(f"{source}: the file is empty")
         self.first, self.header = lines[0]
-        self.lines = [line for line in lines[1:] if len(line.cells) == len(self.header)]
-        if len(self.header) > MOST_COLUMNS:
-            raise self.refused(f"at most {MOST_COLUMNS:,} columns can be read (found {len(self.header):,})")
+        width = len(self.header)
+        if width > MOST_COLUMNS:
+            raise self.refused(f"at most {MOST_COLUMNS:,} columns can be read (found {width:,})")
+        self.lines = [line for line in lines[1:] if len(line.cells) == width]
         for number, cells in lines[1:]:
-            if len(cells) != len(self.header):
-                needed = f"{len(self.header)} cells are needed, as in the first line"
-                self._problems.append((number, f"{needed} (got {len(cells)})"))
+            if len(cells) != width:
+                self._problems.append((number, f"{width} cells are needed, as in the first line (got {len(cells)})"))
 
     def _lines(self, text: str) -> list[Line]:
         """Return the lines that are not empty, after finding the separator that splits the first one most often."""
@@ -214,18 +213,18 @@ class Table:
         >>> table.check()
         Traceback (most recent call last):
         dirichlet_bandits.errors.FormatError: past.csv: 2 problems:
-        - line 2: column 'y' must be 1234 or 1.2340, because the comma may mean either (got '1,234')
-        - line 3: column 'x' must be 1250 or 1.2500, because the point may mean either (got '1.250')
+        - line 2: column 'y' must be 1234 or 1.2340: the comma may mean either (got '1,234')
+        - line 3: column 'x' must be 1250 or 1.2500: the point may mean either (got '1.250')
         """
         cells = [line.cells[at] for line in self.lines]
         values = [WORDS.get(cell.lower(), math.nan) for cell in cells]
         changes = Counter({"yes or no read as 1 or 0": sum(value == value for value in values)})
-        amounts: dict[int, _Amount] = {}
+        amounts: dict[int, Amount] = {}
         currency = ""
         for k, cell in enumerate(cells):
             if values[k] == values[k] or cell.lower() in blank:
                 continue
-            amount = _amount(cell)
+            amount = amount_of(cell)
             if amount is None:
                 self.wrong(k, at, "a finite number")
                 continue
@@ -236,12 +235,10 @@ class Table:
                 if amount.currency != currency:
                     self.wrong(k, at, f"in {currency}, like the cells before it")
         decimal = self._decimal_mark(at, amounts)
-        thousands = " '" + _OTHER[decimal]
-        as_python = {**dict.fromkeys(map(ord, thousands)), ord(decimal): "."}
         for k, amount in amounts.items():
             changes["decimal commas"] += decimal == "," and "," in amount.digits
-            changes["thousands separators removed"] += any(mark in amount.digits for mark in thousands)
-            values[k] = float(amount.digits.translate(as_python))
+            changes["thousands separators removed"] += any(mark in amount.digits for mark in " '" + _OTHER[decimal])
+            values[k] = float(amount.readings[decimal])
             if math.isinf(values[k]):
                 values[k] = math.nan
                 self.wrong(k, at, "a finite number")
@@ -249,9 +246,9 @@ class Table:
         self.report += [f"{n} of {count} values: {change}" for change, n in changes.items() if n]
         return values
 
-    def _decimal_mark(self, at: int, amounts: dict[int, "_Amount"]) -> str:
+    def _decimal_mark(self, at: int, amounts: dict[int, "Amount"]) -> str:
         """Return the decimal mark of a column; amounts that contradict it, or may mean two numbers, are taken out."""
-        clear = {mark: [k for k, amount in amounts.items() if amount.decimals == mark] for mark in _OTHER}
+        clear = {mark: [k for k, amount in amounts.items() if list(amount.readings) == [mark]] for mark in _OTHER}
         decimal, rare = (".", ",") if len(clear["."]) >= len(clear[","]) else (",", ".")
         for k in clear[rare]:
             number, cells = self.lines[clear[decimal][0]]
@@ -260,11 +257,9 @@ class Table:
         explained = {mark for mark in _OTHER if any(mark in amounts[k].digits for k in clear[decimal])}
         if decimal == "." and self._separator == ",":
             explained.add(".")
-        for k, (digits, _, decimals) in list(amounts.items()):
-            mark = next((mark for mark in _OTHER if mark in digits), "")
-            if len(decimals) == 2 and mark and mark not in explained:
-                either = f"{digits.replace(mark, '')} or {digits.replace(mark, '.')}0"
-                self.wrong(k, at, f"{either}, because the {_CALLED[mark]} may mean either")
+        for k, amount in list(amounts.items()):
+            if amount.doubt() and not any(mark in amount.digits for mark in explained):
+                self.wrong(k, at, amount.doubt())
                 del amounts[k]
         return decimal
 
@@ -279,24 +274,37 @@ def decoded(content: bytes, source: str, forgiving: bool = False) -> tuple[str, 
     return content.decode("cp1252", "replace"), ["The file is not in UTF-8; it is read as Windows-1252."]
 
 
-class _Amount(NamedTuple):
-    """A number: its sign, digits and marks, its currency, and the marks that may be its decimal mark."""
+class Amount(NamedTuple):
+    """A number as it was typed: its digits and marks, its currency, and how Python writes it by each decimal mark."""
 
     digits: str
     currency: str
-    decimals: str
+    readings: dict[str, str]
+
+    def doubt(self) -> str:
+        """Return what the number may mean if the decimal mark decides that, else an empty text."""
+        numbers = sorted(set(self.readings.values()), key=lambda number: "." in number)
+        mark = "comma" if "," in self.digits else "point"
+        return "" if len(numbers) == 1 else f"{numbers[0]} or {numbers[1]}0: the {mark} may mean either"
 
 
-def _amount(cell: str) -> _Amount | None:
-    """Take a cell apart; None if it is no number, whatever the decimal mark is."""
-    parts = _CELL.fullmatch(cell.translate(_ALIKE))
-    if parts is None:
+def amount_of(text: str) -> Amount | None:
+    """Take a number as people type it apart; None if it is no number, whatever the decimal mark is.
+
+    >>> amount_of("$-1,234.50").readings, amount_of("1,234").readings
+    ({'.': '-1234.50'}, {'.': '1234', ',': '1.234'})
+    """
+    parts = _CELL.fullmatch(text.translate(_ALIKE))
+    before, currency, after, digits, behind = (part or "" for part in parts.groups()) if parts else [""] * 5
+    digits_of = {
+        mark: digits.translate({**dict.fromkeys(map(ord, " '" + _OTHER[mark])), ord(mark): "."})
+        for mark, pattern in _NUMBER.items()
+        if pattern.fullmatch(digits)
+    }
+    if not digits_of or (before and after) or (currency and behind):
         return None
-    before, currency, after, digits, behind = (part or "" for part in parts.groups())
-    decimals = "".join(mark for mark, pattern in _NUMBER.items() if pattern.fullmatch(digits))
-    if not decimals or (before and after) or (currency and behind):
-        return None
-    return _Amount(before + after + digits, (currency or behind).upper(), decimals)
+    readings = {mark: before + after + number for mark, number in digits_of.items()}
+    return Amount(digits, (currency or behind).upper(), readings)
 
 
 def shown(text: str) -> str:
@@ -310,7 +318,7 @@ def is_number(cell: str) -> bool:
     >>> is_number("1,5"), is_number("$3"), is_number("nan")
     (True, False, False)
     """
-    amount = _amount(cell)
+    amount = amount_of(cell)
     return amount is not None and not amount.currency
 
 

@@ -15,6 +15,7 @@ DirichletBanditsError
 """
 
 import difflib
+import importlib.util
 from collections.abc import Iterable, Sequence
 
 
@@ -111,6 +112,12 @@ or pip install 'dirichlet-bandits[dask]' from a package index
     """
     advice = f"pip install '.[{extra}]' in a clone, or pip install 'dirichlet-bandits[{extra}]' from a package index"
     return MissingExtraError(f"{needs} the extra {extra!r}: {advice}{more}")
+
+
+def require(module: str, needs: str, extra: str, more: str = "") -> None:
+    """Refuse to go on without a module that comes with an extra."""
+    if importlib.util.find_spec(module) is None:
+        raise missing_extra(needs, extra, more)
 
 
 def one_of(choices: Iterable[str]) -> str:

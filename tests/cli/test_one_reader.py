@@ -71,7 +71,7 @@ def test_all_doors_read_yes_and_no(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("arm;reward\nRed;3,5\nRed;2\nblue;1.250\nblue;1\n", ", line 4: column 'reward' must be 1250 or 1.2500,"),
+        ("arm;reward\nRed;3,5\nRed;2\nblue;1.250\nblue;1\n", ", line 4: column 'reward' must be 1250 or 1.2500:"),
         ("arm;reward\nRed;1,5\nRed;1,234.5\nblue;1\nblue;1\n", "as '1,234.5' in line 3 (got '1,5')"),
         ("arm,reward\nRed,1\nRed,much\nblue,x\nblue,1\n", ": 2 problems:\n- line 3: column 'reward' must be a finite"),
         ('arm,reward\nRed,1\nRed,2\nblue,3\nblue,"4\n', ", line 5: a quote is never closed"),

@@ -33,7 +33,7 @@ def test_decimal_commas_are_told_from_thousands(tmp_path):
     with pytest.warns(UserWarning, match="2 of 4 values: decimal commas"):
         bandit = db.read_rewards(past(tmp_path, "arm;reward\na;3,5\na;1\nb;1,250\nb;2\n"), forgiving=True)
     np.testing.assert_allclose(bandit.means, [2.25, 1.625])
-    with pytest.raises(db.FormatError, match=r"line 4: column 'reward' must be 1250 or 1.2500, because the comma"):
+    with pytest.raises(db.FormatError, match=r"line 4: column 'reward' must be 1250 or 1.2500: the comma"):
         db.read_rewards(past(tmp_path, "arm;reward\na;3\na;1\nb;1,250\nb;2\n"), forgiving=True)
 
 

@@ -149,32 +149,28 @@ def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None)
     return frame
 
 
-class Place(NamedTuple):
-    """Where the events of past trials go: the first number, the first trial, and how many arms there are."""
-
-    number: int
-    trial: int
-    n_arms: int
+Place = tuple[int, int, int]  # the number of the next event, its trial, and how many arms there are
 
 
 def place_in(journal: Journal) -> Place:
     """Return the place after the last event."""
-    return Place(journal.last + 1, len(journal.arm_of), len(journal.names))
+    return journal.last + 1, len(journal.arm_of), len(journal.names)
 
 
 def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Event]:
-    """Return the events of past trials.
+    """Return the events of past trials, the first of them at this place.
 
     A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest are 0.
     """
     possible = sorted({arm_of[row.arm] for row in rows if row.propensity is not None})
+    number, trial, n_arms = place
     now, who = clock(), actor()
 
     @cache
     def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:
         if propensity is None:
             return None, None
-        chances = np.zeros(place.n_arms)
+        chances = np.zeros(n_arms)
         if propensity < 1.0:
             chances[possible] = np.nan
         chances[arm] = propensity
@@ -185,5 +181,5 @@ def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, t
         arm = arm_of[name]
         at = now if time is None else time
         data, note = noted(arm, propensity)
-        events.append(Event(place.number + k, PAST, place.trial + k, arm, reward, at, data, note, token, None, who))
+        events.append(Event(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
     return events

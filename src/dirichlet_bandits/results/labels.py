@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -37,10 +36,7 @@ class Variable(NamedTuple):
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
         """Return an array in which nothing has been simulated yet."""
-        try:
-            return np.full(shape, self.blank, self.dtype)
-        except MemoryError:
-            raise ArgumentError("replications", "fewer, so that their results fit into memory", shape[1]) from None
+        return np.full(shape, self.blank, self.dtype)
 
 
 VARIABLES = {

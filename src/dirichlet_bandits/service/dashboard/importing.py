@@ -3,7 +3,7 @@
 import math
 import secrets
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel
@@ -12,7 +12,7 @@ from starlette.responses import Response
 from dirichlet_bandits.csv_tables import COLUMNS, Table, decoded
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.live.past_trials import Past, read_file, read_past, rewards_by_arm
+from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
 from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, Text
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.rendering import page
@@ -51,14 +51,6 @@ class Sent(BaseModel):
             if chosen != _NONE and (found := table.column(chosen, COLUMNS[kind], -1)) >= 0:
                 at[kind] = found
         return at
-
-
-class Preview(NamedTuple):
-    """The trials in a file, one by one and by arm, and what was changed or left out."""
-
-    rows: list[Past]
-    by_arm: list[tuple[str, int, float]]
-    report: list[str]
 
 
 @routes.get("/study/import")
@@ -102,7 +94,7 @@ def _previewed(
         values["used"] = sent.columns(table)
         frame = read_file(table, values["used"], study)
         by_arm = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in rewards_by_arm(frame).items()]
-        values["found"] = Preview(read_past(frame), by_arm, [*notes, *table.report])
+        values["found"] = {"rows": read_past(frame), "by_arm": by_arm, "report": [*notes, *table.report]}
     except DirichletBanditsError as error:
         refusal = error
     unread = isinstance(refusal, FormatError)  # the file, not the storage
