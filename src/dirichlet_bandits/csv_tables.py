@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from dirichlet_bandits.errors import FormatError
@@ -140,16 +140,26 @@ class Table:
         more = ", ..." if len(self.header) > _MOST_SHOWN else ""
         return f"[{', '.join(map(shown, self.header[:_MOST_SHOWN]))}{more}]"
 
-    def arm_and_reward(self, arm: str | None = None, reward: str | None = None) -> tuple[int, int]:
-        """Return the columns of arms and of rewards: by name, else those with usual names, else the first two."""
+    def columns(self, named: Mapping[str, str | None], guess: bool = True) -> dict[str, int]:
+        """Return the columns by what they hold: each as named, or the one with a usual name if the name is None.
+
+        A ``guess`` takes the first two for the arm and the reward if no column has one of their usual names.
+
+        >>> Table("Date;Arm;Reward", "past.csv").columns(dict.fromkeys(COLUMNS))
+        {'arm': 1, 'reward': 2, 'time': 0}
+        """
         if len(self.header) < 2:
             raise self.refused(f"two columns are needed, an option and a reward (found {self.found()})")
-        first, second = self.column(arm, COLUMNS["arm"], 0), self.column(reward, COLUMNS["reward"], 1)
-        if reward is None and is_number(self.header[second]):
+        firsts = {"arm": 0, "reward": 1} if guess else {}
+        found = {kind: self.column(name, COLUMNS[kind], firsts.get(kind, -1)) for kind, name in named.items()}
+        at = {kind: k for kind, k in found.items() if k >= 0}
+        if not {"arm", "reward"} <= at.keys():
+            raise self.refused(f"there must be columns arm and reward (found {self.found()})")
+        if named["reward"] is None and is_number(self.header[at["reward"]]):
             raise self.refused(f"the first line must name the columns (found {self.found()})")
-        if first == second:
-            raise self.refused(f"option and reward must be two columns (both {shown(self.header[first])})")
-        return first, second
+        if at["arm"] == at["reward"]:
+            raise self.refused(f"option and reward must be two columns (both {shown(self.header[at['arm']])})")
+        return at
 
     # Cells
 

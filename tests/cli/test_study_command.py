@@ -128,8 +128,11 @@ def test_past_trials_and_notes(run, tmp_path):
     assert log["propensity"][0] == 0.5
     assert "'--attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
     (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")
-    needed = "the columns must be arm and reward, and perhaps time and propensity, and no others"
-    assert f"bad.csv, line 1: {needed} (found ['arm', 'rewards'])" in run("add-trials", "p", "bad.csv", code=2)
+    needed = "there must be columns arm and reward (found ['arm', 'rewards'])"
+    assert f"bad.csv, line 1: {needed}" in run("add-trials", "p", "bad.csv", code=2)
+    (tmp_path / "bad.csv").write_text("arm,reward,propensty\n1,2.5,0.5\n")
+    needed = "the only columns must be arm, reward, time, propensity (found ['arm', 'reward', 'propensty'])"
+    assert f"bad.csv, line 1: {needed}" in run("add-trials", "p", "bad.csv", code=2)
 
 
 def test_rename_archive_delete(run):
@@ -347,7 +350,7 @@ def test_numbers_and_urls_that_make_no_sense(run):
 
 def test_a_file_of_past_rewards_that_is_none(run, tmp_path):
     for text, refused in (
-        ("foo,bar\nx,y\n", "past.csv, line 1: the columns must be arm and reward (found ['foo', 'bar'])"),
+        ("foo,bar\nx,y\n", "past.csv, line 1: there must be columns arm and reward (found ['foo', 'bar'])"),
         ("arm,reward\n", "'--history' must be a file with at least one reward"),
         ("arm,reward\na,1\nz,1\n", "'--history' must be past rewards by the names of arms: a, b"),
         ("arm,reward\na,much\n", "past.csv, line 2: column 'reward' must be a finite number (got 'much')"),

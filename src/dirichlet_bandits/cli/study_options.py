@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.csv_tables import WORDS, Table, decoded
+from dirichlet_bandits.csv_tables import COLUMNS, WORDS, Table, decoded
 from dirichlet_bandits.errors import missing_extra
 
 if TYPE_CHECKING:
@@ -52,11 +52,14 @@ Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.",
 
 def read_table(path: Path, study: "Study | None" = None) -> "pd.DataFrame | dict[str, list[Any]]":
     """Read a table of past trials from a file, and check those of a CSV file line by line."""
-    from dirichlet_bandits.live.past_trials import file_columns, read_file
+    from dirichlet_bandits.live.past_trials import read_file
 
     if path.suffix.lower() != ".parquet":
         table = Table(decoded(path.read_bytes(), str(path))[0], str(path))
-        frame = read_file(table, file_columns(table, only=study is not None), study)
+        at = table.columns(dict.fromkeys(COLUMNS), guess=False)
+        if study is not None and len(at) < len(table.header):
+            raise table.refused(f"the only columns must be {', '.join(COLUMNS)} (found {table.found()})")
+        frame = read_file(table, at, study)
         for change in table.report:
             typer.echo(f"{path}: {change}", err=True)
         return frame

@@ -150,10 +150,10 @@ def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]
 
 def _by_line(table: Table, arm: str | None, reward: str | None, period: str | None = None) -> dict[str, Rewards]:
     """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
-    first, second = table.arm_and_reward(arm, reward)
+    at = table.columns({"arm": arm, "reward": reward})
     third = None if period is None else table.column(period)
-    table.leave_out(first, second)
-    values, names = table.numbers(second), table.names(first)
+    table.leave_out(at["arm"], at["reward"])
+    values, names = table.numbers(at["reward"]), table.names(at["arm"])
     table.check()
     found: dict[str, Rewards] = {}
     for line, option, value in zip(table.lines, names, values, strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.csv_tables import BLANK, COLUMNS, Table, is_blank
+from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.live.journal import LATEST, Journal
 from dirichlet_bandits.live.lateness import clock
@@ -104,19 +104,6 @@ def _times(column: "pd.Series[Any]") -> list[float | None]:
     read = pd.to_datetime(texts, utc=True, format="ISO8601", errors="coerce")
     seconds = [math.nan if pd.isna(time) else float(time.timestamp()) for time in read]
     return [None if gone else x if abs(x) < LATEST else math.nan for x, gone in zip(seconds, missing, strict=True)]
-
-
-def file_columns(table: Table, only: bool) -> dict[str, int]:
-    """Return the columns of a file by what they hold; ``only`` refuses any others.
-
-    >>> file_columns(Table("Date;Arm;Reward", "past.csv"), only=True)
-    {'arm': 1, 'reward': 2, 'time': 0}
-    """
-    at = {kind: k for kind, usual in COLUMNS.items() if (k := table.column(None, usual, -1)) >= 0}
-    if not set(_NEEDED) <= at.keys() or (only and len(at) < len(table.header)):
-        others = f", and perhaps {' and '.join(_OPTIONAL)}, and no others" if only else ""
-        raise table.refused(f"the columns must be {' and '.join(_NEEDED)}{others} (found {table.found()})")
-    return at
 
 
 def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:

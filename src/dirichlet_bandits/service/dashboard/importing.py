@@ -44,13 +44,8 @@ class Sent(BaseModel):
         return Table(self.text, self.source, forgiving=True)
 
     def columns(self, table: Table) -> dict[str, int]:
-        """Return the column of each kind: the chosen one, else one with a usual name; the first two are needed."""
-        arm, reward = table.arm_and_reward(self.arm, self.reward)
-        at = {"arm": arm, "reward": reward}
-        for kind, chosen in (("time", self.time), ("propensity", self.propensity)):
-            if chosen != _NONE and (found := table.column(chosen, COLUMNS[kind], -1)) >= 0:
-                at[kind] = found
-        return at
+        """Return the column of each kind that has not been declined: the chosen one, else one with a usual name."""
+        return table.columns({kind: getattr(self, kind) for kind in COLUMNS if getattr(self, kind) != _NONE})
 
 
 @routes.get("/study/import")
@@ -111,6 +106,5 @@ def read_history(content: bytes, source: str) -> tuple[dict[str, list[float]], l
     """
     text, notes = decoded(content, source, forgiving=True)
     table = Table(text, source, forgiving=True)
-    arm, reward = table.arm_and_reward()
-    rewards = rewards_by_arm(read_file(table, {"arm": arm, "reward": reward}))
+    rewards = rewards_by_arm(read_file(table, table.columns({"arm": None, "reward": None})))
     return rewards, notes + table.report
