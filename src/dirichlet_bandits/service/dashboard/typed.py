@@ -1,6 +1,7 @@
 """Read numbers as people type them into forms."""
 
-from dirichlet_bandits.csv_tables import amount_of
+import re
+
 from dirichlet_bandits.errors import ArgumentError
 
 
@@ -23,10 +24,15 @@ def real_number(field: str, text: str) -> float:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'reward' must be 3120 or 3.1200: the point may mean either (got '3.120')
     """
-    amount = amount_of(text.strip())
-    if amount is None or amount.currency or amount.doubt():
-        raise ArgumentError(field, "a number" if amount is None else amount.doubt() or "without a currency", text)
-    return float(next(iter(amount.readings.values())))
+    typed = text.strip()
+    if found := re.fullmatch(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*", typed):
+        sign = found[1]
+        either = f"{typed.replace(sign, '')} or {typed.replace(sign, '.', 1)}0"
+        raise ArgumentError(field, f"{either}: the {'comma' if sign == ',' else 'point'} may mean either", text)
+    try:
+        return float(typed.replace(",", ".") if typed.count(",") == 1 and "." not in typed else typed)
+    except ValueError:
+        raise ArgumentError(field, "a number", text) from None
 
 
 def floor(text: str) -> float | dict[str, float]:
