@@ -30,6 +30,7 @@ _MONEY: Final = "[$€£¥]|USD|EUR|GBP"
 _CELL: Final = re.compile(rf"([-+]?) ?({_MONEY})? ?([-+]?)([0-9.,].*?) ?({_MONEY})?", re.IGNORECASE | re.DOTALL)
 _ALIKE: Final = str.maketrans("\u2212\u00a0\u202f\u2007\u2009\u2019", "-    '")  # minus, spaces, apostrophe
 _OTHER: Final = {".": ",", ",": "."}
+_PLAIN: Final = {mark: str.maketrans(mark, ".", f" '{other}") for mark, other in _OTHER.items()}
 _NUMBER: Final = {  # by the decimal mark; the other mark, a space or an apostrophe may separate thousands
     mark: re.compile(
         rf"(?=[{mark}]?[0-9])[0-9]*([{mark}][0-9]*)?(e[-+]?[0-9]+)?"
@@ -268,7 +269,7 @@ class Table:
         if decimal == "." and self._separator == ",":
             explained.add(".")
         for k, amount in list(amounts.items()):
-            if amount.doubt() and not any(mark in amount.digits for mark in explained):
+            if len(amount.readings) == 2 and not any(mark in amount.digits for mark in explained) and amount.doubt():
                 self.wrong(k, at, amount.doubt())
                 del amounts[k]
         return decimal
@@ -306,15 +307,12 @@ def amount_of(text: str) -> Amount | None:
     """
     parts = _CELL.fullmatch(text.translate(_ALIKE))
     before, currency, after, digits, behind = (part or "" for part in parts.groups()) if parts else [""] * 5
-    digits_of = {
-        mark: digits.translate({**dict.fromkeys(map(ord, " '" + _OTHER[mark])), ord(mark): "."})
-        for mark, pattern in _NUMBER.items()
-        if pattern.fullmatch(digits)
-    }
-    if not digits_of or (before and after) or (currency and behind):
+    if (before and after) or (currency and behind):
         return None
-    readings = {mark: before + after + number for mark, number in digits_of.items()}
-    return Amount(digits, (currency or behind).upper(), readings)
+    sign = before + after
+    forms = _NUMBER.items()
+    readings = {mark: sign + digits.translate(_PLAIN[mark]) for mark, form in forms if form.fullmatch(digits)}
+    return Amount(digits, (currency or behind).upper(), readings) if readings else None
 
 
 def shown(text: str) -> str:
