@@ -257,7 +257,8 @@ def add_trials_command(
       dirichlet-bandits study add-trials maize last-year.csv \\
         --storage sqlite:///maize.db
     """
-    ids = db.load_study(name, storage).add_trials(read_table(path), token=token)
+    study = db.load_study(name, storage)
+    ids = study.add_trials(read_table(path, study), token=token)
     typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 

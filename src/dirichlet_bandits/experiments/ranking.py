@@ -23,7 +23,7 @@ from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
-from dirichlet_bandits.validation import number_between, true_or_false, whole_number
+from dirichlet_bandits.validation import large_count, number_between, true_or_false, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.delays import Delay
 from dirichlet_bandits.worlds.feedback import Batch
@@ -213,11 +213,11 @@ def compare_policies(
     """
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
-    horizon = whole_number("horizon", horizon, at_least=len(bandit))
+    horizon = large_count("horizon", horizon, at_least=len(bandit))
     if not (bandit.gaps if isinstance(bandit, Bandit) else bandit.gaps(horizon)).any():
         values = bandit.values if isinstance(bandit, Bandit) else bandit.values(horizon)[0]
         raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", values.tolist())
-    whole_number("replications", replications, at_least=2)
+    large_count("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
     known = reward_facts(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)

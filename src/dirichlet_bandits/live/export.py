@@ -1,6 +1,5 @@
 """Tables of a study's trials, and their export to files."""
 
-import importlib.util
 import json
 import math
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, require
 from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.annotations import written
@@ -78,8 +77,8 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
     kind = target.suffix.lower()
     if kind not in (".parquet", ".csv"):
         raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
-    if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
+    if kind == ".parquet":
+        require("pyarrow", "Parquet files need", "live")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
     recovered = recover(events)

@@ -194,7 +194,7 @@ class Following(Named):
         stored = self.storage.settings(name)
         return stored is not None and is_stored_as(self, stored)
 
-    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
+    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[..., None], Readable]]:
         """Lock the study, read what others did and close windows; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
@@ -205,7 +205,7 @@ class Following(Named):
         return self._writing_together() if together else self._writing_alone()
 
     @contextmanager
-    def _writing_together(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Group]]:
+    def _writing_together(self) -> Iterator[tuple[StudyState, Callable[..., None], Group]]:
         """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is locked."""
         drafted: list[Event] = []
         self._queue.append(None)
@@ -224,10 +224,10 @@ class Following(Named):
                     group.fail(error)
                     raise
 
-            def draft(event: Event) -> None:
+            def draft(*events: Event) -> None:
                 self._state = None
-                drafted.append(event)
-                state.journal.apply([event])
+                drafted.extend(events)
+                state.journal.apply(events)
 
             try:
                 self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
@@ -263,7 +263,7 @@ class Following(Named):
             self._settle()
 
     @contextmanager
-    def _writing_alone(self, closing: bool = True) -> Iterator[tuple[StudyState, Callable[[Event], None], Transaction]]:
+    def _writing_alone(self, closing: bool = True) -> Iterator[tuple[StudyState, Callable[..., None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
@@ -272,12 +272,12 @@ class Following(Named):
                 with self.storage.transaction(self.name) as transaction:
                     state = self._follow(transaction.read, transaction.settings)
 
-                    def draft(event: Event) -> None:
+                    def draft(*events: Event) -> None:
                         if over:
-                            raise RuntimeError("no thread waits for this event any more")
+                            raise RuntimeError("no thread waits for these events any more")
                         self._state = None
-                        drafted.append(event)
-                        state.journal.apply([event])
+                        drafted.extend(events)
+                        state.journal.apply(events)
 
                     if closing:
                         self._newly_late = lateness.settled(state.journal, draft, lateness.clock())

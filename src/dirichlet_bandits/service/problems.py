@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
@@ -98,12 +99,16 @@ def install(app: FastAPI) -> None:
         field, words = _invalid(error.errors())
         return answer(request.scope, problem(422, f"{field or 'body'}: {words}", field, "ArgumentError"))
 
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody receives it: the client left before its request was complete
+
     async def failed(request: Request, error: Exception) -> Response:
         return answer(request.scope, problem(500, "the service failed; its log says why"))
 
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(errors.DirichletBanditsError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, failed)
 
 

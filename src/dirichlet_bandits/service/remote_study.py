@@ -1,6 +1,5 @@
 """A study of a service, used as if it were local."""
 
-import importlib.util
 import io
 import math
 import secrets
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
+from dirichlet_bandits.errors import AccessError, ArgumentError, NotFoundError, require
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
@@ -289,8 +288,7 @@ class RemoteStudy(Named, Estimating):
         """Return one row per trial: arm, propensity, round, status, reward, times. This needs pyarrow."""
         pd = whole_module("pandas")
 
-        if importlib.util.find_spec("pyarrow") is None:
-            raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
+        require("pyarrow", "The table of trials needs", "live", " (pyarrow is missing)")
         log = pd.read_parquet(io.BytesIO(self._log("parquet")))
         return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 

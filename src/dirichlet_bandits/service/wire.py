@@ -1,6 +1,5 @@
 """The client's connection: requests are repeated when it breaks, and refusals become exceptions."""
 
-import importlib.util
 import json
 import ssl
 import time
@@ -50,8 +49,7 @@ class Line:
     """A connection to a service. Every request that goes through it must be safe to send twice."""
 
     def __init__(self, url: str, key: str | None, patience: float, waits: Waits = WAITS) -> None:
-        if importlib.util.find_spec("urllib3") is None:
-            raise errors.MissingExtraError("Clients need the extra 'client': pip install 'dirichlet-bandits[client]'")
+        errors.require("urllib3", "Clients need", "client")
         from urllib3.exceptions import LocationValueError
         from urllib3.util import make_headers, parse_url
 

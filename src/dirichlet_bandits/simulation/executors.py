@@ -21,7 +21,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
-from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError, RewardError
+from dirichlet_bandits.errors import ArgumentError, LostWorkerError, RewardError, missing_extra
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.plan import Plan
@@ -176,7 +176,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise MissingExtraError("Dask clusters need the extra 'dask': pip install 'dirichlet-bandits[dask]'") from error
+        raise missing_extra("Dask clusters need", "dask") from error
     try:
         client = Client(address)
     except (OSError, ValueError) as error:

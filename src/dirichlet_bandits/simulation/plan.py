@@ -16,7 +16,7 @@ from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
-from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.validation import large_count, whole_number
 from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
@@ -77,8 +77,8 @@ def make_plan(
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     named = _named(policies)
-    horizon = whole_number("horizon", horizon, at_least=len(bandit))
-    replications = whole_number("replications", replications, at_least=1)
+    horizon = large_count("horizon", horizon, at_least=len(bandit))
+    replications = large_count("replications", replications, at_least=1)
     times = _times(record, horizon)
     feedback = make_feedback(**answers, horizon=horizon, n_arms=len(bandit))
     if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change

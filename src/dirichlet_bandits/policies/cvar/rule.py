@@ -22,7 +22,7 @@ from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_array, reward_bound, reward_scale, whole_number
+from dirichlet_bandits.validation import finite_array, large_count, reward_bound, reward_scale
 
 
 class BCVTSParams(NamedTuple):
@@ -186,7 +186,7 @@ class CVaRUCB(RiskAverse):
         reward_bound("upper", self.upper)
         level_of("level", self.level)
         if self.horizon is not None:
-            whole_number("horizon", self.horizon, at_least=1)
+            large_count("horizon", self.horizon, at_least=1)
 
     @property
     def params(self) -> CVaRUCBParams:
