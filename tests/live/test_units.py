@@ -287,8 +287,11 @@ def test_policies_that_count_pending_trials_count_no_repeated_ones():
     for k, trial in enumerate(study.ask(unit=f"u{k}") for k in range(3)):
         study.tell(trial, float(k))
     study.ask(unit="u0")
+    other = study.ask()
     study.propensities()
-    assert study._state.decider._waiting == [0, 0, 0, NEVER, NEVER, NEVER]
+    mine = [arm == other.arm for arm in ARMS]
+    earliest = [other.id if pending else NEVER for pending in mine]
+    assert study._state.decider._waiting == [*map(int, mine), *earliest]
 
 
 def test_forecasts_count_only_what_counts():
