@@ -1,5 +1,6 @@
 # make demo   installs the package, runs the paper's experiments quickly, leaves report/index.html
 # make test   installs the tools too, checks style, types and imports, runs the tests
+# make quick  an answer within two minutes: one case of each test, without browsers, databases and long files
 # make slow   the long statistical checks, at full scale
 # make bench  ratios measured in one run
 # make wheel  a wheel for this platform that starts at once: policies are compiled already
@@ -21,7 +22,7 @@ if [ -n "$$missing" ]; then \
 	else echo "not on this machine: $$missing; their tests will be skipped"; fi; fi
 endef
 
-.PHONY: demo test programs types tests slow bench docs wheel clean
+.PHONY: demo test quick programs types tests slow bench docs wheel clean
 
 .venv/made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
@@ -59,6 +60,11 @@ types:
 # Each process begins with its half, in order: the two hardly ever compile the same thing at the same time.
 tests:
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+quick: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quick
 
 slow: .venv/ready programs
 	$(BIN)/python -m pytest -m slow -o faulthandler_timeout=0

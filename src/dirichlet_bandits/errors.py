@@ -15,7 +15,9 @@ DirichletBanditsError
 """
 
 import difflib
+import importlib.util
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class DirichletBanditsError(Exception):
@@ -36,11 +38,15 @@ class ArgumentError(DirichletBanditsError, ValueError):
 
     def __str__(self) -> str:
         name, expected, got = self.args
-        return f"'{name}' must be {expected} (got {got!r})"
+        shown = repr(got)
+        return f"'{name}' must be {expected} (got {shown if len(shown) <= 1000 else shown[:1000] + '...'})"
 
 
 class RewardError(DirichletBanditsError, ValueError):
     """A reward does not match what the policy expects."""
+
+    result: Any = None
+    """What :func:`simulate` finished with the policies that accept all of their rewards, if there are any."""
 
 
 class FormatError(DirichletBanditsError, ValueError):
@@ -98,6 +104,24 @@ class AccessError(DirichletBanditsError, PermissionError):
 
 class MissingExtraError(DirichletBanditsError, ImportError):
     """An optional dependency is not installed; the message names the extra that provides it."""
+
+
+def missing_extra(needs: str, extra: str, more: str = "") -> MissingExtraError:
+    """Return the error for something that needs an optional dependency, with advice on how to install it.
+
+    >>> raise missing_extra("Dask clusters need", "dask")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.MissingExtraError: Dask clusters need the extra 'dask': pip install '.[dask]' in a clone, \
+or pip install 'dirichlet-bandits[dask]' from a package index
+    """
+    advice = f"pip install '.[{extra}]' in a clone, or pip install 'dirichlet-bandits[{extra}]' from a package index"
+    return MissingExtraError(f"{needs} the extra {extra!r}: {advice}{more}")
+
+
+def require(module: str, needs: str, extra: str, more: str = "") -> None:
+    """Refuse to go on without a module that comes with an extra."""
+    if importlib.util.find_spec(module) is None:
+        raise missing_extra(needs, extra, more)
 
 
 def one_of(choices: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +50,15 @@ def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         return value
 
     return find_once, lambda: sorted({*vars(module), *everything()})
+
+
+def whole_module(module: str) -> Any:
+    """Import a module whole: Ctrl-C has no effect until it is imported.
+
+    Half of an extension module, such as those of pyarrow, which pandas imports, can be neither used nor completed. So a
+    thread imports it, because no signal handler can raise an exception there.
+    """
+    if module not in sys.modules:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(importlib.import_module, module).result()
+    return importlib.import_module(module)

@@ -17,6 +17,9 @@ SMALLEST_SCALE: Final = 1e-100
 LARGEST_SCALE: Final = 1e100
 """Between these limits, sums of squares and ratios of squares neither underflow nor overflow."""
 
+LARGEST_COUNT: Final = 10**11
+"""Pulls of a game, or games of a simulation: more would take days, or more memory than there is."""
+
 _SCALE: Final = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: choose another unit"
 
 
@@ -221,6 +224,17 @@ def whole_number(name: str, x: object, at_least: int, at_most: int | None = None
     if int(x) < at_least or (at_most is not None and int(x) > at_most):
         raise ArgumentError(name, expected, x)
     return int(x)
+
+
+def large_count(name: str, x: object, at_least: int) -> int:
+    """Return a number of pulls or of games as an int, at least ``at_least`` and at most 10^11.
+
+    >>> large_count("horizon", 2**62, at_least=2)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'horizon' must be an integer from 2 to 100000000000 (got \
+4611686018427387904)
+    """
+    return whole_number(name, whole_number(name, x, at_least), at_least, LARGEST_COUNT)
 
 
 def text_like(name: str, x: object, pattern: str, expected: str) -> str:

@@ -125,6 +125,10 @@ def test_policies_may_have_parameters(folder):
         (["past.csv", *FEW, "--period", "date", "--wide"], "'--wide' must be omitted if a column has periods"),
         (["past.csv", *FEW, "--sigma", "1", "--delay", "-1"], "'--delay' must be a number of pulls, at least 0"),
         (["past.csv", *FEW, "--delay", "Geometric(2)"], "'--delay: p' must be a number from 0 to 1 (got 2)"),
+        (
+            ["past.csv", *FEW, "--delay", "Geometric(p=0.1, p=0.2)"],
+            "'--delay' must be a number of pulls, or a distribution",
+        ),
         (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a distribution such as"),
         (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
         (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),

@@ -21,7 +21,7 @@ SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # t
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(paper, "QUICK", 3)
-    monkeypatch.setattr(runner, "compile_ahead", lambda *_, **__: None)  # tested by itself; here it only takes time
+    monkeypatch.setattr(runner, "in_processes", lambda *_, **__: None)  # tested by itself; here it only takes time
     (tmp_path / "file").write_text("mine")
     return tmp_path
 

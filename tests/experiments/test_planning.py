@@ -50,7 +50,50 @@ def test_a_winner_is_named_where_the_evidence_reaches_the_threshold():
     )
     assert named_winner(weights, sums, pulls, least - 1e-6, 0.05) == best
     assert named_winner(weights, sums, pulls, least + 1e-6, 0.05) == NOBODY
-    assert named_winner(weights, np.full(3, 0.5) * pulls, pulls, -1e9, 0.0) == NOBODY  # equal means
+    for margin, named in ((0.0, NOBODY), (-0.1, NOBODY), (0.1, 0)):  # equal means
+        assert named_winner(weights, np.full(3, 0.5) * pulls, pulls, -1e9, margin) == named
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.125, -0.125])
+def test_plans_name_whom_live_studies_name(margin):
+    """On the grid, where both see the same rewards; some means are exactly equal."""
+    rng, found = np.random.default_rng(8), []
+    for _ in range(60):
+        n = int(rng.integers(10, 150))
+        low, high = rng.integers(0, 40, n) / 64, rng.integers(20, 65, n) / 64
+        arms = [low, high, rng.permutation(high) if rng.random() < 0.5 else np.roll(low, 1)]
+        weights, sums = np.array([on_grid(x) for x in arms]), np.array([x.sum() for x in arms])
+        study = db.create_study("s", arms=["a", "b", "c"], policy="EqualSplit", bounds=(10, 12), seed=0)
+        rows = [(name, 10.0 + 2.0 * x) for name, told in zip("abc", arms, strict=True) for x in told]
+        study.add_trials({"arm": [name for name, _ in rows], "reward": [x for _, x in rows]})
+        odds = float(log_odds(0.3, [0] * 3, 0, True)[0])
+        here = named_winner(weights, sums, np.full(3, n), odds, margin)
+        found.append("abc"[here] if here != NOBODY else None)
+        assert study.winner(0.3, 2.0 * margin).arm == found[-1]
+    assert len(set(found)) > 1
+
+
+@pytest.mark.parametrize("shift", [0.0, -3.0])
+@pytest.mark.parametrize("unit", [10.0, 0.001])
+def test_a_plan_does_not_depend_on_the_unit_of_the_rewards(unit, shift):
+    rng = np.random.default_rng(0)
+    past = {arm: np.clip(rng.normal(mean, 0.1, 50), 0.0, 1.0) for arm, mean in (("a", 0.2), ("b", 0.4), ("c", 0.43))}
+    for margin in (0.0, 0.05, -0.01):
+        given = {"margin": margin, "trials": 1500, "every": 20, "replications": 10, "floors": [0.0, 0.1]}
+        plain = db.plan(past, **given, policies=["TopTwo", "EpsilonGreedy(0.3)"])
+        moved = db.plan(
+            {arm: unit * (x + shift) for arm, x in past.items()},
+            **given | {"margin": unit * margin},
+            lower=unit * shift,
+            upper=unit * (1.0 + shift),
+            policies=[db.TopTwo(unit * shift, unit * (1.0 + shift)), "EpsilonGreedy(0.3)"],
+        )
+        assert moved.margin == unit * margin
+        for one, other in zip(plain.rows, moved.rows, strict=True):
+            scaled = one._replace(loss=unit * one.loss, loss_error=unit * one.loss_error)
+            assert scaled[:2] == other[:2]
+            assert scaled[2:] == pytest.approx(other[2:])
+        assert {0.0} < {row.decided for row in plain.rows} or margin > 0.0
 
 
 def test_the_table_says_what_happened(quick):
@@ -85,15 +128,21 @@ def test_same_seed_same_plan_and_loss_of_an_equal_split(quick):
     assert 0.2 * 0.5 * quick.rows[0].median < quick.rows[0].loss < 0.5 * quick.rows[0].ninety
 
 
-@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TimeoutError])
-def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, stopped):
+@pytest.mark.parametrize(
+    ("by_flag", "stopped"), [(False, KeyboardInterrupt), (False, TimeoutError), (True, TimeoutError)]
+)
+def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, by_flag, stopped):
+    """Interrupted between two studies, or in the middle of one by the flag that another thread sets."""
     played, calls = planning._played, []
 
     def interrupted(*given):
         calls.append(None)
-        if len(calls) == 4:
+        if len(calls) == 4 and not by_flag:
             raise stopped
-        return played(*given)
+        given[-1][0] = len(calls) == 4
+        games = played(*given)
+        assert (games.trials.min() == 0) == (len(calls) == 4)
+        return games
 
     monkeypatch.setattr(planning, "_played", interrupted)
     found = db.plan(**QUICK, policies=[])
@@ -167,7 +216,9 @@ def test_games_end_when_a_live_study_names_its_winner():
     stream, games, params = new_stream(), new_games(2, 2), db.EqualSplit().params
     rule = Rule(0.0, 1.0, float(log_odds(0.05, [0, 0], 0, True)[1]), 0.0, 1)
     seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
-    specialised(play_games, params)(params, tape.astype(float), np.zeros(2), rule, seeds, *stream, games)
+    specialised(play_games, params)(
+        params, tape.astype(float), np.zeros(2), rule, seeds, stream, np.zeros(1, np.int64), games
+    )
     for game, trials, winner, pulls in zip(tape, *(column.tolist() for column in games), strict=True):
         assert winner == 1
         assert sum(pulls) == trials < 400

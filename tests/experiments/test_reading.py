@@ -50,6 +50,12 @@ def test_it_runs_like_simulate():
     assert experiment.run(workers=1).data.identical(direct.data)
 
 
+def test_a_byte_order_mark_is_ignored(tmp_path):
+    file = tmp_path / "coins.toml"
+    file.write_text(GOOD, encoding="utf-8-sig")
+    assert read(file).title == "Coins"
+
+
 def test_title_is_optional():
     assert parse(GOOD.replace('title = "Coins"', ""), source="some/coins.toml").title == "coins"
 
@@ -92,6 +98,15 @@ def test_policies_of_one_class_are_told_apart():
         ('unit = "coins"', "unit = 1", "'plot.unit' must be a text (got 1)"),
         ('unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
         ("seed = 7", "seed = = 7", "not a TOML file: "),
+        ("seed = 7", "seed = 7\nx = " + "[" * 5000 + "]" * 5000, "not a TOML file: nested too deeply"),
+        ("horizon = 100", "horizon = " + "9" * 5000, "not a TOML file: "),
+        ("horizon = 100", "horizon = " + "9" * 4000, "'horizon' must be an integer from 2 to 100000000000 (got 999"),
+        ("horizon = 100", f"horizon = {2**62}", "'horizon' must be an integer from 2 to 100000000000 (got 4611686"),
+        (
+            "replications = 3",
+            "replications = 999999999999",
+            "'replications' must be an integer from 1 to 100000000000 (got 9",
+        ),
     ],
 )
 def test_every_mistake_has_its_message(old, new, message):

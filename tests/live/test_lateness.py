@@ -46,6 +46,16 @@ def naive(trials, window, late, now):
     ]
 
 
+def test_a_past_trial_has_no_window(clock):
+    """Its corrected reward counts at once, as it did when the trial was added."""
+    study = db.create_study("s", arms=ARMS, window=100.0, late=0.0, seed=1)
+    study.add_trials({"arm": ["a"], "reward": [1.0]})
+    study.void(0, "the wrong plot")
+    study.correct(0, 0.5)
+    assert study.trials_dataframe()["status"].tolist() == ["told"]
+    assert study.summary()[["told", "held", "mean"]].iloc[0].tolist() == [1, 0, 0.5]
+
+
 @pytest.mark.parametrize("late", ["abandon", 0.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late, seed):

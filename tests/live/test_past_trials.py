@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live import study as live_study
 
 ARMS = ["a", "b", "c"]
 
@@ -118,6 +119,9 @@ def test_a_token_adds_once(url):
         ("reward[0]", {"arm": ["a"], "reward": [1e200]}),
         ("time", {"arm": ["a"], "reward": [1.0], "time": ["spring"]}),
         ("time", {"arm": ["a"], "reward": [1.0], "time": [1.7e9]}),
+        ("time", {"arm": ["a", "b"], "reward": [1.0, 2.0], "time": ["2020-01-01", 1.7e9]}),
+        ("time", {"arm": ["a"], "reward": [1.0], "time": ["now"]}),
+        ("time", {"arm": ["a"], "reward": [1.0], "time": ["Today"]}),
         ("time", {"arm": ["a"], "reward": [1.0], "time": ["9999-01-01"]}),
         ("propensity[0]", {"arm": ["a"], "reward": [1.0], "propensity": [0.0]}),
         ("propensity[0]", {"arm": ["a"], "reward": [1.0], "propensity": [1.5]}),
@@ -128,6 +132,31 @@ def test_bad_tables_are_refused_whole(field, frame):
     with pytest.raises(db.ArgumentError) as caught:
         study.add_trials(frame)
     assert (caught.value.name, len(study)) == (field, 0)
+
+
+def test_trials_are_prepared_while_others_change_the_study(tmp_path, monkeypatch):
+    """Neither a process nor a thread waits for more than the writing itself; what they do in between is respected."""
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=url, seed=0)
+    other = db.load_study("s", url)
+    prepare, prepared = live_study.past_events, []
+
+    def meanwhile(*args):
+        if not prepared:
+            other.tell(other.ask(), 2.0)
+            other.add_arm("c")
+        prepared.append(prepare(*args))
+        return prepared[-1]
+
+    monkeypatch.setattr(live_study, "past_events", meanwhile)
+    past = {"arm": ["a", "b", "a"], "reward": [1.0, 3.0, 5.0], "propensity": [0.5, 0.5, 1.0]}
+    assert study.add_trials(past, token="x") == [1, 2, 3]
+    assert len(prepared) == 2
+    assert db.load_study("s", url).add_trials(past, token="x") == [1, 2, 3]
+    assert db.load_study("s", url).summary()["told"].to_dict() == study.summary()["told"].to_dict()
+    stored = [np.frombuffer(event.data) for event in study.storage.read("s", data=True) if event.token == "x"]
+    np.testing.assert_array_equal(stored, [[0.5, np.nan, 0.0], [np.nan, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    assert study.replay().same
 
 
 def test_unknown_arms_and_rewards_beyond_the_bounds_are_refused_whole():

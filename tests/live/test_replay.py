@@ -38,16 +38,19 @@ FORGERIES = {  # the trial, the change, and the words of the replay
     "second arm of a round": (1, change_arm, ", the round continues with "),
     "arm of a unit": (4, change_arm, ", that of the unit is "),
     "first trial of a unit": (4, change_first, "repeats trial 1 for unit 'u', whose first is 3"),
+    "first trial of a unit that was assigned again": (5, change_first, "repeats trial 1 for unit 'u', whose first is"),
+    "arm of a unit that was assigned again": (5, change_arm, "recorded arms ["),
 }
 
 
 @pytest.fixture
 def study():
-    """Trials 0 to 2 are the first round; trial 3 is the first of a unit, and trial 4 repeats it."""
+    """Trials 0 to 2 are the first round; trial 3 is the first of a unit, 4 repeats it, and 5 has another arm."""
     study = db.create_study("s", arms=["a", "b", "c"], policy=db.RDS(), seed=1)
     for trial in study.ask(3):
         study.tell(trial, 0.1 * trial.id)
     study.tell(study.ask(unit="u"), 0.3)
+    study.retire_arm(study.ask(unit="u").arm)
     study.ask(unit="u")
     return study
 

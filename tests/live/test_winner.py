@@ -164,6 +164,30 @@ def test_winner_of_costs_and_of_rewards_without_bounds() -> None:
     assert few.winner().arm is None
 
 
+@pytest.mark.parametrize(
+    ("settings", "levels"),
+    [
+        ({"policy": "EqualSplit"}, False),
+        ({"policy": "TopTwo"}, False),
+        ({"policy": "EpsilonGreedy"}, True),
+        ({"policy": "EpsilonGreedy", "floor": 0.1}, False),
+        ({"policy": "EpsilonGreedy", "floor": {"a": 0.1}}, True),
+        ({"policy": "EpsilonGreedy", "floor": {"a": 0.1, "b": 0.2}}, False),
+    ],
+)
+def test_a_winner_says_what_it_assumes(settings: dict[str, object], levels: bool) -> None:
+    study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1, **settings)
+    assert ("levels do not move" in study.winner().assumes) == levels
+    told(study, np.array([[0.0, 1.0]] * 100))
+    found = study.winner()
+    assert found.arm == "b"
+    assert found.claim == f"the probability of error is at most 5%, {found.assumes}"
+    assert str(found).endswith(f"(proved), {found.assumes}")
+    assert found.assumes.startswith("if each arm's rewards keep one mean")
+    assert ("levels do not move" in found.assumes) == levels
+    assert "if each arm's rewards keep one mean" in study.summary().attrs["interval"]
+
+
 def test_no_winner_of_a_cvar_and_bad_questions() -> None:
     study = db.create_study("risk", arms=["a", "b"], policy="RDS(level=0.2)", bounds=(0, 1))
     with pytest.raises(db.ArgumentError, match="no winner is named by CVaR"):

@@ -1,5 +1,8 @@
 """Every policy through the same door: parameters, verbs, edge cases."""
 
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -172,3 +175,23 @@ def test_two_verbs_cannot_share_a_name():
     world = db.Piecewise({1: [db.Bernoulli(0.2), db.Bernoulli(0.6)], 26: [db.Bernoulli(0.6), db.Bernoulli(0.2)]})
     result = db.simulate(world, db.DMED("bernoulli"), horizon=50, replications=2, seed=0)  # it had such a verb
     assert result.pulls.values.sum() == 100
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_is_proved_says_what_it_assumes(name):
+    """A bound on one side needs an assumption about the other, and a horizon is a parameter that stays fixed."""
+    policy = PAIRS[name].policy
+    low, high = policy.reward_bounds
+    if policy.guarantee != "none known" and low == -math.inf < high < math.inf:
+        assert "above some bound" in policy.assumes or "light lower tail" in policy.assumes
+    if policy.guarantee == "linear" and hasattr(policy, "horizon"):
+        assert "linear for fixed parameters" in policy.assumes
+
+
+def test_the_parameters_that_the_theory_requires_are_those_on_the_pages():
+    docs = Path(__file__).parents[2] / "docs"
+    pages = {page: " ".join((docs / f"{page}.md").read_text("utf-8").split()) for page in ("policies", "howto_choose")}
+    near = f"{math.ceil(100.0 * (1.0 - math.exp(-1.0 / 4.0)))}%"  # 4 = -1 / log(1 - p)
+    assert f"{1.05 / 0.05**2:g} at alpha = 0.05" in pages["policies"]
+    assert f"a rho of 4 is enough for p = {near}" in pages["policies"]
+    assert f"at least {near} of the rewards must lie within gamma of the bound" in pages["howto_choose"]

@@ -159,6 +159,37 @@ def test_many_policies_are_labeled_at_the_ends_of_their_lines(tmp_path):
     assert result.plot(legend="right").legends  # a legend on request
 
 
+def disasters():
+    """Four policies, of which the third loses 1,000 in four games of sixty, and the fourth has a wide interval."""
+    policies = {f"UCB1, {k}": db.UCB1(sigma=0.2 + 0.2 * k) for k in range(4)}
+    result = db.simulate(BANDIT, policies, horizon=60, replications=60, seed=0)
+    result = db.Result(result.data.copy(deep=True))
+    result.data["regret"][2, :4, -1] = 1000.0
+    result.data["regret"][3] = 0.0
+    result.data["regret"][3, 0] = 100.0
+    return result
+
+
+def test_without_a_band_no_bars_are_at_the_ends():
+    result = disasters()
+    axes = result.plot(band=False).axes[0]
+    assert len(axes.lines) == 5  # with the lower bound
+    assert axes.get_xlabel() == "number of pulls"
+    assert len(result.plot(band="mean").axes[0].lines) > 5
+
+
+def test_an_arrowhead_marks_a_bar_that_goes_beyond_the_axes():
+    axes = disasters().plot().axes[0]
+    low, high = axes.get_ylim()
+    marks = [(line.get_marker(), line.get_ydata()[0]) for line in axes.lines if line.get_marker() in ("v", "^")]
+    # Of the third, both upper ends are beyond 1.5 times the largest mean; of the fourth, the interval begins below 0.
+    assert sorted(marks) == [("^", high), ("^", high), ("v", low)]
+    plain = db.simulate(
+        BANDIT, {f"{k}": db.EpsilonGreedy(0.9 + 0.01 * k) for k in range(4)}, horizon=60, replications=60, seed=0
+    )
+    assert not [line for line in plain.plot().axes[0].lines if line.get_marker() in ("v", "^")]
+
+
 def test_more_than_eight_policies_have_a_panel_each():
     policies = {f"UCB1, {k}": db.UCB1(sigma=0.2 + 0.1 * k) for k in range(9)}
     result = db.simulate(BANDIT, policies, horizon=40, replications=3, seed=0)
@@ -192,6 +223,28 @@ def test_latex_tables_escape_names():
     )
     assert r"5 \% \& more" in result.to_latex()
     assert result.to_latex().count(r"\\") == 2
+
+
+def test_latex_tables_have_no_exponents():
+    result = db.simulate(BANDIT, {"UCB1": db.UCB1(sigma=0.5)}, horizon=40, replications=10, seed=0)
+    result = db.Result(result.data.copy(deep=True))
+    result.data["regret"][0, :, -1] = np.linspace(100.0, 12_345.0, 10)
+    spread = result.summary()["std"].iloc[0]
+    assert f"& {spread:.0f} &" in result.to_latex()
+    assert "e+" not in result.to_latex()
+
+
+@pytest.mark.parametrize("size", [None, (3.5, 2.6)])
+def test_the_names_of_changing_arms_do_not_overlap(size):
+    laws = [db.Bernoulli(p) for p in (0.5, 0.5, 0.51, 0.9, 0.9)]
+    world = db.Piecewise({1: laws, 21: laws[::-1]}, names=["one", "two", "three", "four", "five"])
+    figure = db.simulate(world, db.UCB1(0.5), horizon=40, replications=3, seed=0).plot(figsize=size)
+    figure.draw_without_rendering()
+    behind = figure.axes[1]
+    boxes = [text.get_window_extent() for text in behind.texts]
+    assert len(boxes) == 5
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert all(behind.get_window_extent().y0 <= box.y0 < box.y1 <= behind.get_window_extent().y1 for box in boxes)
 
 
 def test_values_of_changing_arms_are_behind_the_curves_and_breakpoints_are_marked():

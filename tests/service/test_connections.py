@@ -115,6 +115,17 @@ def test_too_large_headers_are_refused_in_words(one_service, sent):
     assert b"the headers must be at most 100 lines and 65536 bytes" in answer
 
 
+@pytest.mark.parametrize("path", ["/api/studies", "/", "/api/health"])
+@pytest.mark.parametrize("hosts", [("a", "b"), ("a", "a")])
+def test_two_host_headers_are_refused(one_service, path, hosts):
+    head = "".join(f"Host: {host}\r\n" for host in hosts)
+    with socket.create_connection(("127.0.0.1", one_service.port)) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode())
+        answer = rest(line)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"more than one host" in answer
+
+
 def test_large_headers_and_long_bodies_pass(one_service):
     headers = {f"x-{k}": "y" * 1000 for k in range(50)}
     assert httpx.get(one_service.url + "/api/health", headers=headers, timeout=60).status_code == 200

@@ -41,6 +41,18 @@ def test_links_and_sessions_expire():
     assert sessions.enter(oldest) is None
 
 
+def test_links_and_sessions_of_one_key_sign_nobody_else_out():
+    sessions, boss = Sessions(), new_key("boss", "manage")[1]
+    signed_in, link = sessions.enter(sessions.invite(boss)), sessions.invite(boss)
+    first = sessions.enter(sessions.invite(KEY))
+    for _ in range(MOST):
+        sessions.enter(sessions.invite(KEY))
+        sessions.invite(KEY)
+    assert sessions.key_of(first) is None  # the key's own oldest one
+    assert sessions.key_of(signed_in) == boss
+    assert sessions.key_of(sessions.enter(link)) == boss
+
+
 def test_a_link_signs_in_once_with_the_rights_of_its_key(service, studies):
     studies.create_study("by link", arms=["a", "b"], seed=1)
     code = made_link(service, service.read).partition("#")[2]

@@ -60,13 +60,13 @@ def test_a_file_is_previewed_and_then_added_once(service, studies, browserless):
 def test_what_cannot_be_read_is_refused_with_its_line(studies, browserless):
     study = studies.create_study("refused", arms=["a", "b"], bounds=(0, 1), seed=1)
     refusals = {
-        "arm,reward\na,1\nb,7\n": "line 3: The reward must be",
-        "arm,reward\na,1\nb,much\n": "line 3: the reward must be a number (got 'much')",
+        "arm,reward\na,1\nb,7\n": "line 3: column 'reward' must be between 0 and 1, the bounds of the study (got '7')",
+        "arm,reward\na,1\nb,much\n": "line 3: column 'reward' must be a finite number (got 'much')",
         "arm,reward\na\n": "line 2: 2 cells are needed",
         "arm\na\n": "two columns are needed",
         "a,1\nb,0\n": "the first line must name the columns",
         "": "the file is empty",
-        "arm,reward,date\na,1,13.03.2026\n": "The time must be dates and times",
+        "arm,reward,date\na,1,13.03.2026\n": "line 2: column 'date' must be dates and times",
     }
     for content, words in refusals.items():
         answer = upload(browserless, "refused", content)

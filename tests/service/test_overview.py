@@ -48,6 +48,9 @@ def test_the_verdict_is_always_there_and_the_next_step_follows_the_study():
     assert said()[1] == f"Try {first.arm} and report the reward of trial 0."
     second = study.ask()
     assert said()[1] == f"Try {first.arm} and report the reward of trial 0; 1 more trial is pending."
+    study.retire_arm(first.arm)
+    assert said()[1] == f"Try {second.arm} and report the reward of trial 1."
+    study.add_arm(first.arm)
     study.tell(first, 1.0)
     study.abandon(second)
     assert said()[0] == "Too early to tell: 1 arm has no reward yet."
@@ -65,7 +68,8 @@ def test_rewards_that_are_held_and_arms_that_change_are_part_of_the_verdict():
     drifting = db.create_study("s", arms=["a", "b"], bounds=(0, 1), seed=1)
     drifting.add_trials({"arm": ["a", "b"] * 600, "reward": [0.0, 0.0] * 200 + [0.0, 1.0] * 400})
     assert overview(drifting)["verdict"] == (
-        "b can be named the winner: the probability of error is at most 5%, if the arms do not change."
+        "b can be named the winner: the probability of error is at most 5%, "
+        "if each arm's rewards keep one mean and levels do not move (there is no floor)."
     )
 
 

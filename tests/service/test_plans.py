@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -12,7 +13,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.guard import COOKIE
-from tests.bounds import SECONDS
+from tests.bounds import SECONDS, until
 from tests.service.requests import refused
 from tests.service.running import Forked
 
@@ -110,6 +111,38 @@ def test_a_plan_whose_time_runs_out(monkeypatch):
         plans.simulated(QUICK)
     monkeypatch.undo()
     assert not plans.simulated(QUICK).interrupted  # the next one is not refused
+
+
+FORM = {"baseline": "20", "lift": "60", "trials": "300"}
+
+
+@pytest.mark.parametrize(("path", "content"), [("/api/plan", {"json": QUICK}), ("/plan", {"data": FORM})])
+def test_a_plan_ends_with_its_client(tmp_path, monkeypatch, path, content):
+    begun, ended = multiprocessing.Event(), multiprocessing.Event()
+    played = planning._played
+
+    def until_stopped(policy, share, tapes, seeds, rule, stop):
+        if tapes.shape[2] > tapes.shape[1]:  # longer than the games that only compile
+            begun.set()
+            until(lambda: stop[0])
+            ended.set()
+        return played(policy, share, tapes, seeds, rule, stop)
+
+    db.plan(**QUICK)  # compiled before the fork
+    monkeypatch.setattr(planning, "_played", until_stopped)
+    service = Forked(tmp_path)
+    monkeypatch.undo()
+    try:
+        headers = {"Authorization": f"Bearer {service.write}", "Cookie": f"{COOKIE}={service.write}"}
+        request = httpx.Request("POST", service.url + path, headers=headers, **content)
+        lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in request.headers.items()), "", ""]
+        with socket.create_connection(("127.0.0.1", service.port)) as line:
+            line.sendall("\r\n".join(lines).encode() + request.read())
+            assert begun.wait(SECONDS)
+            assert not ended.is_set()
+        assert ended.wait(SECONDS)
+    finally:
+        service.stop()
 
 
 def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):

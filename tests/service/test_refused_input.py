@@ -1,10 +1,13 @@
 """Names, rewards and bodies that make no sense are refused and leave nothing behind."""
 
+import asyncio
 import json
 
 import pytest
 
+from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.guard import LARGEST_BODY
+from dirichlet_bandits.storage import open_storage
 from tests.service.requests import READS, WRITES, refused
 
 
@@ -91,6 +94,25 @@ def test_what_makes_no_sense_is_refused(web, target, everything, path, body, sta
     assert everything() == before
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("ask", '{"n": 1, "n": 2}', "n"),
+        ("ask", '{"n": 1, "n": 1}', "n"),
+        ("tell", '{"id": 2, "reward": 1, "attributes": {"plot": 1, "plot": 2}}', "plot"),
+        ("ask", '{"\\u0000": 1, "\\u0000": 2}', "\x00"),
+        ("ask", '{"\\ud800": 1, "\\ud800": 2}', "\\ud800"),
+        ("estimate", '{"arm": "a", "arm": "b"}', "arm"),  # its route reads only
+    ],
+)
+def test_a_field_that_is_given_twice_is_refused(web, target, everything, path, body, field):
+    before = everything()
+    headers = {"Content-Type": "application/json"}
+    said = refused(web.post(f"/api/{path}", params={"study": target.name}, content=body, headers=headers), 422, field)
+    assert "must be given once (got it 2 times)" in said["error"]
+    assert everything() == before
+
+
 def test_unknown_studies_are_not_found(web, everything):
     before = everything()
     for path in READS:
@@ -126,6 +148,27 @@ def test_huge_bodies_are_refused(service, target, everything, path, announced):
         answer = client.post(path, params={"study": target.name}, content=content, headers={"Content-Type": kind})
     assert answer.status_code == 413
     assert everything() == before
+
+
+@pytest.mark.parametrize("path", ["/api/ask", "/api/studies", "/api/plan", "/ask", "/import", "/create"])
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_client_that_leaves_in_the_middle_of_its_upload_is_no_failure(path, kind):
+    """The server would log the traceback of an exception that the app raises."""
+    form = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nab'
+    arriving = iter([{"type": "http.request", "body": form, "more_body": True}, {"type": "http.disconnect"}])
+    sent = []
+
+    async def receive():
+        return next(arriving)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", f"{kind}; boundary=x".encode()), (b"content-length", b"999")]
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "headers": headers}
+    scope |= {"query_string": b"study=s", "scheme": "http", "http_version": "1.1", "client": ("127.0.0.1", 9)}
+    asyncio.run(create_app(open_storage(None), None)({**scope, "server": ("127.0.0.1", 80)}, receive, send))
+    assert sent[0]["status"] in (400, 422)
 
 
 def test_deep_and_broken_bodies_are_refused(web, target, everything):

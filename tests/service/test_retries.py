@@ -73,13 +73,32 @@ def test_a_retried_rename(service, studies, others):
     lossy = Lossy(service.port, 1, meanwhile)
     with db.connect(lossy.url, service.write) as line:
         study = line.load_study(old)
-        if others == "rename again":  # nothing by either name: it is said so, and nothing is changed
-            with pytest.raises(db.NotFoundError, match="no study"):
-                study.rename(new)
-        else:
-            study.rename(new)
-    now = {"rename back": old, "rename again": f"newer, {others}"}.get(others, new)
+        study.rename(new)
+        now = {"rename back": old, "rename again": f"newer, {others}"}.get(others, new)
+        assert (study.name, study.ask().id) == (now, 0)  # the client knows how the study is called now
     assert studies.load_study(now).identity == made.identity
+    lossy.door.close()
+
+
+@pytest.mark.parametrize("others", ["rename", "delete"])
+def test_a_retried_creation(service, studies, others):
+    name, newer = f"created, {others}", f"newer, {others}"
+
+    def meanwhile(path):
+        if path == "studies":
+            studies.load_study(name).rename(newer)
+            if others == "delete":
+                studies.delete_study(newer, confirm=newer)
+
+    lossy = Lossy(service.port, 1, meanwhile)
+    with db.connect(lossy.url, service.write) as line:
+        if others == "rename":
+            study = line.create_study(name, arms=ARMS, seed=1)
+            assert (study.name, study.ask().id) == (newer, 0)
+        else:
+            with pytest.raises(db.ConflictError, match=f"'{name}' was created with token .* and has been deleted"):
+                line.create_study(name, arms=ARMS, seed=1)
+    assert name not in studies.study_names()
     lossy.door.close()
 
 

@@ -92,6 +92,20 @@ def test_a_key_has_its_role_in_each_study(limited):
         boss.delete_study("maize 6", confirm="maize 6")
 
 
+def test_a_repeated_call_does_not_tell_a_name_that_the_key_may_not_read(limited):
+    """The boss may manage maize alone; the operator renames the boss's studies to a name outside of that."""
+    body = {"name": "maize 7", "arms": ["a", "b"], "token": "mine"}
+    with limited.http(limited.keys["boss"]) as boss, limited.connect() as operator:
+        made = boss.post("/api/studies", json=body).json()
+        which, new = {"study": "maize 7", "identity": made["identity"]}, {"name": "maize 8", "token": "mine"}
+        assert boss.post("/api/rename", params=which, json=new).json()["name"] == "maize 8"
+        operator.load_study("maize 8").rename("secret 8")
+        for path, params, sent in (("studies", {}, body), ("rename", which, new)):
+            answer = boss.post(f"/api/{path}", params=params, json=sent)
+            assert (answer.status_code, answer.json()["error"]) == (404, "no study 'maize 7' any more"), path
+        operator.delete_study("secret 8", confirm="secret 8")
+
+
 def test_pages_offer_what_a_key_may_do(limited):
     offered = {"field": (True, False), "boss": (True, True)}
     for name, (writes, manages) in offered.items():

@@ -8,13 +8,16 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 
 import pytest
 from urllib3.exceptions import ClosedPoolError
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.wire import Line
+from dirichlet_bandits.service.wire import WAITS, Line, Waits
 from tests.bounds import exit_code
 from tests.sockets import accepted
 
@@ -25,8 +28,9 @@ NAMES = '{"studies":["maïs"]}'.encode()
 class Answering:
     """A server that answers every request alike, and keeps what came on each of its connections."""
 
-    def __init__(self, status="200 OK", head="", body=NAMES, wrap=lambda near: near):
+    def __init__(self, status="200 OK", head="", body=NAMES, wrap=lambda near: near, delay=lambda: None):
         self.connections = []
+        self.delay = delay  # called before each answer
         self.answer = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{head}\r\n".encode() + body
         self.wrap = wrap
         self.door = socket.create_server(("127.0.0.1", 0))
@@ -48,6 +52,7 @@ class Answering:
                     while b"\r\n\r\n" in data:  # the requests here have no bodies
                         request, _, data = data.partition(b"\r\n\r\n")
                         seen.append(request.decode().split("\r\n"))
+                        self.delay()
                         line.sendall(self.answer)
         except OSError:  # such as a client that does not like our certificate
             near.close()
@@ -190,6 +195,40 @@ def test_threads_share_a_client(answering):
         assert list(threads.map(lambda _: service.study_names(), range(200))) == [["maïs"]] * 200
     assert len(server.requests()) == 200
     assert len(server.connections) <= 20
+
+
+def test_an_answer_may_take_longer_than_connecting(answering):
+    """With a tenth of each wait: 1 s for a connection, 15 s for the answer, which comes after 1.2 s."""
+    waits = Waits(connection=WAITS.connection / 10, response=WAITS.response / 10)
+    server = answering(delay=partial(time.sleep, 1.2))
+    line = Line(f"http://{server.host}", None, 0.0, waits)
+    assert line.get("studies") == {"studies": ["maïs"]}
+    line.close()
+
+
+@pytest.mark.slow
+def test_an_answer_may_take_12_seconds(answering):
+    assert names(f"http://{answering(delay=partial(time.sleep, 12.0)).host}") == ["maïs"]
+
+
+@pytest.mark.parametrize(("path", "attempts"), [("plan", 1), ("replay", 1), ("studies", 2)])
+def test_what_takes_long_is_not_sent_again(answering, path, attempts):
+    """The first attempt may still be running, and another one would take as long."""
+    over = threading.Event()
+    slow = answering(delay=lambda: over.wait(60) if len(slow.requests()) == 1 else None)
+    line = Line(f"http://{slow.host}", None, 60.0, Waits(response=0.3))
+    with nullcontext() if attempts > 1 else pytest.raises(db.StorageError, match="broke off: timed out"):
+        assert line.get(path) == {"studies": ["maïs"]}
+    over.set()
+    assert len(slow.requests()) == attempts
+    line.close()
+
+
+def test_a_plan_that_takes_too_long_for_a_proxy_is_not_sent_again(answering):
+    proxy = answering(status="504 Gateway Timeout")
+    with db.connect(f"http://{proxy.host}") as service, pytest.raises(db.StorageError, match="a proxy answered 504"):
+        service.plan(baseline=0.1, lift=0.1)
+    assert len(proxy.requests()) == 1
 
 
 def test_what_was_closed_is_not_tried_again(answering):

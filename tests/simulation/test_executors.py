@@ -126,7 +126,7 @@ def test_the_command_runs_on_a_cluster_and_goes_on(cluster, coins, tmp_path, mon
 def test_the_paper_on_a_cluster(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(paper, "QUICK", 4)
-    monkeypatch.setattr(runner, "compile_ahead", lambda *_, **__: None)
+    monkeypatch.setattr(runner, "in_processes", lambda *_, **__: None)
     command = ["paper", "--only", "sensitivity", "--quiet", "--out"]
     # Here first: what this compiles, the workers load.
     assert CliRunner().invoke(app, [*command, "here", "--workers", "1"]).exit_code == 0

@@ -150,7 +150,10 @@ def test_rounds_stop_at_the_horizon():
         ({"policies": {"x": db.RDS}}, r"policies\['x'\]"),
         ({"policies": {"x": 3}}, r"policies\['x'\]"),
         ({"policies": [db.RDS(), db.RDS()]}, "different from each other"),
-        ({"policies": db.NPTS(upper=1)}, r"fit for rewards in \[-inf, inf\], the support of arm 'a'"),
+        (
+            {"policies": db.NPTS(upper=1)},
+            r"in \[-inf, inf\], the support of arm 'a', but its own bounds are \[-inf, 1\] \(got",
+        ),
         ({"policies": db.ThompsonSampling("exponential")}, "support of arm 'a'"),
         ({"bandit": [db.Bernoulli(0.5)] * 2}, "'bandit' must be a Bandit"),
     ],

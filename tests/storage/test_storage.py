@@ -259,7 +259,7 @@ def test_a_file_of_version_2_lives_on(tmp_path):
         assert study.replay().same
     with study.storage._engine.begin() as connection:  # somebody tampers with what was decided long ago
         connection.exec_driver_sql("UPDATE bandit_events SET arm = 0 WHERE kind = 2 AND trial = 0")
-    assert "decided by version 1 of the rules, replayed by version 3" in study.replay().differences[0]
+    assert "decided by version 1 of the rules, replayed by version 4" in study.replay().differences[0]
 
 
 def test_decisions_of_npts_by_version_2_of_the_rules_are_replayed(tmp_path):

@@ -1,9 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.theory.bounds import crossing_bounds
 
@@ -38,3 +40,16 @@ def test_errors_name_the_argument() -> None:
         crossing_bounds([1, 2], 1.5, upper=1.9)
     with pytest.raises(ArgumentError, match="'threshold'"):
         crossing_bounds([1, 2], math.nan)
+
+
+def test_rewards_may_be_lists_or_arrays_and_targets_are_numbers() -> None:
+    """As the page on theory says."""
+    x = [0.1, 0.4, 0.4, 0.9]
+    for ask in (
+        lambda x, q: db.kinf(x, target=q, upper=1.0),
+        lambda x, q: db.crossing_probability(x, q),
+        lambda x, q: db.crossing_bounds(x, q),
+    ):
+        assert ask(x, 0.6) == ask(np.array(x), 0.6) == ask(tuple(x), np.float64(0.6))
+        with pytest.raises(ArgumentError, match=r"'(target|threshold)' must be a finite number"):
+            ask(x, [0.6])

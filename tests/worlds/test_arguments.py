@@ -135,3 +135,33 @@ def test_stores_tell_worlds_apart(tmp_path):
         other, other_feedback = changes[number - 1]
         with pytest.raises(db.ArgumentError, match="store"):
             db.simulate(other, db.UCB1(0.5), store=store, **settings, **other_feedback)
+
+
+class Own:
+    """A distribution that does not declare its bounds."""
+
+    def rvs(self, size, random_state):
+        return random_state.integers(0, 2, size).astype(float)
+
+    def mean(self):
+        return 0.5
+
+
+class OwnBounded(Own):
+    def support(self):
+        return 0, 1
+
+
+def test_a_policy_that_needs_bounds_says_which_and_how_to_declare_them():
+    """Own distributions in a world of which nothing is known."""
+    policy, settings = db.GLRKLUCB(), {"horizon": 20, "replications": 1, "seed": 0}
+    message = r"in \[-inf, inf\], .* its own bounds are \[0, 1\]; give a distribution of your own a method support\(\)"
+    with pytest.raises(db.ArgumentError, match=message):
+        db.simulate(db.Piecewise({1: [Own(), Own()], 9: [Own(), OwnBounded()]}), policy, **settings)
+    with pytest.raises(
+        db.ArgumentError, match=r"in \[-inf, inf\], the support of arm 'arm 0'.* \[0, 1\] \(got"
+    ) as caught:
+        db.simulate(db.Bandit([db.Gaussian(0.0, 1.0)] * 2), policy, **settings)
+    assert "support()" not in str(caught.value)  # it is declared
+    bounded = db.Piecewise({1: [OwnBounded(), OwnBounded()], 9: [OwnBounded(), OwnBounded()]})
+    assert db.simulate(bounded, policy, **settings).undone == 0

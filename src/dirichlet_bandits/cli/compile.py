@@ -51,20 +51,20 @@ def compile(
     from dirichlet_bandits.live.compile_live import compile_live
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.registry import has_propensities
-    from dirichlet_bandits.simulation.compile_ahead import compile_simulation, in_processes
+    from dirichlet_bandits.simulation.compile_ahead import Job, in_processes, simulation_job
 
     for name in policies or ():
         if name not in POLICIES:
             raise ArgumentError("POLICY", name_of("a policy", POLICIES, name), name)
     chosen = list(dict.fromkeys(policies or POLICIES))
     bandit = Bandit([Bernoulli(0.4), Bernoulli(0.6)])
-    jobs: list[partial[None]] = [partial(compile_samplers)]
+    jobs: list[Job] = [("the samplers of the arms", compile_samplers)]
     for name in chosen:
         kind = POLICIES[name]
         for policy in [sound_example(kind, other) for other in kind.wraps] or [sound_example(kind)]:
-            jobs.append(partial(compile_simulation, bandit, policy))
+            jobs.append(simulation_job(bandit, policy))
             if has_propensities(kind):
-                jobs.append(partial(compile_live, policy))
+                jobs.append((repr(policy), partial(compile_live, policy)))
     started = time.perf_counter()
     in_processes(jobs, workers=workers, progress=False if quiet else None, what="parts")
     seconds = time.perf_counter() - started

@@ -52,8 +52,8 @@ class OneLineErrors(TyperGroup):
                 say_error(str(error))
                 raise typer.Exit(FAILED) from error
             raise typer.Exit from error
-        except (DirichletBanditsError, OSError) as error:
-            say_error(in_options(str(error)))
+        except (DirichletBanditsError, OSError, MemoryError) as error:
+            say_error(in_options(str(error) or "there is not enough memory"))
             raise typer.Exit(FAILED) from error
 
 

@@ -43,6 +43,8 @@ def parse_delay(text: str) -> Any:
         if not isinstance(call.func, ast.Name) or call.func.id not in DELAYS:
             raise ArgumentError("--delay", expected, text)
         named = {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
+        if len(named) < len(call.keywords):  # one of them is given twice
+            raise ValueError
         return DELAYS[call.func.id](*map(ast.literal_eval, call.args), **named)
     except ArgumentError as error:
         if error.name == "--delay":

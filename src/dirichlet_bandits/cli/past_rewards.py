@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dirichlet_bandits.arms import Bandit
 
 Forgiving = Annotated[
-    bool, typer.Option("--forgiving", help="Skip blanks; accept 1,5, $1,234.50 and yes/no; report every change.")
+    bool, typer.Option("--forgiving", help="Leave out blanks, and merge spellings of an option; report every change.")
 ]
 Wide = Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")]
 

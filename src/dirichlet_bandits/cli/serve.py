@@ -12,7 +12,7 @@ import typer
 
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_options import Url
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, missing_extra
 from dirichlet_bandits.service import keys as keyring
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def serve(
       dirichlet-bandits serve --storage sqlite:///maize.db --open
     """
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-        raise MissingExtraError(
-            f"The service needs the extra 'live' ({', '.join(missing)} missing): pip install 'dirichlet-bandits[live]'"
-        )
+        raise missing_extra("The service needs", "live", f" ({', '.join(missing)} missing)")
     from dirichlet_bandits.live.lateness import seconds
     from dirichlet_bandits.service.app import create_app
     from dirichlet_bandits.service.guard import is_loopback

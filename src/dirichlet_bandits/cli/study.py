@@ -257,7 +257,8 @@ def add_trials_command(
       dirichlet-bandits study add-trials maize last-year.csv \\
         --storage sqlite:///maize.db
     """
-    ids = db.load_study(name, storage).add_trials(read_table(path), token=token)
+    study = db.load_study(name, storage)
+    ids = study.add_trials(read_table(path, study), token=token)
     typer.echo(f"added {len(ids)} trials" + (f", {ids[0]} to {ids[-1]}" if ids else ""))
 
 
@@ -296,10 +297,12 @@ def winner_command(
     storage: Url,
     delta: Annotated[float, typer.Option(help="Probability of ever naming a wrong winner.")] = 0.05,
     margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
-    segment: Annotated[str | None, typer.Option(help="Compare arms within this segment.")] = None,
+    segment: Annotated[str | None, typer.Option(help="Compare arms within this segment; delta is per segment.")] = None,
     as_json: tables.AsJson = False,
 ) -> None:
     """Name the winner, or print what is missing to name one. A winner is stored and not withdrawn.
+
+    The probability of error holds if each arm's rewards keep one mean; the output says what else must hold.
 
     \b
     Example:

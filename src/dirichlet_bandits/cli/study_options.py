@@ -2,16 +2,18 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import dirichlet_bandits as db
+from dirichlet_bandits.csv_tables import COLUMNS, WORDS, Table, decoded
+from dirichlet_bandits.errors import missing_extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
+    from dirichlet_bandits.live import Study
 
 Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
 Url = Annotated[
@@ -27,7 +29,6 @@ Archived = Annotated[bool, typer.Option("--archived", help="List the archived st
 Token = Annotated[
     str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")
 ]
-_YES_OR_NO = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
 def read_reward(text: str) -> float:
@@ -37,7 +38,7 @@ def read_reward(text: str) -> float:
     (3120.5, 1.0, 0.0)
     """
     try:
-        return _YES_OR_NO[text.lower()] if text.lower() in _YES_OR_NO else float(text)
+        return WORDS[text.lower()] if text.lower() in WORDS else float(text)
     except ValueError:
         raise typer.BadParameter(f"must be a number, yes or no (got {text!r})") from None
 
@@ -49,34 +50,41 @@ Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it h
 Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
 
 
-def read_table(path: Path) -> "pd.DataFrame":
-    """Read a table from a file; cells of the column arm are always names, even ``NA``."""
+def read_table(path: Path, study: "Study | None" = None) -> "pd.DataFrame | dict[str, list[Any]]":
+    """Read a table of past trials from a file, and check those of a CSV file line by line."""
+    from dirichlet_bandits.live.past_trials import read_file
+
+    if path.suffix.lower() != ".parquet":
+        table = Table(decoded(path.read_bytes(), str(path))[0], str(path))
+        at = table.columns(dict.fromkeys(COLUMNS), guess=False)
+        if study is not None and len(at) < len(table.header):
+            raise table.refused(f"the only columns must be {', '.join(COLUMNS)} (found {table.found()})")
+        frame = read_file(table, at, study)
+        for change in table.report:
+            typer.echo(f"{path}: {change}", err=True)
+        return frame
     import pandas as pd
 
-    kind = "Parquet" if path.suffix.lower() == ".parquet" else "CSV"
     try:
-        if kind == "Parquet":
-            return pd.read_parquet(path)
-        missing = dict.fromkeys(("reward", "time", "propensity"), _MISSING)
-        return pd.read_csv(path, dtype={"arm": "str"}, keep_default_na=False, na_values=missing)
+        return pd.read_parquet(path)
     except ImportError as error:
-        raise db.MissingExtraError(
-            "Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'"
-        ) from error
+        raise missing_extra("Parquet files need", "live") from error
     except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all
-        raise db.FormatError(f"{path} cannot be read as a {kind} file: {error}") from error
+        raise db.FormatError(f"{path} cannot be read as a Parquet file: {error}") from error
 
 
 def read_history(path: Path | None) -> dict[str, list[float]] | None:
     """Read past rewards by arm from a file; None without a file."""
+    from dirichlet_bandits.live.past_trials import rewards_by_arm
+
     if path is None:
         return None
     table = read_table(path)
-    if not {"arm", "reward"} <= set(table.columns):
-        raise db.ArgumentError("history", "a file with columns arm and reward", ", ".join(map(str, table.columns)))
-    past: dict[str, list[float]] = table.groupby("arm")["reward"].apply(list).to_dict()
+    if not {"arm", "reward"} <= set(table):
+        raise db.ArgumentError("history", "a file with columns arm and reward", ", ".join(map(str, table)))
+    past = rewards_by_arm(table)
     if not past:
         raise db.ArgumentError("history", "a file with at least one reward", str(path))
     return past

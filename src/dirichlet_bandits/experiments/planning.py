@@ -5,10 +5,9 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
@@ -17,14 +16,18 @@ from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
@@ -67,9 +70,9 @@ class StudyPlan:
     interrupted: bool = False
     headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """Return one row per policy and floor; see :class:`PlanRow`."""
-        return pd.DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
+        return whole_module("pandas").DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
 
     @property
     def answer(self) -> str:
@@ -232,12 +235,16 @@ def prepare(asked: Question) -> Prepared:
     return Prepared(made, cases, trials, replications, delta, rule, root_sequence(asked.seed))
 
 
-def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf) -> StudyPlan:
-    """Simulate the studies, or those that are complete after some seconds or after Ctrl-C; at least two are needed."""
+def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf, stop: Ints | None = None) -> StudyPlan:
+    """Simulate the studies, or those that are complete after some seconds or after Ctrl-C; at least two are needed.
+
+    It also ends when another thread sets ``stop[0]``, in the middle of a study.
+    """
     cases, replications = prepared.cases, prepared.replications
     totals = {_title(name, share): replications for name, _, share in cases}
     found: dict[str, list[Games]] = {title: [] for title in totals}
     limit = time.monotonic() + seconds
+    stop = np.zeros(1, np.int64) if stop is None else stop
     try:
         with bars(totals, progress, "studies") as bar:
             for done, tapes, seeds in _games(prepared):
@@ -245,7 +252,10 @@ def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf) -
                     if time.monotonic() > limit:
                         raise TimeoutError
                     title = _title(name, share)
-                    found[title].append(_played(policy, share, tapes, seeds, prepared.rule))
+                    games = _played(policy, share, tapes, seeds, prepared.rule, stop)
+                    if stop[0]:
+                        raise TimeoutError
+                    found[title].append(games)
                     bar.show(title, done)
     except (KeyboardInterrupt, TimeoutError):
         if min(map(len, found.values())) == 0:
@@ -343,10 +353,10 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
         yield last, np.stack([draw_tape(bandit, one, prepared.trials) for one in seeds]), seeds[:, n_arms].copy()
 
 
-def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule) -> Games:
+def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, *new_stream(), games)
+    specialised(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 

@@ -9,13 +9,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result, latex
@@ -23,12 +23,13 @@ from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
-from dirichlet_bandits.validation import number_between, true_or_false, whole_number
+from dirichlet_bandits.validation import large_count, number_between, true_or_false, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.delays import Delay
 from dirichlet_bandits.worlds.feedback import Batch
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 _INTERRUPTED = "was interrupted before enough of its replications were finished"
@@ -68,9 +69,9 @@ class Ranking:
         """The policy in the first place."""
         return self.policies[self.places[0].policy]
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """Return the ranking as a table, one row per policy."""
-        return Summary(pd.DataFrame(self.places, columns=Place._fields).set_index("policy"))
+        return Summary(whole_module("pandas").DataFrame(self.places, columns=Place._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""
@@ -130,8 +131,8 @@ class Ranking:
         rows = [
             (
                 place.policy,
-                f"{place.mean:.4g}",
-                f"{place.difference:.4g} [{place.low:.4g}, {place.high:.4g}]" if k else "",
+                latex.number(place.mean, 4),
+                "{} [{}, {}]".format(*(latex.number(x, 4) for x in place[2:5])) if k else "",
             )
             for k, place in enumerate(self.places)
         ]
@@ -212,11 +213,11 @@ def compare_policies(
     """
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
-    horizon = whole_number("horizon", horizon, at_least=len(bandit))
+    horizon = large_count("horizon", horizon, at_least=len(bandit))
     if not (bandit.gaps if isinstance(bandit, Bandit) else bandit.gaps(horizon)).any():
         values = bandit.values if isinstance(bandit, Bandit) else bandit.values(horizon)[0]
         raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", values.tolist())
-    whole_number("replications", replications, at_least=2)
+    large_count("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
     known = reward_facts(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)

@@ -97,8 +97,10 @@ def parse(text: str, source: str = "experiment.toml") -> Experiment:
 def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: str) -> T:
     """Apply ``maker`` to the content of a TOML text and the title to use if it has none."""
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise FormatError(f"{source}: not a TOML file: nested too deeply") from None
+    except ValueError as error:  # of TOML, or a number of more than 4,300 digits
         raise FormatError(f"{source}: not a TOML file: {error}") from error
     try:
         return maker(content, Path(source).stem)

@@ -1,24 +1,14 @@
 """Read past rewards from a CSV file: each option becomes an arm that draws from its past rewards."""
 
+import math
 import warnings
-from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
-from dirichlet_bandits.csv_tables import (
-    ARM_COLUMNS,
-    REWARD_COLUMNS,
-    Line,
-    check_length,
-    cleaned_numbers,
-    column_at,
-    forgiven_rows,
-    is_number,
-    lines_of,
-)
+from dirichlet_bandits.csv_tables import BLANK, Line, Table, decoded, is_number, shown
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
-from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.validation import large_count
 from dirichlet_bandits.worlds import Piecewise
 
 
@@ -34,11 +24,16 @@ def read_rewards(
     """Read past rewards from a CSV file into a bandit whose arms draw from them with replacement.
 
     The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an option and one
-    of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward", or
-    else the first two. With ``wide``, there is one column per option instead, and empty cells are left out.
+    of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward",
+    "cost", "value" or "result", in any case, or else the first two. With ``wide``, there is one column per option
+    instead, and empty cells are left out.
 
-    With ``forgiving``, blank rewards are left out, decimal commas, ``1,234.50``, ``$`` and yes or no are understood,
-    and options whose names differ only in case or spaces are merged. A warning reports everything that was done, such
+    Decimal commas, ``1,234.50``, ``$`` and yes or no are understood. Whether a point or a comma is the decimal mark is
+    decided for a whole column, by the cells that can be read in one way only. A file with cells that contradict each
+    other, or that can be read in two ways, is refused with the lines and the column.
+
+    With ``forgiving``, blank rewards are left out, options whose names differ only in case or spaces are merged, and a
+    file that is not in UTF-8 is read as Windows-1252. A warning reports everything that was changed or left out, such
     as "24 of 1200 rows: blank".
 
     >>> import tempfile
@@ -50,10 +45,9 @@ def read_rewards(
     """
     if wide and (arm is not None or reward is not None):
         raise ArgumentError("wide", "omitted if columns are named", wide)
-    header, lines = _lines(path)
-    if forgiving:
-        lines = _forgiven(str(path), header, list(lines), arm, reward, wide)
-    found = _by_column(header, lines) if wide else _by_line(header, lines, arm, reward).get("", {})
+    table = _table(path, forgiving)
+    found = _by_column(table) if wide else _by_line(table, arm, reward).get("", {})
+    _warn(table)
     if len(found) < 2:
         raise FormatError(f"{path}: at least two options are needed (found {one_of(found) if found else 'none'})")
     return _bandit(found, "" if wide else "; is there a column for each option? Then say wide", objective)
@@ -83,12 +77,13 @@ def read_periods(
     >>> world.breakpoints, [bandit.best for bandit in world.bandits]
     ((51,), ['B', 'A'])
     """
-    header, lines = _lines(path)
-    found = _by_line(header, lines, arm, reward, period)
+    table = _table(path)
+    found = _by_line(table, arm, reward, period)
+    _warn(table)
     names = list(dict.fromkeys(option for rewards in found.values() for option in rewards))
     if len(names) < 2:
         raise FormatError(f"{path}: at least two options are needed (found {one_of(names) if names else 'none'})")
-    horizon = whole_number("horizon", horizon, at_least=max(len(names), len(found)))
+    horizon = large_count("horizon", horizon, at_least=max(len(names), len(found)))
     segments: dict[int, Bandit] = {}
     for k, (called, rewards) in enumerate(found.items()):
         for option in names:
@@ -109,37 +104,21 @@ def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
     return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
-def _lines(path: str | PathLike[str]) -> tuple[Line, Iterator[Line]]:
-    """Return the header and the other lines that are not empty."""
+def _table(path: str | PathLike[str], forgiving: bool = False) -> Table:
+    """Return the table in a file."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"no file of rewards at {str(path)!r}")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not a CSV file: {error}") from error
-    return lines_of(text, str(path))
+    text, report = decoded(file.read_bytes(), str(path), forgiving)
+    table = Table(text, str(path), forgiving)
+    table.report += report
+    return table
 
 
-def _forgiven(
-    path: str, header: Line, lines: list[Line], arm: str | None, reward: str | None, wide: bool
-) -> Iterator[Line]:
-    """Return the lines with clean numbers and names, without blank ones, and warn about what was done."""
-    for line in lines:
-        check_length(line, header)
-    if wide:
-        report: list[str] = []
-        for k in range(len(header.cells)):
-            numbers, changes = cleaned_numbers(line.cells[k] for line in lines)
-            report += changes
-            for line in lines:
-                line.cells[k] = numbers.get(line.cells[k], "")
-    else:
-        name, value = column_at(header, arm, ARM_COLUMNS, 0), column_at(header, reward, REWARD_COLUMNS, 1)
-        lines, report = forgiven_rows(lines, name, value)
-    if report:
-        warnings.warn(f"{path}: {'; '.join(report)}", stacklevel=3)
-    return iter(lines)
+def _warn(table: Table) -> None:
+    """Warn of everything that was changed or left out."""
+    if table.report:
+        warnings.warn(f"{table.source}: {'; '.join(table.report)}", stacklevel=3)
 
 
 def read_values(path: str | PathLike[str], column: str | None = None) -> list[float]:
@@ -147,15 +126,13 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
 
     The first line names the columns; a file with one column may begin with its first number instead.
     """
-    header, lines = _lines(path)
-    if len(header.cells) > 1 and column is None:
-        raise FormatError(f"{header.where}: name one of the columns {header.cells}")
-    at = 0 if column is None else column_at(header, column, (), 0)
-    values = [float(header.cells[0])] if column is None and is_number(header.cells[0]) else []
-    for where, cells in lines:
-        check_length(Line(where, cells), header)
-        if cells[at]:
-            values.append(_number(where, header.cells[at], cells[at]))
+    table = _table(path)
+    if len(table.header) > 1 and column is None:
+        raise table.refused(f"name one of the columns {table.found()}")
+    if column is None and is_number(table.header[0]):
+        table.lines.insert(0, Line(table.first, table.header))
+    values = [value for value in table.numbers(table.column(column), {""}) if not math.isnan(value)]
+    table.check()
     if not values:
         raise FormatError(f"{path}: there are no numbers")
     return values
@@ -163,59 +140,41 @@ def read_values(path: str | PathLike[str], column: str | None = None) -> list[fl
 
 def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]:
     """Read a CSV file with one column per arm and one line per pull: the names of the arms, and the rows of numbers."""
-    header, lines = _lines(path)
-    rows = []
-    for where, cells in lines:
-        check_length(Line(where, cells), header)
-        rows.append([_number(where, name, cell) for name, cell in zip(header.cells, cells, strict=True)])
-    if not rows:
+    table = _table(path)
+    columns = [table.numbers(k) for k in range(len(table.header))]
+    table.check()
+    if not table.lines:
         raise FormatError(f"{path}: there are no numbers")
-    return header.cells, rows
+    return table.header, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _by_line(
-    header: Line, lines: Iterator[Line], arm: str | None, reward: str | None, period: str | None = None
-) -> dict[str, Rewards]:
+def _by_line(table: Table, arm: str | None, reward: str | None, period: str | None = None) -> dict[str, Rewards]:
     """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
-    if len(header.cells) < 2:
-        raise FormatError(f"{header.where}: two columns are needed, an option and a reward (found {header.cells})")
-    if is_number(header.cells[1]) and arm is None and reward is None:
-        raise FormatError(f"{header.where}: the first line must name the columns (found {header.cells})")
-    first, second = column_at(header, arm, ARM_COLUMNS, 0), column_at(header, reward, REWARD_COLUMNS, 1)
-    if first == second:
-        raise FormatError(f"{header.where}: option and reward must be two columns (both {header.cells[first]!r})")
-    third = None if period is None else column_at(header, period, (), 2)
+    at = table.columns({"arm": arm, "reward": reward})
+    third = None if period is None else table.column(period)
+    table.leave_out(at["arm"], at["reward"])
+    values, names = table.numbers(at["reward"]), table.names(at["arm"])
+    table.check()
     found: dict[str, Rewards] = {}
-    for where, cells in lines:
-        check_length(Line(where, cells), header)
-        option = cells[first]
-        if not option:
-            raise FormatError(f"{where}: column {header.cells[first]!r} must name an option (it is empty)")
-        value = _number(where, header.cells[second], cells[second])
-        when = "" if third is None else cells[third]
-        found.setdefault(when, {}).setdefault(option, (where, []))[1].append(value)
+    for line, option, value in zip(table.lines, names, values, strict=True):
+        when = "" if third is None else line.cells[third]
+        found.setdefault(when, {}).setdefault(option, (table.place(line), []))[1].append(value)
     return found
 
 
-def _by_column(header: Line, lines: Iterator[Line]) -> Rewards:
+def _by_column(table: Table) -> Rewards:
     """Read rewards from a file that has one column per option."""
-    options = header.cells
-    for k, option in enumerate(options):
-        if not option or option in options[:k] or is_number(option):
-            raise FormatError(f"{header.where}: column {k + 1} must have its own option name (got {option!r})")
+    blank = BLANK if table.forgiving else {""}
     found: Rewards = {}
-    for where, cells in lines:
-        check_length(Line(where, cells), header)
-        for option, cell in zip(options, cells, strict=True):
-            if cell:
-                found.setdefault(option, (where, []))[1].append(_number(where, option, cell))
-    for option in options:
-        if option not in found:
-            raise FormatError(f"{header.where}: column {option!r} has no reward")
-    return {option: found[option] for option in options}
-
-
-def _number(where: str, column: str, text: str) -> float:
-    if not is_number(text):
-        raise FormatError(f"{where}: column {column!r} must be a finite number (got {text!r})")
-    return float(text)
+    for k, option in enumerate(table.header):
+        if not option or option in found or is_number(option):
+            raise table.refused(f"column {k + 1} must have its own option name (got {shown(option)})")
+        values = table.numbers(k, blank)
+        rows = [row for row, value in enumerate(values) if not math.isnan(value)]
+        where = table.place(table.lines[rows[0]]) if rows else ""
+        found[option] = where, [values[row] for row in rows]
+    table.check()
+    for option, (where, _) in found.items():
+        if not where:
+            raise table.refused(f"column {shown(option)} has no reward")
+    return found

@@ -22,7 +22,7 @@ from dirichlet_bandits.experiments.qds_study import QDSStudy
 from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.results import Result, load
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.compile_ahead import compile_ahead, is_compiled
+from dirichlet_bandits.simulation.compile_ahead import in_processes, is_compiled, simulation_job
 from dirichlet_bandits.simulation.executors import Workers
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import World
@@ -89,7 +89,7 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
     if missing:
         say("The first run compiles each kind of policy; later runs reuse the compiled code.")
         started = time.perf_counter()
-        compile_ahead(missing, workers=workers, progress=progress)
+        in_processes([simulation_job(*pair) for pair in missing], workers=workers, progress=progress)
         say(f"policies compiled: {len(missing)}, after {duration(time.perf_counter() - started)}")
 
 

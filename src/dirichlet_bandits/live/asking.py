@@ -11,31 +11,29 @@ from dirichlet_bandits.storage.events import ASK, DONE, Event
 
 
 def next_ask(state: StudyState, segment: str | None, unit: str | None, token: str | None) -> Event:
-    """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round."""
-    trial = len(state.journal.arm_of)
+    """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round.
+
+    A unit whose arm was retired gets the first arm of a round of its own, so that the others keep theirs.
+    """
     journal = state.journal
-    first = None if unit is None else journal.first_of.get(unit)
-    if first is not None and journal.active[journal.arm_of[first]]:
-        note = written_ask(Asked([], None, unit, first))
-        arm, chance = journal.arm_of[first], journal.propensity_of[first]
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
+    trial = len(journal.arm_of)
+    before = None if unit is None else journal.assigned_by.get(unit)
+    if before is not None:
+        if journal.active[journal.arm_of[before]]:
+            note = written_ask(Asked([], None, unit, before))
+            arm, chance = journal.arm_of[before], journal.propensity_of[before]
+            return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
+        segment = journal.segment_of.get(before)
     part = journal.of(segment)
-    if part.rest:
+    if part.rest and before is None:
         arm, chance = part.rest[0]
         note = written_ask(Asked([], segment, unit))
         return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
     arms, chances = state.decider.of(segment).decide(part, trial)
-    return new_event(
-        journal,
-        ASK,
-        trial=trial,
-        arm=arms[0],
-        value=float(chances[arms[0]]),
-        data=chances.astype("<f8").tobytes(),
-        note=written_ask(Asked([(arm, float(chances[arm])) for arm in arms[1:]], segment, unit)),
-        token=token,
-        decider=VERSION,
-    )
+    (arm, chance), *rest = [(arm, float(chances[arm])) for arm in arms]
+    note = written_ask(Asked(rest if before is None else [], segment, unit, before))
+    how = {"data": chances.astype("<f8").tobytes(), "note": note, "token": token, "decider": VERSION}
+    return new_event(journal, ASK, trial=trial, arm=arm, value=chance, **how)
 
 
 def trials_of(journal: Journal, token: str | None) -> list[int]:
@@ -52,10 +50,10 @@ def check_asked_alike(journal: Journal, trial: int, token: str | None, segment: 
         raise ConflictError(f"token {token!r} has asked for another segment or unit")
 
 
-def waiting_for(journal: Journal, unit: str) -> list[int]:
-    """Return the pending trial of a unit, if there is one."""
-    last = journal.last_of.get(unit)
-    return [last] if last is not None and last in journal.pending else []
+def waiting_for(journal: Journal, unit: str | None) -> list[int]:
+    """Return the pending trial of a unit, if there is one and its arm may still be assigned."""
+    last = -1 if unit is None else journal.last_of.get(unit, -1)
+    return [last] if last in journal.pending and journal.active[journal.arm_of[last]] else []
 
 
 def asked_again(journal: Journal, ids: list[int], token: str) -> Event:

@@ -4,19 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dirichlet_bandits.storage.events import (
-    CORRECT,
-    DONE,
-    FLOOR,
-    KINDS,
-    LATE,
-    NOTE,
-    PAST,
-    TELL,
-    VOID,
-    AuditRecord,
-    Event,
-)
+from dirichlet_bandits.storage.events import CREATED, DONE, FACTS, NOTE, AuditRecord, Event
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -61,10 +49,10 @@ class AuditEntry(NamedTuple):
 
 def audit_event(event: Event, journal: "Journal") -> AuditEvent:
     """Return an event as people read it."""
-    arm = event.arm
+    kind, arm = FACTS[event.kind], event.arm
     if arm is None and event.trial is not None:
         arm = journal.arm_of[event.trial]
-    note = event.note if event.kind in (VOID, CORRECT, FLOOR) else None
+    note = event.note if kind.has_reason else None
     if event.kind == NOTE:
         note = json.loads(event.note or "{}").get("note")
     if event.kind == DONE:  # a call that left no other event, such as a rename
@@ -72,10 +60,10 @@ def audit_event(event: Event, journal: "Journal") -> AuditEvent:
         note = next((words for *_, words in call if isinstance(words, str)), None) if isinstance(call, list) else None
     return AuditEvent(
         number=event.number,
-        what=KINDS[event.kind],
+        what=kind.name,
         trial=event.trial,
         arm=None if arm is None else journal.names[arm],
-        reward=event.value if event.kind in (TELL, CORRECT, PAST, LATE) else None,
+        reward=event.value if kind.has_reward else None,
         note=note,
         at=datetime.fromtimestamp(event.at, UTC),
         actor=event.actor,
@@ -84,4 +72,5 @@ def audit_event(event: Event, journal: "Journal") -> AuditEvent:
 
 def audit_entry(entry: AuditRecord) -> AuditEntry:
     """Return an entry as people read it."""
-    return AuditEntry(entry.what, entry.study, entry.note, datetime.fromtimestamp(entry.at, UTC), entry.actor)
+    note = None if entry.what == CREATED else entry.note  # not the token of the call
+    return AuditEntry(entry.what, entry.study, note, datetime.fromtimestamp(entry.at, UTC), entry.actor)

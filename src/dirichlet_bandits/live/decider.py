@@ -37,12 +37,13 @@ from dirichlet_bandits.seeding import (
 )
 from dirichlet_bandits.types import Floats, Ints, Words
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the rules here; stored with each round, so that a replay knows what to expect.
 
 1: the order of untried arms also depended on such orders drawn before by the same process.
 2: all decisions depend on the seed and the events only.
 3: an arm of NPTS is drawn from its propensities, not by drawing an index for each arm.
+4: only the first trial of a unit counts, also if its arm was retired; segments know which trials were reopened.
 """
 
 _DECISION: Final = 0
@@ -99,9 +100,13 @@ class Decider:
         if segment is None:
             return self
         if segment not in self._parts:
-            more = self._with_floors, self._warm, self._borrow
-            self._parts[segment] = Decider(self.policy, self._seed, self.direction, *more)
+            self._parts[segment] = self.fresh()
         return self._parts[segment]
+
+    def fresh(self) -> "Decider":
+        """Return the same policy before it has seen a reward."""
+        more = self._with_floors, self._warm, self._borrow
+        return Decider(self.policy, self._seed, self.direction, *more)
 
     def _forget(self) -> None:
         self._arms: list[int] = []
@@ -231,7 +236,7 @@ class Decider:
         for trial in journal.pending:
             if left == 0:
                 break
-            if earliest.get(journal.arm_of[trial]) == verbs.NEVER:
+            if trial not in journal.repeats and earliest.get(journal.arm_of[trial]) == verbs.NEVER:
                 earliest[journal.arm_of[trial]] = trial
                 left -= 1
         waiting = [journal.n_pending[arm] for arm in self._arms]

@@ -92,7 +92,7 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
             parameters[key] = _parts()[values.pop(key)](**values)
         return found(**parameters)
     except (TypeError, ValueError, KeyError) as error:
-        raise FormatError(f"the study's policy cannot be made: {error}") from error
+        raise FormatError(f"the study's policy cannot be made, perhaps it is of a newer version: {error}") from error
 
 
 def parse_policy(text: str) -> Policy:
@@ -108,6 +108,10 @@ def parse_policy(text: str) -> Policy:
     >>> parse_policy("NPTS")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
+    >>> parse_policy("UCB1(sigma=1, sigma=2)")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be a policy such as RDS or NPTS(upper=1), with each \
+parameter once (got 'UCB1(sigma=1, sigma=2)')
     >>> parse_policy("SlidingWindow(RDS, window=0)")
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'SlidingWindow.window' must be an integer from 1 to 10000000 (got 0)
@@ -144,7 +148,10 @@ def _made(call: ast.expr, text: str, nested: bool = True) -> Any:
     if not isinstance(name, ast.Name):
         raise ValueError
     positional = [_value(value, text) for value in call.args] if isinstance(call, ast.Call) else []
-    named = {str(key.arg): _value(key.value, text) for key in getattr(call, "keywords", [])}
+    keywords = call.keywords if isinstance(call, ast.Call) else []
+    named = {str(key.arg): _value(key.value, text) for key in keywords}
+    if len(named) < len(keywords):
+        raise ArgumentError("policy", f"{_EXPECTED}, with each parameter once", text)
     found = policy_class(name.id) or (_parts().get(name.id) if nested else None)
     if found is None:
         from dirichlet_bandits.policies.catalogue import POLICIES

@@ -1,6 +1,5 @@
 """Tables of a study's trials, and their export to files."""
 
-import importlib.util
 import json
 import math
 from collections.abc import Sequence
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, require
 from dirichlet_bandits.files import plain_text, whole_file
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.journal_fields import Revision
@@ -27,7 +27,7 @@ _TEXTS = ("arm", "reason", "note", "segment", "unit")
 
 def trials(journal: Journal) -> "pd.DataFrame":
     """Return one row per trial."""
-    import pandas as pd
+    pd = whole_module("pandas")
 
     ids = range(len(journal.arm_of))
     history = [journal.history_of.get(trial, []) for trial in ids]
@@ -71,14 +71,14 @@ def _written_history(past: Sequence[Revision]) -> str | None:
 
 def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
     """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
-    import pandas as pd
+    pd = whole_module("pandas")
 
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in (".parquet", ".csv"):
         raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
-    if kind == ".parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("Parquet files need the extra 'live': pip install 'dirichlet-bandits[live]'")
+    if kind == ".parquet":
+        require("pyarrow", "Parquet files need", "live")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
     recovered = recover(events)
@@ -90,6 +90,7 @@ def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
         frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
     with whole_file(target) as draft:
         if kind == ".parquet":
+            whole_module("pyarrow.parquet")
             frame.to_parquet(draft)
         else:
             texts = {column: frame[column].map(plain_text, na_action="ignore") for column in _TEXTS}

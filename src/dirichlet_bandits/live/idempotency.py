@@ -7,7 +7,7 @@ from typing import Any
 from dirichlet_bandits.errors import ConflictError
 from dirichlet_bandits.live.study_state import Readable, StudyState, new_event
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import DONE, Event
+from dirichlet_bandits.storage.events import DONE, Event, Storage
 
 Step = tuple[int, int | None, int | None, float | None, str | None]
 """Something that a call is to do: kind, trial, arm, value and note of the event for it."""
@@ -18,6 +18,19 @@ def step(
 ) -> Step:
     """Return a step with the given fields."""
     return kind, trial, arm, value, note
+
+
+def renaming(name: str) -> Step:
+    """Return the step that records a call which renames a study."""
+    return step(DONE, note=f"rename {name}")
+
+
+def renamed_before(storage: Storage, identity: str, new: str, token: str | None) -> str | None:
+    """Return the name that a study has now, if a call with this token has renamed it to ``new``, perhaps long ago."""
+    now = None if token is None else storage.named(identity, new)
+    events = [] if now is None else storage.read(now)
+    made = [(kind, note) for _, kind, *_, note, its, _, _ in events if its == token]
+    return now if made == [(DONE, json.dumps([renaming(new)]))] else None
 
 
 class Change:

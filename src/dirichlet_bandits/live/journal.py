@@ -41,9 +41,10 @@ LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 class Journal(JournalFields):
     """A study as of its last event, and the means to apply the next ones."""
 
-    def __init__(self, is_part: bool = False) -> None:
+    def __init__(self, is_part: bool = False, as_before: bool = False) -> None:
         super().__init__()
         self._is_part = is_part  # of a segment: only some of the study's events come here
+        self.as_before = as_before  # read as by the rules before version 4, to replay what they decided
         self.parts = Parts(self)
         self.siblings: Callable[[], Sequence[Journal]] = tuple  # journals of the other segments, if this is of one
 
@@ -119,13 +120,19 @@ class Journal(JournalFields):
     def _ask(self, event: Event) -> None:
         """Add a pending trial."""
         trial, arm, propensity = self._new_trial(event)
-        number, _, _, _, _, at, _, note, _, _, _ = event
+        number, _, _, _, _, at, _, note, _, decider, _ = event
         asked = NOTHING if note is None else read_ask(note)
-        if asked.segment is None and asked.unit is None:
+        if asked.unit is not None:
+            self._assign(trial, asked, decider is not None)
+        if asked.first is not None:  # outside of the rounds that count
+            self.round_of.append(self.round_of[asked.first] if decider is None else trial)
+        elif asked.segment is None:
             self._hand_out(number, trial, asked)
-            self.n_pending[arm] += 1
         else:
-            self._assign(Event(number, ASK, trial, arm, propensity, at), asked)
+            self.segment_of[trial] = asked.segment
+            ask = Event(number, ASK, trial, arm, propensity, at)
+            self.round_of.append(self.parts.ask(ask, asked, trial not in self.repeats))
+        self.n_pending[arm] += trial not in self.repeats
         self.arm_of.append(arm)
         self.propensity_of.append(propensity)
         self.asked_at.append(at)
@@ -140,9 +147,13 @@ class Journal(JournalFields):
         return trial, arm, value
 
     def _report(self, number: int, trial: int, value: float, at: float) -> None:
-        """Apply the report of a reward: it counts now, when its window closes, or not at all."""
+        """Apply the report of a reward."""
         del self.pending[trial]
         self.ended_at[trial] = at
+        self._take(number, trial, value)
+
+    def _take(self, number: int, trial: int, value: float) -> None:
+        """Take the reward of a trial that waits for it: it counts now, when its window closes, or not at all."""
         if trial in self.repeats:
             self.aside[trial] = value
         elif self._is_open(trial):
@@ -160,26 +171,17 @@ class Journal(JournalFields):
             self.round = trial
         self.round_of.append(self.round)
 
-    def _assign(self, event: Event, asked: Asked) -> None:
-        """Apply an ask within a segment, or for a unit."""
-        trial: Any = event.trial
-        if asked.unit is not None:
-            self.unit_of[trial] = asked.unit
-            self.last_of[asked.unit] = trial
-        if asked.first is not None:  # the unit's arm once more
+    def _assign(self, trial: int, asked: Asked, decided: bool) -> None:
+        """Apply an ask for a unit, whose first trial is the only one that counts."""
+        unit = str(asked.unit)
+        if asked.first is not None or (unit in self.assigned_by and not self.as_before):
             self.repeats.add(trial)
-            self.round_of.append(self.round_of[asked.first])
-            if asked.first in self.segment_of:
-                self.segment_of[trial] = self.segment_of[asked.first]
-            return
-        if asked.unit is not None:
-            self.first_of[asked.unit] = trial
-        self.n_pending[event.arm or 0] += 1
-        if asked.segment is None:
-            self._hand_out(event.number, trial, asked)
-        else:
-            self.segment_of[trial] = asked.segment
-            self.round_of.append(self.parts.ask(event, asked))
+        if asked.first is None or decided:
+            self.assigned_by[unit] = trial
+        if asked.first in self.segment_of:
+            self.segment_of[trial] = self.segment_of[asked.first]
+        self.unit_of[trial] = unit
+        self.last_of[unit] = trial
 
     def _tell(self, number: int, trial: int, value: float) -> None:
         """Add a reward that counts after those reported before."""
@@ -191,7 +193,7 @@ class Journal(JournalFields):
         if self.status(trial) != ABANDONED or trial in self.late:
             raise FormatError(f"event {number} reopens trial {trial!r}, which is not abandoned: the storage is damaged")
         self.pending = dict.fromkeys(sorted([*self.pending, trial]))  # the oldest first
-        self.n_pending[self.arm_of[trial]] += 1
+        self.n_pending[self.arm_of[trial]] += trial not in self.repeats or self.as_before
         self._first_open = min(self._first_open, trial)
         del self.ended_at[trial]
 
@@ -212,32 +214,27 @@ class Journal(JournalFields):
 
     def _correct(self, number: int, trial: int, value: float, at: float, reason: str | None) -> None:
         """Replace a reward; if it had been voided, add the new one after those reported before."""
+        self.history_of.setdefault(trial, [Revision(self.answer(trial), None)]).append(Revision(value, reason))
         if trial in self.voided:
             self.voided.remove(trial)
             self.ended_at[trial] = at
-            if trial in self.repeats:
-                self.aside[trial] = value
-            elif self._is_open(trial):
-                self.held[trial] = number, value
-                self.n_pending[self.arm_of[trial]] += 1
-                self._first_open = min(self._first_open, trial)
-            else:
-                self._tell(number, trial, value)
-        elif trial in self.held or trial in self.aside:
-            self.history_of.setdefault(trial, [Revision(self.answer(trial), None)])
-            if trial in self.held:
-                self.held[trial] = self.held[trial][0], value
-            else:
-                self.aside[trial] = value
-        else:
-            self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
+            self.n_pending[self.arm_of[trial]] += trial not in self.repeats
+            self._first_open = min(self._first_open, trial)
+            self._take(number, trial, value)
+        elif trial in self.held:
+            self.held[trial] = self.held[trial][0], value
+        elif trial in self.aside:
+            self.aside[trial] = value
+        elif trial in self.reward_of:
             self.counted.replace(trial, value)
             self.revision = number
-        self.history_of[trial].append(Revision(value, reason))
+        else:
+            raise FormatError(f"event {number} corrects trial {trial!r}, which has no reward: the storage is damaged")
 
     def _is_open(self, trial: int) -> bool:
-        """Whether a reward of this trial waits for its window to close."""
-        return self.lateness is not None and self.lateness.holds and trial >= self._n_closed
+        """Whether a reward of this trial waits for its window to close; past trials have none."""
+        has_window = self.as_before or trial not in self.past
+        return self.lateness is not None and self.lateness.holds and trial >= self._n_closed and has_window
 
     def _close(self, number: int, trial: int | None, value: Any, at: float, note: str | None) -> None:
         """Close the windows up to that of a trial: held rewards count, and a missing one is late."""
@@ -253,11 +250,10 @@ class Journal(JournalFields):
             del self.pending[trial]
             self.ended_at[trial] = at
             self.late.add(trial)
-            self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
-            if value is not None and trial in self.repeats:
-                self.aside[trial] = value
-            elif value is not None:
-                self._tell(number, trial, value)
+            if value is not None:
+                self._take(number, trial, value)
+            else:
+                self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
 
     def close_windows(self, trial: int) -> None:
         """Count the rewards that are held for the windows up to that of a trial."""

@@ -56,15 +56,13 @@ class JournalFields:
         self.rest: list[tuple[int, float]] = []  # what the round has yet to assign: arms and propensities
         self.revision = -1
         self.voided: set[int] = set()
-        self.history_of: dict[
-            int, list[Revision]
-        ] = {}  # of trials that were voided or corrected, the first reward first
+        self.history_of: dict[int, list[Revision]] = {}  # of trials voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
         self.winners: list[Established] = []
         self.segment_of: dict[int, str] = {}
         self.unit_of: dict[int, str] = {}
-        self.first_of: dict[str, int] = {}  # the trial that assigned the arm of each unit
+        self.assigned_by: dict[str, int] = {}  # the trial that assigned the present arm of each unit
         self.last_of: dict[str, int] = {}  # the last trial of each unit
         self.repeats: set[int] = set()  # trials of a unit after its first, which do not count
         self.aside: dict[int, float] = {}  # the rewards of these

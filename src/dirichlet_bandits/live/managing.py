@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dirichlet_bandits.errors import ConflictError, NotFoundError
+from dirichlet_bandits.errors import ConflictError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor, written_floor
-from dirichlet_bandits.live.idempotency import Change, step
+from dirichlet_bandits.live.idempotency import Change, Step, renamed_before, renaming, step
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.storage.events import ARM, DONE, FLOOR, RETIRE, Transaction
@@ -17,17 +17,26 @@ class ManagedStudy(ReadableStudy):
     """The part of a :class:`Study` that renames and archives it and changes its arms, with helpers for all changes."""
 
     def rename(self, name: str, *, token: str | None = None) -> None:
-        """Rename the study. Other processes no longer find it by its old name."""
+        """Rename the study. Other processes no longer find it by its old name.
+
+        With the token of an earlier call, the study keeps the name that it has by now, which :attr:`name` then returns.
+        """
         checked_name("name", name)
         with self._lock:
-            with self._taking(token, f"rename {name}") as transaction:
-                changes = transaction is not None and name != self._name
-                if transaction is not None and changes:
-                    if not transaction.rename(name):
-                        raise ConflictError(f"there is a study {name!r}")
-                    self._new_name = name
-            if changes:
-                self._renamed(name)
+            try:
+                with self._taking(token, renaming(name)) as transaction:
+                    changes = transaction is not None and name != self._name
+                    if transaction is not None and changes:
+                        if not transaction.rename(name):
+                            raise ConflictError(f"there is a study {name!r}")
+                        self._new_name = name
+                if changes:
+                    self._renamed(name)
+            except (NotFoundError, ReplacedError):  # others may have renamed it since a first attempt
+                now = renamed_before(self.storage, self.identity, name, token)
+                if now is None:
+                    raise
+                self._renamed(now)
 
     def archive(self, *, token: str | None = None) -> None:
         """Leave the study out of :func:`study_names`; it can still be used. Repeating the call changes nothing."""
@@ -52,7 +61,10 @@ class ManagedStudy(ReadableStudy):
                 change.add(added)
 
     def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
+        """Stop assigning this arm, also to units that had it; its pending trials still accept rewards.
+
+        Repeating the call changes nothing.
+        """
         with self._changing(token) as change:
             arm = self._arm(change.journal, name)
             if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
@@ -96,7 +108,7 @@ class ManagedStudy(ReadableStudy):
                 change.add(changed)
 
     def _archive(self, at: float | None, token: str | None) -> None:
-        with self._taking(token, "unarchive" if at is None else "archive") as transaction:
+        with self._taking(token, step(DONE, note="unarchive" if at is None else "archive")) as transaction:
             if transaction is not None:
                 transaction.archive(at)
 
@@ -111,8 +123,8 @@ class ManagedStudy(ReadableStudy):
             change.end()
 
     @contextmanager
-    def _taking(self, token: str | None, call: str) -> Iterator[Transaction | None]:
-        """Open a change of the study itself, not of its trials; None if the call was made before."""
+    def _taking(self, token: str | None, call: Step) -> Iterator[Transaction | None]:
+        """Open a change of the study itself, which closes no windows; None if the call was made before."""
         if token is None:  # no event is read: a damaged study can be renamed and archived, too
             with self._lock:
                 self._settle()
@@ -121,9 +133,9 @@ class ManagedStudy(ReadableStudy):
                     yield transaction
         else:
             checked_name("token", token)
-            with self._writing_alone() as (state, draft, transaction):
+            with self._writing_alone(closing=False) as (state, draft, transaction):
                 change = Change(state, draft, transaction, token)
-                yield transaction if change.is_new(step(DONE, note=call)) else None
+                yield transaction if change.is_new(call) else None
                 change.end()
 
     def _arm(self, journal: Journal, name: str) -> int:

@@ -20,12 +20,10 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.event_notes import read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.live.logged_rounds import LoggedRounds
 from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Event
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
@@ -38,6 +36,8 @@ class Estimate:
     ``unsupported`` names the arms that the choice would take but the log does not cover, with the share of the
     choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was assigned and
     none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
+    The log ends with the last round that has a reward: later rounds wait, and are left out. ``missing`` trials of the
+    other ``rounds`` have no reward; their rewards are assumed to be like the others of their arm.
     If bounds of the rewards are known, the mean of the choice lies between ``low`` and ``high`` with the
     ``confidence``, at all times at once and even if the arms change (``live/off_policy_intervals.py``); otherwise both
     are NaN. This interval leaves out rounds in which an arm with a fixed weight could not come.
@@ -61,25 +61,6 @@ class Estimate:
     confidence: float = math.nan
 
 
-def estimate(
-    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, direction: str = MAXIMIZE
-) -> Estimate:
-    """Return both estimates from events that were read with their data.
-
-    Rounds that were cut short (the current one, and those that a change of arms ended) are left out, and so are past
-    trials whose propensity is not known. Trials without a reward are assumed to be missing at random within their arm,
-    so the rewards of an arm are scaled by its number of trials over its number of rewards. Standard errors treat the
-    rounds as a martingale: sqrt(sum of squared deviations).
-    """
-    rounds = read_rounds(events)
-    if isinstance(choice, Policy):
-        decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
-        wanted = wanted_by_policy(events, decider, rounds)
-    else:
-        wanted = _wanted_by_weights(weights_of(choice, rounds.journal.names), rounds)
-    return estimate_rounds(rounds, wanted)
-
-
 def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
     """Return a choice that is not a policy as weights of all arms, which sum to 1."""
     given = {choice: 1.0} if isinstance(choice, str) else choice
@@ -87,16 +68,22 @@ def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
         raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
     weights = np.zeros(len(names))
     for name, weight in given.items():
-        if name not in names:
-            raise NotFoundError(f"no arm {name!r} in the study")
-        weights[names.index(name)] = finite_number(f"choice[{name!r}]", weight)
+        weights[arm_number(names, name)] = finite_number(f"choice[{name!r}]", weight)
     if weights.min() < 0.0 or not math.isclose(weights.sum(), 1.0, rel_tol=1e-9):
         raise ArgumentError("choice", "weights that are not negative and sum to 1", choice)
     return weights
 
 
-def _wanted_by_weights(weights: Floats, rounds: LoggedRounds) -> Floats:
+def arm_number(names: list[str], name: str) -> int:
+    """Return the number of an arm of the study; refuse a name that no arm has."""
+    if name not in names:
+        raise NotFoundError(f"no arm {name!r} in the study")
+    return names.index(name)
+
+
+def wanted_by_weights(choice: Mapping[str, float] | str, rounds: LoggedRounds) -> Floats:
     """Spread the fixed weight of each arm over the rounds in which it could come, so that its total is right."""
+    weights = weights_of(choice, rounds.journal.names)
     possible = rounds.possible & rounds.complete[:, None]
     shown = possible.sum(axis=0)
     spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
@@ -130,35 +117,28 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
 
 
 def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
-    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round."""
-    journal, q = rounds.journal, rounds.propensities
-    arms = np.array(journal.arm_of, np.int64)
-    used = rounds.complete[rounds.row_of_trial] & rounds.counts if arms.size else np.zeros(0, bool)
-    told = np.array([trial in journal.reward_of for trial in range(arms.size)], bool)
-    handed_out = np.bincount(arms[used], minlength=q.shape[1])
-    answered = np.bincount(arms[used & told], minlength=q.shape[1])
-    scale = handed_out / np.maximum(answered, 1)
-    possible = rounds.possible & ~((handed_out > 0) & (answered == 0))
-    counted = np.flatnonzero(used & told)
-    rows, k = rounds.row_of_trial[counted], arms[counted]
-    weight = wanted[rows, k] * scale[k] / rounds.propensities_of(counted)
-    reward = np.array([journal.reward_of[trial] for trial in counted.tolist()], np.float64)
-    n = q.shape[0]
-    c, d = np.bincount(rows, weight * reward, n), np.bincount(rows, weight, n)
+    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round.
+
+    Standard errors treat the rounds as a martingale: sqrt(sum of squared deviations).
+    """
+    log, n = rounds.logged(wanted, rounds.complete), rounds.complete.size
+    arms = np.arange(len(rounds.journal.names))
+    unanswered = np.isin(arms, log.arm) & ~np.isin(arms, log.arm[log.told])
+    possible = rounds.possible & ~unanswered
+    weight = np.where(unanswered[log.arm], 0.0, log.weight)
+    c, d = np.bincount(log.row, weight * log.filled(), n), np.bincount(log.row, weight, n)
     m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
     ips = _ratio(c.sum(), m.sum()) if d.any() else math.nan  # without a reward of the choice, nothing is known
     normalised = _ratio(c.sum(), d.sum())
-    asked = np.where(rounds.complete[:, None], wanted, 0.0)
-    lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
     return Estimate(
         ips=ips,
         ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
         self_normalised=normalised,
         self_normalised_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
         rounds=int(rounds.complete.sum()),
-        effective_rounds=_ratio(d.sum() ** 2, np.square(d).sum()),
-        unsupported={journal.names[arm]: float(share) for arm, share in enumerate(lost) if share > 0.0},
-        missing=int(handed_out.sum() - answered.sum()),
+        effective_rounds=log.effective_rounds(),
+        unsupported=rounds.unsupported(wanted, possible),
+        missing=int(log.told.size - log.told.sum()),
     )
 
 

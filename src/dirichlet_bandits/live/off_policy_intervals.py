@@ -29,12 +29,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.intervals import Interval
-from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.live.off_policy import Estimate, estimate, estimate_rounds
-from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, logged, wanted_in_rounds
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.off_policy import Estimate, arm_number, estimate_rounds, wanted_by_weights
+from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, wanted_in_rounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Event
 from dirichlet_bandits.types import Floats, Ints
@@ -45,11 +45,11 @@ from dirichlet_bandits.validation import number_between
 class DifferenceEstimate:
     """The excess of arm ``a``'s rewards over those of arm ``b``, on average over the same ``rounds``.
 
-    ``value`` is unbiased if no reward is missing; otherwise, the rewards of an arm are scaled by its number of trials
-    over its number of rewards. The average difference of the two means in these rounds lies between ``low`` and
+    ``value`` is unbiased if no reward is missing; otherwise, missing rewards are assumed to be like the others of their
+    arm. The average difference of the two means in these rounds lies between ``low`` and
     ``high`` with the ``confidence``, at all times at once, even if the arms change. Rounds in which one of the arms
-    could not come do not count, nor do those that were cut short; ``missing`` trials count as whatever is worst for
-    each end.
+    could not come do not count, nor do those that were cut short or come after the last reward; ``missing`` trials
+    count as whatever is worst for each end.
 
     Reference: see ``live/off_policy_intervals.py``.
     """
@@ -83,16 +83,16 @@ def estimate_mean(
 ) -> Estimate:
     """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
     number_between("confidence", confidence, 0, 1)
-    if not are_finite(bounds):
-        return estimate(events, choice, seed, direction)
     rounds = read_rounds(events)
     wanted, counted, _ = wanted_in_rounds(events, choice, seed, rounds, direction)
-    by_policy = isinstance(choice, Policy)
-    found = estimate_rounds(rounds, wanted) if by_policy else estimate(events, choice, seed, direction)
+    spread = wanted if isinstance(choice, Policy) else wanted_by_weights(choice, rounds)
+    found = estimate_rounds(rounds, spread)
+    if not are_finite(bounds):
+        return found
     mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
     interval = Interval(*bounds)
     if mass > 0.0:
-        log = logged(rounds, wanted, counted)
+        log = rounds.logged(wanted, counted)
         trials = _Weighted(log.row, log.weight, np.zeros(log.row.size), _scaled(log.reward, bounds))
         most = largest_weight(rounds.propensities, wanted, counted)
         ends = _ends(trials, counted.size, mass, most, 1.0, confidence)
@@ -108,13 +108,13 @@ def estimate_difference(
     if not are_finite(bounds):
         raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
     rounds = read_rounds(events)
-    one, two = (_number(rounds, name) for name in (a, b))
+    one, two = (arm_number(rounds.journal.names, name) for name in (a, b))
     if one == two:
         raise ArgumentError("b", "another arm than a", b)
     both = np.zeros_like(rounds.propensities)
     both[:, [one, two]] = 1.0
     counted = rounds.complete & (rounds.propensities[:, [one, two]] > 0.0).all(axis=1)
-    log, n, unit = logged(rounds, both, counted), int(counted.sum()), bounds[1] - bounds[0]
+    log, n, unit = rounds.logged(both, counted), int(counted.sum()), bounds[1] - bounds[0]
     first, used = log.arm == one, log.weight > 0.0
     z = _scaled(log.reward, bounds)
     trials = _Weighted(log.row, np.where(first, log.weight, 0.0), np.where(first, 0.0, log.weight), z)
@@ -122,27 +122,14 @@ def estimate_difference(
     if n:
         most = largest_weight(rounds.propensities, both, counted)
         low, high = (end - 1.0 for end in _ends(trials, counted.size, float(n), most, 2.0, confidence))
-    means = [_scaled_mean(log.weight[arm & used], log.reward[arm & used], n) for arm in (first, ~first)]
-    missing = int(np.isnan(log.reward[used]).sum())
-    return DifferenceEstimate(a, b, means[0] - means[1], low * unit, high * unit, confidence, n, missing)
-
-
-def _number(rounds: LoggedRounds, name: str) -> int:
-    if name not in rounds.journal.names:
-        raise NotFoundError(f"no arm {name!r} in the study")
-    return rounds.journal.names.index(name)
+    totals = log.weight * log.filled()
+    means = [totals[arm].sum() / n if (arm & used & log.told).any() else math.nan for arm in (first, ~first)]
+    missing = int((used & ~log.told).sum())
+    return DifferenceEstimate(a, b, float(means[0] - means[1]), low * unit, high * unit, confidence, n, missing)
 
 
 def _scaled(reward: Floats, bounds: Bounds) -> Floats:
     return (reward - bounds[0]) / (bounds[1] - bounds[0])
-
-
-def _scaled_mean(weight: Floats, reward: Floats, n: int) -> float:
-    """Return the mean of one arm by its weights, assuming that missing rewards are like the others."""
-    told = ~np.isnan(reward)
-    if not n or not told.any():
-        return math.nan
-    return float(weight[told] @ reward[told] * told.size / told.sum() / n)
 
 
 def _ends(trials: _Weighted, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:

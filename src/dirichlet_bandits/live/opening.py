@@ -82,7 +82,7 @@ def create_study(
     been observed there). This is experimental: nothing is proved about it (``docs/live.md``).
 
     ``token`` is your own name for this call. If the response was lost, call again with the same token: you get the
-    study that the first call created.
+    study that the first call created, even if others have renamed it; if they have deleted it, none is created.
 
     >>> study = create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], seed=7)
     >>> sorted(trial.arm for trial in study.ask(3))
@@ -131,8 +131,14 @@ def create_study(
     place = open_storage(storage, create=True)
     if place.create(name, settings, _first_events(settings, lateness)):
         return _study(place, name, policy, settings)
+    first = None if token is None else place.created_by(token, name)
+    if first:
+        now = place.named(first, name)
+        if now is None:
+            raise ConflictError(f"the study {name!r} was created with token {token!r} and has been deleted since")
+        name = now
     stored = _settings(place, name)
-    if not load_if_exists and (token is None or stored.get("token") != token):
+    if not first and not load_if_exists and (token is None or stored.get("token") != token):
         raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
     if seed is None:
         settings["seed"] = stored["seed"]
@@ -173,9 +179,13 @@ def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None
     """
     place = open_storage(storage)
     stored = _settings(place, name)
+    given = None if policy is None else as_policy(policy)
     with intact(f"the study {name!r}"):
-        given = None if policy is None else as_policy(policy)
-        return _study(place, name, restore(stored["policy"], given), stored)
+        try:
+            restored = restore(stored["policy"], given)
+        except FormatError as error:
+            raise FormatError(f"the study {name!r} cannot be read: {error}") from error
+        return _study(place, name, restored, stored)
 
 
 def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:

@@ -1,20 +1,31 @@
 """Past data: trials that were decided elsewhere, with their rewards."""
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.journal import LATEST
+from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
+from dirichlet_bandits.errors import ArgumentError, RewardError
+from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live.journal import LATEST, Journal
+from dirichlet_bandits.live.lateness import clock
+from dirichlet_bandits.storage.actors import actor
+from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dirichlet_bandits.live.study import Study
+
 SMALLEST_PROPENSITY: Final = 1e-50
 """Estimates divide by it: the square of the largest reward over it must still be a number."""
 
+_PROPENSITY: Final = f"a probability of at least {SMALLEST_PROPENSITY:g}, or nothing"
+_TIMES: Final = "dates and times after 1684 and before 2256, such as '2026-03-13' or '2026-03-13T08:30+01:00'"
 _NEEDED = ("arm", "reward")
 _OPTIONAL = ("time", "propensity")
 
@@ -38,7 +49,7 @@ def read_past(frame: "pd.DataFrame | Any") -> list[Past]:
     dirichlet_bandits.errors.ArgumentError: 'frame' must be a table with columns arm, reward, and perhaps time, \
 propensity, and no others (got ['arm', 'rewards'])
     """
-    import pandas as pd
+    pd = whole_module("pandas")
 
     expected = f"a table with columns {', '.join(_NEEDED)}, and perhaps {', '.join(_OPTIONAL)}, and no others"
     try:
@@ -51,6 +62,8 @@ propensity, and no others (got ['arm', 'rewards'])
     arms, rewards = table["arm"].tolist(), table["reward"].tolist()
     times = _times(table["time"]) if "time" in columns else [None] * len(arms)
     chances = table["propensity"].tolist() if "propensity" in columns else [None] * len(arms)
+    if any(time is not None and math.isnan(time) for time in times):
+        raise ArgumentError("time", _TIMES, table["time"].tolist()[:3])
     rows = []
     for k, (arm, reward, time, chance) in enumerate(zip(arms, rewards, times, chances, strict=True)):
         if not isinstance(arm, str):
@@ -59,37 +72,102 @@ propensity, and no others (got ['arm', 'rewards'])
     return rows
 
 
+def rewards_by_arm(frame: "Mapping[str, Any] | pd.DataFrame") -> dict[str, list[float]]:
+    """Return the rewards of a table by arm.
+
+    >>> rewards_by_arm({"arm": ["red", "blue", "red"], "reward": [1.0, 0.0, 2.0]})
+    {'red': [1.0, 2.0], 'blue': [0.0]}
+    """
+    found: dict[str, list[float]] = {}
+    for arm, reward in zip(frame["arm"], frame["reward"], strict=True):
+        found.setdefault(arm, []).append(reward)
+    return found
+
+
 def _propensity(name: str, x: object) -> float | None:
     if x is None or (isinstance(x, float) and math.isnan(x)):
         return None
     number = finite_number(name, x)
     if not SMALLEST_PROPENSITY <= number <= 1.0:
-        raise ArgumentError(name, f"a probability of at least {SMALLEST_PROPENSITY:g}, or nothing", x)
+        raise ArgumentError(name, _PROPENSITY, x)
     return number
 
 
 def _times(column: "pd.Series[Any]") -> list[float | None]:
+    """Return times as seconds since 1970; None stands for a missing time, and NaN for what is no time."""
     import pandas as pd
 
-    expected = "dates and times, or texts such as '2026-03-13' or '2026-03-13T08:30+01:00'"
-    if pd.api.types.is_numeric_dtype(column) and column.notna().any():  # pandas would take them for nanoseconds
-        raise ArgumentError("time", expected, column.tolist()[:3])
-    try:
-        read = pd.to_datetime(column, utc=True, format="ISO8601")
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError("time", expected, column.tolist()[:3]) from None
-    seconds = [None if pd.isna(time) else float(time.timestamp()) for time in read]
-    if any(second is not None and abs(second) >= LATEST for second in seconds):
-        raise ArgumentError("time", "times between the years 1685 and 2255", column.tolist()[:3])
-    return seconds
+    def is_time(x: object) -> bool:  # pandas reads "now" and "today" as times, and numbers as nanoseconds
+        return x[:1].isdigit() if isinstance(x, str) else not isinstance(x, int | float | np.number)
+
+    missing = column.isna() | column.map(lambda x: isinstance(x, str) and is_blank(x)).astype(bool)
+    texts = column.astype(object).where(column.map(is_time).astype(bool) & ~missing, None)
+    read = pd.to_datetime(texts, utc=True, format="ISO8601", errors="coerce")
+    seconds = [math.nan if pd.isna(time) else float(time.timestamp()) for time in read]
+    return [None if gone else x if abs(x) < LATEST else math.nan for x, gone in zip(seconds, missing, strict=True)]
 
 
-def chances_of(row: Past, arm: int, possible: list[int], n_arms: int) -> bytes | None:
-    """Return the known propensities: that of this arm, NaN for others that could have come, 0 for the rest."""
-    if row.propensity is None:
-        return None
-    chances = np.zeros(n_arms)
-    if row.propensity < 1.0:
-        chances[possible] = np.nan
-    chances[arm] = row.propensity
-    return chances.astype("<f8").tobytes()
+def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:
+    """Return the trials in a file as ``add_trials`` takes them, checked for a study if there is one."""
+    import pandas as pd
+
+    table.leave_out(at["arm"], at["reward"])
+    arms = table.names(at["arm"], () if study is None else study._read().names)
+    rewards = table.numbers(at["reward"])
+    for k, reward in enumerate(rewards):
+        try:
+            if study is not None and not math.isnan(reward):
+                study._reward(reward)
+        except ArgumentError as error:
+            table.wrong(k, at["reward"], error.args[1])
+        except RewardError as error:
+            table.problem(k, at["reward"], f"does not fit the policy: {error}")
+    frame: dict[str, list[Any]] = {"arm": arms, "reward": rewards}
+    if "time" in at:
+        frame["time"] = [line.cells[at["time"]] or None for line in table.lines]
+        for k, time in enumerate(_times(pd.Series(frame["time"], dtype=object))):
+            if time is not None and math.isnan(time):
+                table.wrong(k, at["time"], _TIMES)
+    if "propensity" in at:
+        frame["propensity"] = table.numbers(at["propensity"], BLANK)
+        for k, chance in enumerate(frame["propensity"]):
+            if not (math.isnan(chance) or SMALLEST_PROPENSITY <= chance <= 1.0):
+                table.wrong(k, at["propensity"], _PROPENSITY)
+    table.check()
+    return frame
+
+
+Place = tuple[int, int, int]  # the number of the next event, its trial, and how many arms there are
+
+
+def place_in(journal: Journal) -> Place:
+    """Return the place after the last event."""
+    return journal.last + 1, len(journal.arm_of), len(journal.names)
+
+
+def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Event]:
+    """Return the events of past trials, the first of them at this place.
+
+    A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest are 0.
+    """
+    possible = sorted({arm_of[row.arm] for row in rows if row.propensity is not None})
+    number, trial, n_arms = place
+    now, who = clock(), actor()
+
+    @cache
+    def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:
+        if propensity is None:
+            return None, None
+        chances = np.zeros(n_arms)
+        if propensity < 1.0:
+            chances[possible] = np.nan
+        chances[arm] = propensity
+        return chances.astype("<f8").tobytes(), repr(propensity)
+
+    events = []
+    for k, (name, reward, time, propensity) in enumerate(rows):
+        arm = arm_of[name]
+        at = now if time is None else time
+        data, note = noted(arm, propensity)
+        events.append(Event(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
+    return events

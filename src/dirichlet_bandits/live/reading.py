@@ -17,7 +17,7 @@ from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, esti
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.study_state import Following
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, established, winner
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, assumed, check_question, established, winner
 from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
@@ -155,11 +155,12 @@ class ReadableStudy(Following, Estimating):
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.
 
-        The probability of ever naming a wrong arm, however often you call, is at most ``delta``. An arm is wrong if its
-        mean is not better than that of every other active arm less ``margin``. With a positive margin, in the unit of
-        the rewards, the winner may be that much worse than the best arm; with a negative one, it must be that much
-        better than all others. With bounds of the rewards, this is proved. Without bounds, it holds in the limit of
-        many rewards, and ``proved`` is False. Print the result to read it; see :class:`Winner`.
+        If each arm's rewards keep one mean, the probability of ever naming a wrong arm, however often you call, is at
+        most ``delta``; ``assumes`` says what else must hold. An arm is wrong if its mean is not better than that of
+        every other active arm less ``margin``. With a positive margin, in the unit of the rewards, the winner may be
+        that much worse than the best arm; with a negative one, it must be that much better than all others. With bounds
+        of the rewards, this is proved. Without bounds, it holds in the limit of many rewards, and ``proved`` is False.
+        Print the result to read it; see :class:`Winner`.
 
         A winner that is named is stored in the study, and stays: later calls return it with the number of trials at
         that time, and with a note if the present rewards would no longer establish it.
@@ -179,12 +180,12 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             return self._winner(self._read(), Question(delta, margin, segment))
 
-    def _named_winner(self, segment: str | None = None) -> tuple[str, int] | None:
-        """Return the winner that was stored for the default question, with the number of trials at that time."""
+    def _named_winner(self, segment: str | None = None) -> tuple[str, int, str] | None:
+        """Return the winner that was stored for the default question, after how many trials, and what it assumes."""
         with self._lock:
             journal = self._read()
         found = established(journal, Question(segment=segment))
-        return None if found is None else (journal.names[found.arm], found.trials)
+        return None if found is None else (journal.names[found.arm], found.trials, assumed(journal, self.policy))
 
     def _winner(self, journal: Journal, question: Question) -> Winner:
         """Return the winner as of the journal's last event, for which each question is answered once.

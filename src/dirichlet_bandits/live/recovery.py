@@ -5,20 +5,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.event_notes import NOTHING, Asked, read_ask, written_ask
+from dirichlet_bandits.live.event_notes import NOTHING, read_ask, written_ask
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal_fields import ABANDONED, PENDING, VOIDED
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ABANDON,
     ARM,
     ASK,
     CORRECT,
-    FLOOR,
-    LATE,
+    FACTS,
     NOTE,
-    PAST,
     REOPEN,
     TELL,
     VOID,
+    Concerns,
     Event,
 )
 
@@ -39,35 +40,33 @@ def recover(events: Sequence[Event]) -> Recovered:
     NaN.
     """
     if not events or events[-1].number + 1 == len(events):
-        return Recovered(events, range(sum(event.kind in (ASK, PAST) for event in events)))
+        return Recovered(events, range(sum(FACTS[event.kind].concerns is Concerns.NEW_TRIAL for event in events)))
     whole: list[Event] = []
+    journal = Journal()
     trials: dict[int | None, int] = {}
-    told: set[int | None] = set()
-    n_arms, expected, torn = 0, 0, False
+    expected, torn = 0, False
     sound: set[str | None] = set()  # segments whose rounds are whole since the last gap
 
     def add(event: Event) -> None:
         whole.append(event._replace(number=len(whole)))
+        journal.apply(whole[-1:])
 
     for event in events:
         if event.number != expected:
             torn = True
             sound.clear()
         expected = event.number + 1
-        if event.kind in (TELL, ABANDON, REOPEN, VOID, CORRECT, NOTE) and event.trial not in trials:
+        concerns = FACTS[event.kind].concerns
+        if concerns is not Concerns.NEW_TRIAL and event.trial is not None and event.trial not in trials:
             continue
-        if event.kind == FLOOR:  # what was decided with it is recorded; its arms may be missing
+        if concerns is Concerns.SETTINGS:  # what was decided with them is recorded; arms with a floor may be missing
             continue
-        if event.kind == LATE and event.trial is not None and event.trial not in trials:
+        if concerns is Concerns.TRIAL:
+            for fitting in _fitting(event._replace(trial=trials[event.trial]), journal):
+                add(fitting)
             continue
-        if event.kind in (VOID, CORRECT) and event.trial not in told:
-            event = event._replace(kind=ABANDON if event.kind == VOID else TELL, note=None)
-        if event.kind in (TELL, PAST) or (event.kind == LATE and event.value is not None):
-            told.add(event.trial)
-        while event.arm is not None and n_arms < event.arm + (event.kind != ARM):
-            add(Event(0, ARM, arm=n_arms, note=f"arm {n_arms}, whose name is missing"))
-            n_arms += 1
-        n_arms += event.kind == ARM and event.arm == n_arms
+        while event.arm is not None and len(journal.names) < event.arm + (event.kind != ARM):
+            add(Event(0, ARM, arm=len(journal.names), note=f"arm {len(journal.names)}, whose name is missing"))
         asked = read_ask(event.note) if event.kind == ASK else NOTHING
         lost = asked.first is not None and asked.first not in trials
         if asked.first is not None and not lost:
@@ -75,11 +74,28 @@ def recover(events: Sequence[Event]) -> Recovered:
         elif lost or (event.kind == ASK and torn and asked.segment not in sound):
             add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing, and those of all segments
             sound = {asked.segment}
+            event = event._replace(note=written_ask(asked._replace(first=None)))
             if event.data is None:
-                note = written_ask(Asked([], asked.segment, asked.unit))
-                event = event._replace(data=np.full(n_arms, np.nan).tobytes(), note=note)
+                event = event._replace(data=np.full(len(journal.names), np.nan).tobytes())
                 sound.clear()
-        if event.kind in (ASK, PAST):
+        if concerns is Concerns.NEW_TRIAL:
             trials[event.trial] = len(trials)
         add(event._replace(trial=trials.get(event.trial)))
     return Recovered(whole, [id for id in trials if id is not None])
+
+
+def _fitting(event: Event, journal: Journal) -> list[Event]:
+    """Return what this event of a trial amounts to if events before it are missing."""
+    trial = event.trial or 0
+    status, kind = journal.status(trial), event.kind
+    if kind == NOTE or (kind == REOPEN and status == ABANDONED and trial not in journal.late):
+        return [event]
+    if kind in (VOID, CORRECT) and status not in (PENDING, ABANDONED):
+        return [event] if (kind, status) != (VOID, VOIDED) else []
+    if kind == REOPEN or trial in journal.late:
+        return []
+    fitting = event if kind in (TELL, ABANDON) else event._replace(kind=ABANDON if kind == VOID else TELL, note=None)
+    if status == PENDING:
+        return [fitting]
+    reopened = Event(0, REOPEN, trial=trial, at=event.at)
+    return [reopened, fitting] if status == ABANDONED and fitting.kind == TELL else []

@@ -16,6 +16,9 @@ from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ASK, Event
 from dirichlet_bandits.types import Floats
 
+AS_NOW: Final = 4
+"""The first version of the rules that read events as this one does; see :data:`decider.VERSION`."""
+
 AGREEMENT: Final = 1e-9
 """Propensities come out again to this: kept sums may have been rounded in another order in another process."""
 
@@ -54,10 +57,15 @@ def _counted(number: int, noun: str) -> str:
 
 def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
     """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
-    journal, trials, rounds, n_wrong, words = Journal(), 0, 0, 0, list[str]()
+    trials, rounds, n_wrong, words = 0, 0, 0, list[str]()
+    old = [event.number for event in events if event.kind == ASK and event.data and (event.decider or 1) < AS_NOW]
+    journal = Journal(as_before=bool(old))
 
     def look(event: Event) -> None:
-        nonlocal trials, rounds, n_wrong
+        nonlocal trials, rounds, n_wrong, journal, decider
+        if old[-1:] == [event.number - 1]:
+            journal, decider = Journal(), decider.fresh()
+            journal.apply(events[: event.number])
         if event.kind == ASK:
             if not journal.names:
                 raise FormatError(f"event {event.number} asks before there are arms: the storage is damaged")
@@ -67,11 +75,13 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
             part = journal.of(asked.segment)
             if event.trial != len(journal.arm_of):
                 wrong = f"should be numbered {len(journal.arm_of)}"
-            elif asked.first is not None:
-                wrong = _check_repeat(journal, event, asked)
+            elif asked.first is None and part.rest:
+                wrong = _check_rest(part, event)
             else:
-                wrong = _check_rest(part, event) if part.rest else _check_round(part, decider.of(asked.segment), event)
-                rounds += not part.rest
+                wrong = "" if asked.first is None else _check_unit(journal, event, asked)
+                if asked.first is None or event.decider is not None:
+                    wrong = wrong or _check_round(part, decider.of(asked.segment), event)
+                    rounds += 1
             n_wrong += bool(wrong)
             if wrong and len(words) < _SHOWN:
                 words.append(f"trial {event.trial}: {wrong}")
@@ -81,10 +91,12 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     return Replay(trials, rounds, n_wrong, tuple(words))
 
 
-def _check_repeat(journal: Journal, event: Event, asked: Asked) -> str:
-    first = journal.first_of.get(str(asked.unit))
+def _check_unit(journal: Journal, event: Event, asked: Asked) -> str:
+    first = journal.assigned_by.get(str(asked.unit))
     if first is None or first != asked.first:
         return f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
+    if event.decider is not None:  # it was assigned again
+        return ""
     same = (event.arm, event.value) == (journal.arm_of[first], journal.propensity_of[first]) and event.data is None
     return "" if same else f"recorded arm {event.arm}, that of the unit is {journal.arm_of[first]}"
 
@@ -108,7 +120,10 @@ def _differences(journal: Journal, decider: Decider, event: Event) -> str:
     version = event.decider or 1
     arms, chances = decider.decide(journal, trial, version)
     with intact("the study"):
-        recorded = [event.arm, *(arm for arm, _ in read_ask(event.note).rest)]
+        asked = read_ask(event.note)
+        recorded = [event.arm, *(arm for arm, _ in asked.rest)]
+    if asked.first is not None:  # only the first arm of such a round is assigned
+        arms = arms[:1]
     if recorded != arms and version == 1:  # another process than before may have taken over: it had drawn nothing yet
         arms, chances = decider.decide(journal, trial)
     with intact("the study"):

@@ -55,9 +55,10 @@ class RiskEstimate:
 
     ``value`` is the CVaR of the log reweighted by pi/p, with weights divided by their sum. The CVaR of the choice's
     rewards lies between ``low`` and ``high`` with the ``confidence``, at all times at once, over the ``rounds`` that
-    count. Rounds that were cut short do not count; nor, for fixed weights of arms, do those in which one of the arms
-    could not come. In the interval, trials without a reward (``missing``) count as the worst reward at the lower end
-    and as the best at the upper end. ``unsupported`` and ``effective_rounds`` are as in :class:`Estimate`.
+    count. Rounds that were cut short or come after the last reward do not count; nor, for fixed weights of arms, do
+    those in which one of the arms could not come. In the interval, trials without a reward (``missing``) count as the
+    worst reward at the lower end and as the best at the upper end. ``unsupported`` and ``effective_rounds`` are as in
+    :class:`Estimate`.
 
     Reference: see ``live/risk.py``.
     """
@@ -152,17 +153,14 @@ def estimate_cvar(
         raise ArgumentError("bounds", expected, bounds)
     rounds = read_rounds(events)
     wanted, counted, lost = wanted_in_rounds(events, choice, seed, rounds, direction)
-    log = logged(rounds, wanted, counted)
+    log = rounds.logged(wanted, counted)
     turn = mirrored(direction, lower, upper).turn
     reward = turn(log.reward)
-    told = ~np.isnan(reward) & (log.weight > 0.0)
+    w = log.weights()
+    told = w > 0.0
     z = np.where(np.isnan(reward), 0.0, (reward - lower) / (upper - lower))  # a missing one may be the worst
     n = wanted.shape[0]
     mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
-    seen = np.bincount(log.arm[told], minlength=wanted.shape[1])
-    scale = np.bincount(log.arm, minlength=wanted.shape[1]) / np.maximum(seen, 1)
-    w = log.weight[told] * scale[log.arm[told]]
-    d = np.bincount(log.row[told], w, n)
     interval = Interval(lower, upper)
     if mass > 0.0:
         known = _sums(log.row[told], log.weight[told], z[told], n)
@@ -172,24 +170,15 @@ def estimate_cvar(
     low, high = sorted((turn(interval.low), turn(interval.high)))
     return RiskEstimate(
         objective=objective.name,
-        value=turn(cvar(reward[told], objective.level, w)) if told.any() else math.nan,
+        value=turn(cvar(reward[told], objective.level, w[told])) if told.any() else math.nan,
         low=low,
         high=high,
         confidence=confidence,
         rounds=int(counted.sum()),
-        effective_rounds=float(d.sum() ** 2 / np.square(d).sum()) if told.any() else math.nan,
+        effective_rounds=log.effective_rounds(),
         unsupported=lost,
         missing=int(np.isnan(log.reward).sum()),
     )
-
-
-class _Log(NamedTuple):
-    """A trial that counts: its round, arm, weight, and reward (NaN if missing)."""
-
-    row: Ints
-    arm: Ints
-    weight: Floats
-    reward: Floats
 
 
 def wanted_in_rounds(
@@ -200,26 +189,13 @@ def wanted_in_rounds(
     if isinstance(choice, Policy):
         decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
         wanted = wanted_by_policy(events, decider, rounds)
-        asked = np.where(rounds.complete[:, None], wanted, 0.0)
-        lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
-        return wanted, rounds.complete, {names[k]: float(share) for k, share in enumerate(lost) if share > 0.0}
+        return wanted, rounds.complete, rounds.unsupported(wanted, possible)
     weights = weights_of(choice, names)
     # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
     counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)
     never = ~(possible & rounds.complete[:, None]).any(axis=0) & (weights > 0.0)
     lost = {names[k]: float(weights[k]) for k in np.flatnonzero(never)}
     return np.tile(weights, (possible.shape[0], 1)), counted, lost
-
-
-def logged(rounds: LoggedRounds, wanted: Floats, counted: np.ndarray) -> _Log:
-    """Return the trials of the rounds that count."""
-    journal = rounds.journal
-    trials = (
-        np.flatnonzero(counted[rounds.row_of_trial] & rounds.counts) if len(journal.arm_of) else np.zeros(0, np.int64)
-    )
-    row, arm = rounds.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]
-    reward = np.array([journal.reward_of.get(trial, math.nan) for trial in trials.tolist()], np.float64)
-    return _Log(row, arm, wanted[row, arm] / rounds.propensities_of(trials), reward)
 
 
 def largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:

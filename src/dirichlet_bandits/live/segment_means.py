@@ -27,7 +27,7 @@ Intervals = Callable[[Journal, float], Sequence[Interval]]
 
 def shares_of_segments(journal: Journal) -> dict[str, float]:
     """Return the share of each segment among the trials that count."""
-    sizes = {segment: len(part.arm_of) for segment, part in journal.parts.journals.items()}
+    sizes = {segment: len(part.arm_of) - len(part.repeats) for segment, part in journal.parts.journals.items()}
     total = sum(sizes.values())
     return {segment: size / total for segment, size in sizes.items()}
 

@@ -4,13 +4,10 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from dirichlet_bandits.live.event_notes import Asked, written_ask
-from dirichlet_bandits.storage.events import ABANDON, ARM, CORRECT, FLOOR, LATE, RETIRE, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ARM, FACTS, REOPEN, Concerns, Event
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
-
-_OF_ALL = (ARM, RETIRE, FLOOR)
-_OF_TRIALS = (TELL, ABANDON, VOID, CORRECT)
 
 
 class Parts:
@@ -35,7 +32,7 @@ class Parts:
         part.siblings = lambda: [other for other in self.journals.values() if other is not part]
         return part
 
-    def ask(self, event: Event, asked: Asked) -> int:
+    def ask(self, event: Event, asked: Asked, counts: bool) -> int:
         """Apply an ask of a segment, and return the first trial of its round, as the study numbers it."""
         segment = str(asked.segment)
         part = self.journals.setdefault(segment, self.journal(segment))
@@ -44,18 +41,23 @@ class Parts:
         ids.append(event.trial or 0)
         self._place[ids[-1]] = segment, local
         part.apply([event._replace(trial=local, note=written_ask(Asked(asked.rest)))])
+        if not counts:
+            part.repeats.add(local)
+            part.n_pending[part.arm_of[local]] -= 1
         return ids[part.round_of[local]]
 
     def apply(self, event: Event) -> None:
-        """Apply an event of one trial to its segment, or another event to all segments; asks go through :meth:`ask`."""
-        if event.kind in _OF_ALL or (event.kind == LATE and event.trial is None):
+        """Apply an event to the segments that it concerns; asks go through :meth:`ask`."""
+        concerns = FACTS[event.kind].concerns
+        if concerns is Concerns.TRIAL:
+            if event.trial in self._place and not (event.kind == REOPEN and self._whole.as_before):
+                segment, local = self._place[event.trial]
+                self.journals[segment].apply([event._replace(trial=local)])
+        elif concerns is Concerns.TRIALS_SO_FAR and event.trial is not None:
+            self._close(event)
+        elif concerns not in (Concerns.NEW_TRIAL, Concerns.NOTHING):
             for part in self.journals.values():
                 part.apply([event])
-        elif event.kind == LATE:
-            self._close(event)
-        elif event.kind in _OF_TRIALS and event.trial in self._place:
-            segment, local = self._place[event.trial]
-            self.journals[segment].apply([event._replace(trial=local)])
 
     def _close(self, event: Event) -> None:
         """Close the windows up to a trial in all segments."""

@@ -79,21 +79,11 @@ from dirichlet_bandits.live.idempotency import Step, step
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.live.managing import ManagedStudy
-from dirichlet_bandits.live.past_trials import Past, chances_of, read_past
+from dirichlet_bandits.live.past_trials import Past, past_events, place_in, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
-from dirichlet_bandits.live.study_state import new_event
 from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
-from dirichlet_bandits.storage.events import (
-    ABANDON,
-    CORRECT,
-    NOTE,
-    PAST,
-    REOPEN,
-    TELL,
-    VOID,
-    WINNER,
-)
+from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, REOPEN, TELL, VOID, WINNER
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 
 if TYPE_CHECKING:
@@ -142,7 +132,8 @@ class Study(ManagedStudy):
 
         A study with segments needs the ``segment`` to decide for. A ``unit``, such as a user, gets the arm that it had
         before, with the propensity of its first assignment: the same trial while that trial is pending, then a new one.
-        Only the first trial of a unit counts (``docs/live.md`` explains why).
+        If that arm was retired, the unit gets another one, and keeps it. Only the first trial of a unit counts,
+        whatever happens to it or to its arm (``docs/live.md`` explains why).
 
         A second call with the same token returns the same trials, not new ones.
 
@@ -168,8 +159,7 @@ class Study(ManagedStudy):
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
             if ids:
                 check_asked_alike(journal, ids[0], token, segment, unit)
-            elif unit is not None and waiting_for(journal, unit):
-                ids = waiting_for(journal, unit)
+            elif ids := waiting_for(journal, unit):
                 if token is not None:
                     draft(asked_again(journal, ids, token))
             else:
@@ -284,22 +274,20 @@ class Study(ManagedStudy):
             self._reward(row.reward, f"reward[{k}]")
         if token is not None:
             checked_name("token", token)
+        journal = self._read()
+        arm_of = {arm: self._arm(journal, arm) for arm in {row.arm: None for row in rows}}
+        place = place_in(journal)
+        events = past_events(rows, arm_of, place, token)
         with self._writing() as (state, draft, _):
-            journal = state.journal
-            ids = trials_of(journal, token)
+            ids = trials_of(state.journal, token)
             if ids:
-                if len(ids) != len(rows) or not all(map(partial(_is_stored, journal), ids, rows)):
+                if len(ids) != len(rows) or not all(map(partial(_is_stored, state.journal), ids, rows)):
                     raise ConflictError(f"token {token!r} has asked for, or added, other trials")
                 return ids
-            arm_of = [self._arm(journal, row.arm) for row in rows]
-            possible = sorted({arm for arm, row in zip(arm_of, rows, strict=True) if row.propensity is not None})
-            ids = list(range(len(journal.arm_of), len(journal.arm_of) + len(rows)))
-            for trial, arm, row in zip(ids, arm_of, rows, strict=True):
-                event = new_event(journal, PAST, trial=trial, arm=arm, value=row.reward, token=token)
-                chance = None if row.propensity is None else repr(row.propensity)
-                data = chances_of(row, arm, possible, len(journal.names))
-                draft(event._replace(at=event.at if row.time is None else row.time, data=data, note=chance))
-        return ids
+            if place_in(state.journal) != place:  # another call came between
+                events = past_events(rows, arm_of, place_in(state.journal), token)
+            draft(*events)
+        return [event.trial for event in events if event.trial is not None]
 
     def settle(self) -> list[int]:
         """Close the windows that have ended, and return the ids of the late trials, whose rewards were missing.

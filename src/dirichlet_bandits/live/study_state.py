@@ -55,6 +55,10 @@ class Named:
         self._new_name: str | None = None
         self.identity = identity
 
+    def __bool__(self) -> bool:
+        """Return True: a study is there, even without trials."""
+        return True
+
     @property
     def name(self) -> str:
         """The name of the study."""
@@ -164,7 +168,10 @@ class Following(Named):
             self._check_settings(settings())  # after the events: an identity that is gone does not come back
         if events:
             self._state = None
-            state.journal.apply(events)
+            try:
+                state.journal.apply(events)
+            except FormatError as error:
+                raise FormatError(f"the study {self.name!r} cannot be read: {error}") from error
         if not state.journal.names:
             raise FormatError(f"the study {self.name!r} has no arms: the storage is damaged")
         self._state = state
@@ -187,8 +194,8 @@ class Following(Named):
         stored = self.storage.settings(name)
         return stored is not None and is_stored_as(self, stored)
 
-    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[[Event], None], Readable]]:
-        """Lock the study and read what others did; drafted events are stored at the end, all or none.
+    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[..., None], Readable]]:
+        """Lock the study, read what others did and close windows; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it
         at any step, and the others with it.
@@ -198,7 +205,7 @@ class Following(Named):
         return self._writing_together() if together else self._writing_alone()
 
     @contextmanager
-    def _writing_together(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Group]]:
+    def _writing_together(self) -> Iterator[tuple[StudyState, Callable[..., None], Group]]:
         """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is locked."""
         drafted: list[Event] = []
         self._queue.append(None)
@@ -217,10 +224,10 @@ class Following(Named):
                     group.fail(error)
                     raise
 
-            def draft(event: Event) -> None:
+            def draft(*events: Event) -> None:
                 self._state = None
-                drafted.append(event)
-                state.journal.apply([event])
+                drafted.extend(events)
+                state.journal.apply(events)
 
             try:
                 self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
@@ -256,7 +263,7 @@ class Following(Named):
             self._settle()
 
     @contextmanager
-    def _writing_alone(self) -> Iterator[tuple[StudyState, Callable[[Event], None], Transaction]]:
+    def _writing_alone(self, closing: bool = True) -> Iterator[tuple[StudyState, Callable[..., None], Transaction]]:
         drafted: list[Event] = []
         over = False
         with self._lock:
@@ -265,14 +272,15 @@ class Following(Named):
                 with self.storage.transaction(self.name) as transaction:
                     state = self._follow(transaction.read, transaction.settings)
 
-                    def draft(event: Event) -> None:
+                    def draft(*events: Event) -> None:
                         if over:
-                            raise RuntimeError("no thread waits for this event any more")
+                            raise RuntimeError("no thread waits for these events any more")
                         self._state = None
-                        drafted.append(event)
-                        state.journal.apply([event])
+                        drafted.extend(events)
+                        state.journal.apply(events)
 
-                    self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                    if closing:
+                        self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
                     yield state, draft, transaction
                     transaction.append(drafted)
             finally:
@@ -286,8 +294,3 @@ def is_stored_as(study: Following, stored: Settings) -> bool:
         there = stored.get("identity", ""), stored["seed"], stored.get("direction", MAXIMIZE), stored.get("control")
         here = study.identity, str(study.seed), study.direction, study.control
         return there == here and is_described(study.policy, stored["policy"])
-
-
-def has_done(study: Following, token: str) -> bool:
-    """Whether a call with this token was made before, even if it changed nothing."""
-    return token in study._read().number_of

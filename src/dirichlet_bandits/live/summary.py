@@ -11,6 +11,7 @@ import numpy as np
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
 
     from dirichlet_bandits.live.reading import ReadableStudy
 
-BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds"
-UNBOUNDED = "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards"
+_STEADY = ", if each arm's rewards keep one mean"
+BOUNDED = "empirical-Bernstein confidence sequence, for all arms together: any distribution within the bounds" + _STEADY
+UNBOUNDED = (
+    "asymptotic confidence sequence, for all arms together: any distribution with a variance, many rewards" + _STEADY
+)
 
 
 _HTML_COLUMNS = (
@@ -71,7 +75,7 @@ class Summarized(NamedTuple):
 
 def summary(study: Summarized) -> "pd.DataFrame":
     """Return one row per arm."""
-    import pandas as pd
+    pd = whole_module("pandas")
 
     from dirichlet_bandits.display.summaries import Summary
 

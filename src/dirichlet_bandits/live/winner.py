@@ -55,12 +55,17 @@ from dirichlet_bandits.live.drift import drifting_arms
 from dirichlet_bandits.live.event_notes import Established
 from dirichlet_bandits.live.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies import EqualSplit, Floored, Policy, TopTwo
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, number_between
 
 DELTA: Final = 0.05
 """Probability of naming a wrong winner, unless another one is given."""
+
+ASSUMES: Final = "if each arm's rewards keep one mean"
+"""What every winner assumes, in words for people."""
+
+_KEEP_TRYING: Final = EqualSplit, Floored, TopTwo  # all others leave some arms behind, with what these earned early
 
 _FROM_START: Final = 0.9  # share of delta for the initial arms
 _RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
@@ -100,7 +105,9 @@ class Winner:
     standard error larger or smaller; ``with_floor`` is how many it would take with a minimal probability of ``floor``
     for each arm, which halves it if possible (``live/forecast.py``). ``note`` is set if the present rewards would not
     establish the winner any more. ``drift`` names the arms whose rewards no longer look like one distribution
-    (``live/drift.py``): if they have changed, the probability of error may be larger.
+    (``live/drift.py``): if they have changed, the probability of error may be larger. ``assumes`` is what the
+    probability of error assumes, in words. Without a floor, a policy that leaves weak arms behind compares early
+    rewards with late ones, so then a level that all arms share must not move either.
     """
 
     arm: str | None
@@ -120,6 +127,7 @@ class Winner:
     more_low: int | None = None
     more_high: int | None = None
     drift: tuple[str, ...] = ()
+    assumes: str = ASSUMES
 
     def __str__(self) -> str:
         lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]
@@ -128,13 +136,19 @@ class Winner:
         if self.arm is None and self.leader is not None:
             lines.append(self.forecast)
         sure = "proved" if self.proved else "asymptotic, not proved"
-        lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure})")
+        lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure}), {self.assumes}")
         lines += [f"careful: {drift_words(self.drift)}"] if self.drift else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return the text as a notebook shows it."""
         return f"<pre>{escape(str(self))}</pre>"
+
+    @property
+    def claim(self) -> str:
+        """The probability of error and what it assumes, in words."""
+        limit = "" if self.proved else ", in the limit of many trials"
+        return f"the probability of error is at most {100 * self.delta:g}%{limit}, {self.assumes}"
 
     @property
     def forecast(self) -> str:
@@ -180,7 +194,8 @@ def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, ask
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, asked)
     part = journal.of(asked.segment)
-    found = replace(_judged(part, policy, bounds, direction, asked), drift=tuple(drifting_arms(part, bounds)))
+    found = _judged(part, policy, bounds, direction, asked)
+    found = replace(found, drift=tuple(drifting_arms(part, bounds)), assumes=assumed(journal, policy))
     before = established(journal, asked)
     if before is None:
         return found
@@ -191,6 +206,14 @@ def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, ask
         note = f"the present rewards would establish {found.arm} instead"
     words = f"established after {before.trials:,} trials"
     return replace(found, arm=name, established_at=before.trials, reason=words, note=note)
+
+
+def assumed(journal: Journal, policy: Policy) -> str:
+    """Return what a winner of a study assumes, in words."""
+    floors = journal.floors()
+    if isinstance(policy, _KEEP_TRYING) or (floors is not None and floors[journal.active_arms()].all()):
+        return ASSUMES
+    return f"{ASSUMES} and levels do not move (there is no floor)"
 
 
 def check_question(policy: Policy, asked: Question) -> None:
@@ -239,13 +262,8 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     samples = [sample(x, bounds) for x in seen]
     active = journal.active_arms()
     leader, reason = _leader([samples[arm] for arm in active], margin)
-    common: dict[str, Any] = {
-        "delta": delta,
-        "margin": margin,
-        "proved": proved,
-        "method": PROVED if proved else ASYMPTOTIC,
-    }
-    common |= {"trials": len(journal.arm_of), "established_at": None}
+    common: dict[str, Any] = {"delta": delta, "margin": margin, "trials": len(journal.arm_of), "established_at": None}
+    common |= {"proved": proved, "method": PROVED if proved else ASYMPTOTIC}
     if leader is None:
         reason += _held(len(journal.held))
         return Winner(None, None, rivals=(), reason=reason, **common, **Forecast()._asdict())
@@ -304,10 +322,11 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
 
 def _rates(journal: Journal, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
-    recent = np.array(journal.arm_of[int(_RECENT * len(journal.arm_of)) :], np.int64)
+    counted = [arm for trial, arm in enumerate(journal.arm_of) if trial not in journal.repeats]
+    recent = np.array(counted[int(_RECENT * len(counted)) :], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     every = journal.floors()
     floors = np.zeros(len(active)) if every is None else every[list(active)]
     by_policy = np.maximum(counts - recent.size * floors, 0.0)
     shares = by_policy / by_policy.sum() if by_policy.any() else np.full(len(active), 1.0 / len(active))
-    return Rates(len(journal.arm_of), shares, floors, fades=policy.guarantee not in ("linear", "none known"))
+    return Rates(len(counted), shares, floors, fades=policy.guarantee not in ("linear", "none known"))

@@ -2,13 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Final
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.validation import reward_bound
+
+BELOW_A_BOUND: Final = "rewards below a known bound and above some bound"
+"""What the proofs assume of policies that are given an upper bound alone; they need not know the lower one."""
 
 
 class BoundedPolicy(Policy):
@@ -32,6 +35,7 @@ class BoundedAbovePolicy(Policy):
     """A policy with the field ``upper``, a bound that no reward exceeds."""
 
     upper: float
+    assumes: ClassVar[str] = BELOW_A_BOUND
 
     def __post_init__(self) -> None:
         reward_bound("upper", self.upper)

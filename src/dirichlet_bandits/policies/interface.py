@@ -14,8 +14,9 @@ from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 # Optimal: no policy that is good on all problems has a smaller constant before log T. Almost logarithmic: log T times a
-# factor that is itself a power of log T or smaller. Linear: a share of all pulls goes to bad arms forever, and this is
-# proved, as for a constant probability of exploration. None known: nothing is proved, neither good nor bad.
+# factor that is itself a power of log T or smaller. Linear: for fixed parameters, a share of all pulls goes to bad arms
+# forever, and this is proved, as for a constant probability of exploration. None known: nothing is proved, neither good
+# nor bad.
 GUARANTEES: Final = ("optimal", "logarithmic", "almost logarithmic", "linear", "none known")
 
 

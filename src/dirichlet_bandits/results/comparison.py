@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results.intervals import student, student_p_value
 from dirichlet_bandits.types import Floats
 
@@ -88,7 +89,7 @@ class Comparisons(Sequence[Comparison]):
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per pair; ``better`` is the name of the better policy, or None."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         frame = pd.DataFrame(self.pairs, columns=Comparison._fields).drop(columns=["label", "confidence"])
         frame["better"] = pd.Series([pair.better for pair in self], dtype=object)

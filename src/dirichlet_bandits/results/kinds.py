@@ -5,13 +5,13 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.results.intervals import student
-from dirichlet_bandits.results.plot import MARKERS, Entries, View, plain, slots, style
+from dirichlet_bandits.results.plot import MARKERS, Band, Entries, View, plain, slots, style
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _BOUND = "asymptotic lower bound"
+_SMALL: Final = 7  # points: the size of the names of arms
 _DASHES: Final = ("-", "--", "-.", ":")
 
 
@@ -49,11 +50,13 @@ def regret(axes: "Axes", view: View) -> Entries:
         _draw_values(axes, view)
     if view.direct:
         _label_ends(axes, view, ends)
-        shown = "" if view.band in (False, "mean") else view.band_label.replace("mean,", "; thin:")
-        label = f"number of pulls (at the right, 95% intervals of the means{shown})"
-        axes.set_xlabel(textwrap.fill(label, 40) if view.narrow else label)
+        if view.band is not False:
+            shown = "" if view.band == "mean" else view.band_label.replace("mean,", "; thin:")
+            label = f"number of pulls (at the right, 95% intervals of the means{shown})"
+            axes.set_xlabel(textwrap.fill(label, 40) if view.narrow else label)
         return Entries(handles, [line.get_label() for line in handles], place="below")
-    return Entries(handles, [line.get_label() for line in handles], view.band_label)
+    entries = Entries(handles, [line.get_label() for line in handles], view.band_label)
+    return entries if view.result.values is None else replace(entries, inside="upper center")  # beside names of arms
 
 
 def panels(figure: "Figure", view: View, title: str | None) -> "Figure":
@@ -135,28 +138,22 @@ def _set_time_axes(axes: "Axes", view: View) -> None:
 def _label_ends(axes: "Axes", view: View, ends: list[_End]) -> None:
     """Write the names of policies beside the ends of their lines, with the 95% interval of each mean and its band."""
     bars = [_bars_of(view, end.runs) for end in ends]
-    highest = 1.5 * max(
-        (float(end.runs.mean()) for end in ends), default=0.0
-    )  # rare disasters do not flatten all lines
-    axes.set_ylim(
-        top=max(axes.get_ylim()[1], *(min(high, highest) for each in bars for _, high, _ in each), highest / 2)
-    )
-    figure: Any = axes.get_figure(root=True)
-    figure.draw_without_rendering()
-    low, high = axes.yaxis.get_transform().transform(np.array(axes.get_ylim()))
-    heights = [axes.yaxis.get_transform().transform(np.array([end.runs.mean()]))[0] for end in ends]
+    means = [float(end.runs.mean()) for end in ends]
+    highest = 1.5 * max(means, default=0.0)  # rare disasters do not flatten all lines
+    tops = [min(high, highest) for each in bars for _, high, _ in each]
+    axes.set_ylim(top=max(axes.get_ylim()[1], highest / 2, *tops))
     size, step = (6.5, 0.02) if view.narrow else (8, 0.012)
-    gap = 1.35 * size / 72 / (axes.get_window_extent().height / figure.dpi)  # one line of text, as a share of the axes
-    places = spread_apart([(height - low) / (high - low) for height in heights], gap)
+    places = _label_places(axes, means, size)
     beside = axes.get_yaxis_transform()
-    for k, (end, place) in enumerate(zip(ends, places, strict=True)):
-        color, mean = end.line.get_color(), float(end.runs.mean())
-        x = 1.0 + step * (k + 1)
+    for k, (end, mean, place) in enumerate(zip(ends, means, places, strict=True)):
+        color, x = end.line.get_color(), 1.0 + step * (k + 1)
+        look = {"color": color, "transform": beside, "clip_on": False}
         for *edges, width in bars[k]:
             inside = np.clip(edges, *axes.get_ylim())
-            axes.plot(
-                [x, x], inside, color=color, linewidth=width, transform=beside, clip_on=False, solid_capstyle="butt"
-            )
+            axes.plot([x, x], inside, linewidth=width, solid_capstyle="butt", **look)
+            for marker, edge, limit in zip("v^", edges, inside, strict=True):
+                if edge != limit:  # the bar goes beyond the axes
+                    axes.plot([x], [limit], linestyle="", marker=marker, markersize=4, **look)
         axes.annotate(
             plain(end.policy), (x, mean), (1.0 + step * (len(ends) + 2), place), xycoords=beside,
             textcoords="axes fraction", color=color, fontsize=size, va="center", annotation_clip=False,
@@ -166,25 +163,33 @@ def _label_ends(axes: "Axes", view: View, ends: list[_End]) -> None:
 
 def _bars_of(view: View, runs: Floats) -> list[tuple[float, float, float]]:
     """Return the ends and the width of the bars at the end of a line: the interval of the mean, and the band."""
-    if runs.size < 2:
+    if runs.size < 2 or view.band is False:
         return []
-    interval = student(runs, 0.95)
-    bars = [(interval.low, interval.high, 2.5)]
-    if view.band != "mean" and (edges := view.spread(runs[:, None])) is not None:
-        bars.append((float(edges[0][0]), float(edges[1][0]), 0.8))
-    return bars
+    widths: dict[Band, float] = {view.band: 0.8, "mean": 2.5}
+    edges = [(replace(view, band=band).spread(runs[:, None]), width) for band, width in widths.items()]
+    return [(float(found[0][0]), float(found[1][0]), width) for found, width in edges if found is not None]
+
+
+def _label_places(axes: "Axes", heights: Sequence[float], size: float) -> list[float]:
+    """Return where to write a line of text at each of some descending heights, as shares of the axes."""
+    figure: Any = axes.get_figure(root=True)
+    figure.draw_without_rendering()
+    scale = axes.yaxis.get_transform()
+    low, high = scale.transform(np.array(axes.get_ylim()))
+    gap = 1.35 * size / 72 / (axes.get_window_extent().height / figure.dpi)
+    return spread_apart(((scale.transform(np.array(heights)) - low) / (high - low)).tolist(), gap)
 
 
 def spread_apart(places: Sequence[float], gap: float) -> list[float]:
-    """Move descending places apart until neighbors are at least ``gap`` away from each other.
+    """Move descending places from 0 to 1 apart until neighbors are at least ``gap`` away from each other.
 
-    >>> spread_apart([0.5, 0.5, 0.25], 0.25)
-    [0.75, 0.5, 0.25]
+    >>> spread_apart([0.5, 0.5, 0.25], 0.25), spread_apart([1.0, 1.0], 0.25)
+    ([0.75, 0.5, 0.25], [0.75, 0.5])
     """
     moved = list(places)
     for k in range(len(moved) - 2, -1, -1):
         moved[k] = max(moved[k], moved[k + 1] + gap)
-    return moved
+    return [min(place, 1.0 - (k + 1) * gap) for k, place in enumerate(moved)]
 
 
 def _draw_values(axes: "Axes", view: View) -> None:
@@ -193,11 +198,15 @@ def _draw_values(axes: "Axes", view: View) -> None:
     assert values is not None
     time = values["time"].to_numpy()
     behind = axes.twinx()
-    for k, arm in enumerate(values["arm"].to_numpy()):
+    starts = {str(arm): float(values.sel(arm=arm)[0]) for arm in values["arm"].to_numpy()}
+    for k, arm in enumerate(starts):
         behind.plot(time, values.sel(arm=arm), color="0.65", linewidth=0.8, linestyle=_DASHES[k % len(_DASHES)])
+    falling = sorted(starts, key=lambda arm: -starts[arm])
+    places = dict(zip(falling, _label_places(behind, [starts[arm] for arm in falling], _SMALL), strict=True))
+    for arm in starts:  # at the left, where the curves of the policies are low
         behind.annotate(
-            plain(str(arm)), (time[-1], float(values.sel(arm=arm)[-1])), xytext=(-3, 2), textcoords="offset points",
-            ha="right", fontsize="x-small", color="0.45",
+            plain(arm), (0.0, places[arm]), xytext=(3, 2), xycoords="axes fraction", textcoords="offset points",
+            fontsize=_SMALL, color="0.45",
         )  # fmt: skip
     for breakpoint_ in view.result.breakpoints:
         behind.axvline(breakpoint_, color="0.45", linewidth=1.1, linestyle=(0, (1, 2)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Labels(NamedTuple):
 
     def dataset(self, **arrays: NDArray[Any]) -> "xr.Dataset":
         """Return the labels as an xarray Dataset, with the arrays of an outcome if there is one."""
-        import xarray as xr
+        xr = whole_module("xarray")
 
         about = {name: (VARIABLES[name].dims, array, VARIABLES[name].attrs) for name, array in arrays.items()}
         return xr.Dataset(

@@ -215,12 +215,13 @@ def _saved(figure: "Figure", path: str | PathLike[str] | None, view: View) -> "F
 
 @dataclass(frozen=True)
 class Entries:
-    """The content of a legend: one line per handle, what all of them show, and the preferred place."""
+    """The content of a legend: one line per handle, what all of them show, and the preferred places."""
 
     handles: Sequence[Any] = ()
     labels: Sequence[str] = ()
     title: str = ""
     place: str = "right"
+    inside: Literal["upper left", "upper center"] = "upper left"
 
 
 def _draw_legend(axes: "Axes", entries: Entries, place: str, narrow: bool) -> None:
@@ -247,11 +248,11 @@ def _draw_legend(axes: "Axes", entries: Entries, place: str, narrow: bool) -> No
         columns = max(1, min(len(labels), int(width / (line + widest * letter))))
         figure.legend(entries.handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.2, **look)
     else:
-        _make_room(axes, axes.legend(entries.handles, labels, loc="upper left", **look))
+        _make_room(axes, axes.legend(entries.handles, labels, loc=entries.inside, **look))
 
 
 def _make_room(axes: "Axes", legend: Any) -> None:
-    """Raise the upper end of the axis until no line passes under a legend in the upper left corner."""
+    """Raise the upper end of the axis until no line passes under a legend at its upper end."""
     figure: Any = axes.get_figure(root=True)
     for _ in range(2):  # longer numbers at the axis move it, and the legend with it
         figure.draw_without_rendering()

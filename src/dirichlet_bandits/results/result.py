@@ -12,6 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results import latex, plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
 from dirichlet_bandits.results.labels import Labels
@@ -124,7 +125,7 @@ class Result:
 
     def summary(self) -> "pd.DataFrame":
         """Summarize the regret at the horizon, one row per policy: mean, std, 5% and 95% quantiles, standard error."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         rows = {}
         for policy in self.policies:
@@ -176,7 +177,7 @@ class Result:
         With ``over_time``, there is one row per policy, replication and recorded time, with the regret so far.
         Replications that an interruption left unfinished are omitted.
         """
-        import xarray as xr
+        xr = whole_module("xarray")
 
         keys = ["policy", "replication"]
         if true_or_false("over_time", over_time):
@@ -191,11 +192,12 @@ class Result:
         """Return the summary as a LaTeX table for the package ``booktabs``: mean and standard error, std, quantiles."""
         rows = [
             (
-                str(policy), f"{row['mean']:.4g} ± {row['stderr']:.2g}", f"{row['std']:.3g}",
-                f"{row['q05']:.4g}", f"{row['q95']:.4g}",
+                str(policy),
+                f"{latex.number(row['mean'], 4)} ± {latex.number(row['stderr'], 2)}",
+                *(latex.number(row[key], digits) for key, digits in (("std", 3), ("q05", 4), ("q95", 4))),
             )
             for policy, row in self.summary().iterrows()
-        ]  # fmt: skip
+        ]
         return latex.table(("policy", f"mean {self.regret_label}", "std", "5%", "95%"), rows)
 
     def plot(
@@ -217,8 +219,9 @@ class Result:
         """Draw the result, write it to a file if a path is given, and return the matplotlib figure.
 
         With more than three policies, the name of each is at the end of its line, and so are the band and the 95%
-        interval of the mean, as a thin and a thick bar. With more than eight, each policy has a panel of its own. A
-        policy has the same color in all plots, unless another policy in the plot has that color.
+        interval of the mean, as a thin and a thick bar; an arrowhead marks a bar that goes beyond the axes. With more
+        than eight, each policy has a panel of its own. A policy has the same color in all plots, unless another policy
+        in the plot has that color.
 
         Parameters
         ----------

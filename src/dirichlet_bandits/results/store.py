@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_folder
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results.chunk import Chunk, chunks
 from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
 from dirichlet_bandits.results.labels import VARIABLES
@@ -196,7 +197,7 @@ class Store:
 
     def load(self) -> "xr.Dataset":
         """Read everything that is stored; chunks without a mark are blank, and a wrong mark is an error."""
-        import xarray as xr
+        xr = whole_module("xarray")
 
         attrs = self.attrs
         try:

@@ -213,7 +213,8 @@ class WinnerInfo(BaseModel):
     """The winner, or what is missing to name one: about ``more`` trials, or ``with_floor`` with a ``floor`` per arm.
 
     ``more_low`` and ``more_high`` are the numbers of trials if the lead is one standard error larger or smaller.
-    ``drift`` names the arms whose rewards no longer look like one distribution.
+    ``drift`` names the arms whose rewards no longer look like one distribution. ``delta`` bounds the probability of
+    error if what ``assumes`` says is true.
     """
 
     arm: str | None
@@ -233,6 +234,7 @@ class WinnerInfo(BaseModel):
     reason: str
     note: str | None
     drift: list[str]
+    assumes: str
 
 
 class PlanRowInfo(BaseModel):
@@ -331,6 +333,12 @@ class Done(BaseModel):
     """A confirmation that the change is stored."""
 
     done: Literal[True] = True
+
+
+class Renamed(Done):
+    """A confirmation of a rename, and the name that the study has now; others may have renamed it again."""
+
+    name: str
 
 
 class Problem(BaseModel):

@@ -105,13 +105,14 @@ def create(body: bodies.NewStudy, studies: Storage) -> answers.StudyInfo:
         load_if_exists=body.load_if_exists,
         token=body.token,
     )
+    studies.check_found(made.name, body.name)
     return _info(studies.keep(made))
 
 
-@managing.post("/plan")
-def plan(body: bodies.Plan, studies: Storage) -> answers.PlanInfo:
+@reading.post("/plan")
+def plan(body: bodies.Plan, stop: plans.Stop, _: Annotated[None, Depends(may_manage)]) -> answers.PlanInfo:
     """Simulate studies to estimate when they would name a winner, one plan at a time. Nothing is stored."""
-    found = plans.simulated(body.model_dump())
+    found = plans.simulated(body.model_dump(), stop)
     rows = [answers.PlanRowInfo(**{key: _number(x) for key, x in row._asdict().items()}) for row in found.rows]
     return answers.PlanInfo(**{**vars(found), "rows": rows, "answer": found.answer})
 
@@ -229,10 +230,9 @@ def set_floor(name: Name, body: bodies.SetFloor, studies: Studies) -> answers.Do
 
 
 @managing.post("/rename")
-def rename(name: Name, body: bodies.Rename, studies: Studies) -> answers.Done:
-    """Rename a study."""
-    studies.rename(name, body.name, body.token)
-    return answers.Done()
+def rename(name: Name, body: bodies.Rename, studies: Studies) -> answers.Renamed:
+    """Rename a study. Repeating the call with its token changes nothing."""
+    return answers.Renamed(name=studies.rename(name, body.name, body.token))
 
 
 @managing.post("/archive")
@@ -251,7 +251,7 @@ def delete(name: Name, body: bodies.Delete, studies: Studies) -> answers.Done:
         studies.check(name)
         delete_study(name, studies.storage, confirm=body.confirm, identity=studies.expected)
     except (NotFoundError, ReplacedError):
-        if not body.if_missing:
+        if not body.if_missing or studies.storage.named(studies.expected or "", name) is not None:
             raise
     studies.refresh(name)
     return answers.Done()
@@ -292,13 +292,19 @@ def winner(
     margin: Annotated[float, Query(allow_inf_nan=False)] = 0.0,
     segment: Segment = None,
 ) -> answers.WinnerInfo:
-    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn."""
+    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
     return _winner(ReadableStudy.winner(studies.study(name), delta, margin, segment=segment))
 
 
 @writing.post("/winner")
 def name_winner(name: Name, body: bodies.Question, studies: Studies) -> answers.WinnerInfo:
-    """Return the winner, or what is missing to name one. A winner is stored and stays."""
+    """Return the winner, or what is missing to name one. A winner is stored and stays.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
     return _winner(studies.study(name).winner(body.delta, body.margin, segment=body.segment))
 
 

@@ -69,6 +69,8 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > LARGEST_BODY:
             raise _too_large()
+        if len(headers.getlist("host")) > 1:
+            raise problem(400, "the request names more than one host")
         if self.keys is None and not is_loopback(host_of(headers.get("host", ""))):
             raise problem(403, "an open service answers only to names of this machine, such as localhost")
         if scope["method"] not in _SAFE and _is_foreign(headers):

@@ -7,13 +7,13 @@ from dirichlet_bandits.errors import (
     AccessError,
     ArgumentError,
     ConflictError,
-    DirichletBanditsError,
     NotFoundError,
     ReplacedError,
 )
 from dirichlet_bandits.live import Study, load_study
 from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, audit_entry
-from dirichlet_bandits.live.study_state import has_done, is_stored_as
+from dirichlet_bandits.live.idempotency import renamed_before
+from dirichlet_bandits.live.study_state import is_stored_as
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
@@ -59,6 +59,11 @@ class OpenStudies:
         if not self._key.may(MANAGE, name):
             raise AccessError("this key may not create a study of this name")
 
+    def check_found(self, name: str, asked: str) -> None:
+        """Refuse a key that may not read the study that it asked for by the name that others have given it since."""
+        if self._key.role(name) is None:
+            raise NotFoundError(f"no study {asked!r} any more")
+
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of the studies that the key may read, oldest first."""
         return [name for name in self.storage.names(archived) if self._key.role(name) is not None]
@@ -82,23 +87,35 @@ class OpenStudies:
             raise ConflictError(f"the study {name!r} has a custom policy, which no service can load") from None
         return self.keep(loaded)
 
-    def rename(self, old: str, new: str, token: str | None = None) -> None:
-        """Rename a study, here and in the storage, unless a call with this token has done so before."""
+    def rename(self, old: str, new: str, token: str | None = None) -> str:
+        """Rename a study, unless a call with this token did so before, and return the name that it has now."""
         self.check(old)
         self.check_new(new)
-        if token is not None and self._has_done(new, token):
-            return
-        study = self.study(old)
-        study.rename(new, token=token)
-        if study.name != old:
-            self.forget(old)
-            self.keep(study)
+        now = self._renamed_before(old, new, token)
+        if now is None:
+            try:
+                study = self.study(old)
+                study.rename(new, token=token)
+            except (NotFoundError, ReplacedError):  # another attempt of this call may have been faster
+                now = self._renamed_before(old, new, token)
+                if now is None:
+                    raise
+            else:
+                self.forget(old)
+                now = self.keep(study).name
+        self.check_found(now, old)
+        return now
 
-    def _has_done(self, name: str, token: str) -> bool:
-        try:
-            return has_done(self.study(name), token)
-        except DirichletBanditsError:  # no such study, or not the expected one
-            return False
+    def _renamed_before(self, old: str, new: str, token: str | None) -> str | None:
+        """Return the present name of the study if a call with this token has renamed it, whatever others did since.
+
+        A caller who expects no identity means the study that such a call took this name from.
+        """
+        identity = self.expected
+        if identity is None and token is not None:
+            renamed = (entry for entry in self.storage.audit_log(MOST_ENTRIES) if entry.what == RENAMED)
+            identity = next((entry.identity for entry in renamed if (entry.study, entry.note) == (old, new)), None)
+        return None if identity is None else renamed_before(self.storage, identity, new, token)
 
     def audit_log(self, name: str | None = None) -> list[AuditEntry]:
         """Return what was done to studies, or to one of them, newest first, as far as the key may read their names."""

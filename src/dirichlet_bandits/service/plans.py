@@ -3,12 +3,17 @@
 The games are compiled code that runs without Python's lock, so other threads continue to answer asks and tells.
 """
 
+import asyncio
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import numpy as np
+from fastapi import Depends, Request
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.service.problems import BusyError
+from dirichlet_bandits.types import Ints
 
 if TYPE_CHECKING:
     from dirichlet_bandits.experiments.planning import StudyPlan
@@ -22,11 +27,34 @@ MOST_CASES: Final = 12
 SECONDS: Final = 30.0
 """How long studies are simulated; a plan whose time runs out is based on those that are complete."""
 
+_POLL_SECONDS: Final = 0.2
 _ONE_AT_A_TIME: Final = threading.Lock()  # a plan takes seconds of a processor that decisions need, too
 
 
-def simulated(settings: Mapping[str, Any]) -> "StudyPlan":
-    """Return the plan for these arguments of ``db.plan``; refuse it while another one is being simulated."""
+async def _flag(request: Request) -> AsyncIterator[Ints]:
+    """Yield a flag for compiled code, which becomes 1 when the client has closed the connection."""
+    stop = np.zeros(1, np.int64)
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(_POLL_SECONDS)
+        stop[0] = 1
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield stop
+    finally:
+        watching.cancel()
+
+
+Stop = Annotated[Ints, Depends(_flag)]
+
+
+def simulated(settings: Mapping[str, Any], stop: Ints | None = None) -> "StudyPlan":
+    """Return the plan for these arguments of ``db.plan``; refuse it while another one is being simulated.
+
+    If another thread sets ``stop[0]``, the simulation ends as if its time had run out.
+    """
     from dirichlet_bandits.experiments import planning  # imported here, because decisions need no simulations
 
     prepared = planning.prepare(planning.Question(**settings))
@@ -38,7 +66,7 @@ def simulated(settings: Mapping[str, Any]) -> "StudyPlan":
     try:
         # Compiling takes longer than simulating, but only once, so it does not count.
         planning.play(prepared._replace(trials=len(prepared.bandit), replications=2), progress=False)
-        return planning.play(prepared, progress=False, seconds=SECONDS)
+        return planning.play(prepared, progress=False, seconds=SECONDS, stop=stop)
     except TimeoutError:
         expected = f"fewer, because two studies of each policy took more than {SECONDS:g} seconds"
         raise ArgumentError("trials", expected, prepared.trials) from None

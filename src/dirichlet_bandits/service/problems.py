@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
@@ -50,10 +51,12 @@ def status_of(error: Exception) -> int:
 
 
 def words_of(error: Exception) -> str:
-    """Return an exception's message for the caller; details of the storage appear only in the log."""
+    """Return an exception's message for the caller; details of the storage, such as its URL, appear only in the log."""
     if status_of(error) < 500 or isinstance(error, BusyError):
         return str(error)
     LOG.error("%s: %s", type(error).__name__, error)
+    if isinstance(error, errors.FormatError):  # of a study, unless it names the storage
+        return "the storage is damaged; see the service's log" if "://" in str(error) else str(error)
     written = "it may have been written" if "may have been written" in str(error) else "nothing was written"
     return f"the storage cannot be used, {written}; see the service's log for the reason"
 
@@ -96,12 +99,16 @@ def install(app: FastAPI) -> None:
         field, words = _invalid(error.errors())
         return answer(request.scope, problem(422, f"{field or 'body'}: {words}", field, "ArgumentError"))
 
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody receives it: the client left before its request was complete
+
     async def failed(request: Request, error: Exception) -> Response:
         return answer(request.scope, problem(500, "the service failed; its log says why"))
 
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(errors.DirichletBanditsError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, failed)
 
 

@@ -1,6 +1,5 @@
 """A study of a service, used as if it were local."""
 
-import importlib.util
 import io
 import math
 import secrets
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.errors import AccessError, ArgumentError, MissingExtraError, NotFoundError
+from dirichlet_bandits.errors import AccessError, ArgumentError, NotFoundError, require
 from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
@@ -190,8 +190,8 @@ class RemoteStudy(Named, Estimating):
         checked_name("name", name)
         body, which = {"name": name, "token": _token(token)}, self._which()
         self._new_name = name
-        self._line.post("rename", body, **which)
-        self._renamed(name)
+        said = self._line.post("rename", body, **which)
+        self._renamed(said.get("name", name))  # others may have renamed it again; older services do not tell
 
     def _has_name(self, name: str) -> bool:
         try:
@@ -236,7 +236,7 @@ class RemoteStudy(Named, Estimating):
         self, level: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
         """Return one row per arm. See :meth:`Study.summary`."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
         from dirichlet_bandits.display.summaries import Summary
 
@@ -286,10 +286,9 @@ class RemoteStudy(Named, Estimating):
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times. This needs pyarrow."""
-        import pandas as pd
+        pd = whole_module("pandas")
 
-        if importlib.util.find_spec("pyarrow") is None:
-            raise MissingExtraError("The table of trials needs pyarrow: pip install 'dirichlet-bandits[live]'")
+        require("pyarrow", "The table of trials needs", "live", " (pyarrow is missing)")
         log = pd.read_parquet(io.BytesIO(self._log("parquet")))
         return log[[column for column in log.columns if not column.startswith("propensity of ")]]
 

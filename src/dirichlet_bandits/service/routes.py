@@ -8,6 +8,7 @@ of the body, one thread and one response; the thread comes from a plain executor
 import json
 import typing
 from asyncio import get_running_loop
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -65,6 +66,7 @@ class StudyRoute(APIRoute):
         answer = self._changing_handler(needed) if needed != READ else super().get_route_handler()
 
         async def answer_again(request: Request) -> Response:
+            request = _Strict(request.scope, request.receive)
             try:
                 return await answer(request)
             except ReplacedError as error:
@@ -100,6 +102,25 @@ class StudyRoute(APIRoute):
         return handle
 
 
+class _Strict(Request):
+    """A request whose JSON has each field once: other readers of the same text might use another one of the two."""
+
+    async def json(self) -> Any:
+        return _read_json(await self.body())
+
+
+def _read_json(content: bytes) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            ((field, times),) = Counter(key for key, _ in pairs).most_common(1)
+            field = field.encode(errors="backslashreplace").decode()  # half a character cannot be sent back
+            raise problem(422, f"{field}: must be given once (got it {times} times)", field, "ArgumentError")
+        return read
+
+    return json.loads(content, object_pairs_hook=once)
+
+
 def _valid(validate: Callable[[Any], Any], given: Any, *place: str) -> Any:
     """Return the value, or raise an error that names the wrong place, as FastAPI does."""
     try:
@@ -115,7 +136,7 @@ def _loaded(request: Request, content: bytes) -> Any:
     if not (kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))):
         return content
     try:
-        return json.loads(content)
+        return _read_json(content)
     except json.JSONDecodeError as error:
         wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": f"JSON decode error: {error.msg}"}
         raise RequestValidationError([wrong]) from None

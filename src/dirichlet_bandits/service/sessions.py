@@ -22,7 +22,7 @@ SESSION_LIFETIME: Final = 30 * 86400
 """Seconds for which a session stays signed in."""
 
 MOST: Final = 1000
-"""Links and sessions that are kept; beyond that, the oldest are forgotten."""
+"""Links, and sessions, that are kept for each key; beyond that, its oldest are forgotten, and never another key's."""
 
 ENTRANCE: Final = "/enter"
 
@@ -75,8 +75,9 @@ class Sessions:
         secret = secrets.token_urlsafe(24)
         with self._lock:
             place[_hash(secret)] = _Held(key, self._clock() + lifetime)
-            while len(place) > MOST:
-                del place[next(iter(place))]
+            same = [code for code, held in place.items() if held.key == key]
+            for code in same[:-MOST]:
+                del place[code]
         return secret
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
-from dirichlet_bandits.errors import DirichletBanditsError
+from dirichlet_bandits.errors import DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Replay, Study
 from dirichlet_bandits.live.audit import MOST_ENTRIES
 from dirichlet_bandits.service.open_studies import OpenStudies
@@ -61,9 +61,7 @@ class Watcher:
     def report(self, study: Study, found: Replay) -> None:
         """Report a replay that differs from the log; every such replay is reported."""
         about = f"replay: {datetime.now(UTC).isoformat()}"
-        message = (
-            f"The replay of {study.name!r} differs from its log in {found.n_differences} of {found.trials} trials."
-        )
+        message = f"The replay differs from the log in {found.n_differences} of {found.trials} trials."
         self._add(Notice("replay", study.name, study.identity, about, message, {"differences": found.n_differences}))
 
     def _run(self) -> None:
@@ -117,8 +115,7 @@ class Watcher:
                     found = study.winner(segment=segment)  # stored, so that the winner stays
                 if found.arm is not None:
                     place = "" if segment is None else f" in {segment}"
-                    error = f"the probability of error is at most {100 * found.delta:g}%"
-                    words = f"The winner{place} is {found.arm}: {error}."
+                    words = f"The winner{place} is {found.arm}: {found.claim}."
                     yield _notice("winner", study, f"{found.arm}{place}", words, arm=found.arm, segment=segment)
         self._seen[study.name] = study.identity, study._read().last
 
@@ -129,11 +126,14 @@ class Watcher:
     def _known(self, study: Study) -> set[str]:
         """Return what was sent about a study, or is waiting to be sent."""
         which = study.identity or study.name
-        if which not in self._sent:
-            entries = self._studies.storage.audit_log(MOST_ENTRIES, study.name)
-            self._sent[which] = {str(entry.note) for entry in entries if entry.what == NOTIFIED}
         mine = (notice for notice, _, _ in list(self._waiting.values()) if (notice.identity or notice.study) == which)
-        return self._sent[which] | {notice.about for notice in mine}
+        return self._sent_about(which, study.name) | {notice.about for notice in mine}
+
+    def _sent_about(self, which: str, name: str) -> set[str]:
+        if which not in self._sent:
+            entries = self._studies.storage.audit_log(MOST_ENTRIES, name)
+            self._sent[which] = {str(entry.note) for entry in entries if entry.what == NOTIFIED}
+        return self._sent[which]
 
     def _add(self, notice: Notice) -> None:
         with self._wake:
@@ -141,19 +141,34 @@ class Watcher:
             self._wake.notify_all()
 
     def _send(self, notice: Notice, attempt: int) -> None:
-        wrong = self._line.send(notice)
+        try:
+            now = self._studies.storage.named(notice.identity, notice.study)  # others may have renamed or deleted it
+            wrong = None if now is None else self._line.send(notice._replace(study=now))
+        except DirichletBanditsError as error:
+            now, wrong = notice.study, str(error)
         if wrong is not None:
             pause = self._pauses[min(attempt, len(self._pauses) - 1)]
             self._waiting[notice.id] = notice, time.monotonic() + pause, attempt + 1
             _LOGGER.warning("the webhook at %s did not take a message, tried again: %s", self._line.host, wrong)
             return
         del self._waiting[notice.id]
-        self._sent.setdefault(notice.identity or notice.study, set()).add(notice.about)
         try:
-            with acting_as(ACTOR):
-                self._studies.storage.add_audit_entry(notice.study, NOTIFIED, notice.about)
+            while now is not None and not self._is_recorded(notice, now):
+                now = self._studies.storage.named(notice.identity, notice.study)
         except DirichletBanditsError as error:  # sent again after a restart
             _LOGGER.warning("a message of the webhook is not recorded: %s", error)
+
+    def _is_recorded(self, notice: Notice, name: str) -> bool:
+        """Record that a message arrived; return False if its study no longer has this name."""
+        self._sent_about(notice.identity or notice.study, name).add(notice.about)
+        try:
+            with acting_as(ACTOR), self._studies.storage.transaction(name) as transaction:
+                right = transaction.settings().get("identity", "") == notice.identity
+                if right:
+                    transaction.record(NOTIFIED, notice.about)
+                return right
+        except NotFoundError:
+            return False
 
 
 def _notice(kind: str, study: Study, which: str, message: str, **details: Any) -> Notice:

@@ -8,7 +8,10 @@ whenever a message is sent again, also after a restart.
 import hashlib
 import hmac
 import json
+import socket
+import threading
 import time
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
@@ -16,8 +19,8 @@ from dirichlet_bandits.errors import ArgumentError
 SHORTEST_SECRET: Final = 16
 """Characters of a secret: it must not be guessed."""
 
-_SLOWEST: Final = 10.0  # seconds for which a receiver may think
-_LARGEST: Final = 65_536  # bytes of a response that are read; they are not used
+SLOWEST: Final = 10.0
+"""Seconds within which a receiver must have taken a message and answered."""
 
 
 class Webhook(NamedTuple):
@@ -41,7 +44,8 @@ class Notice(NamedTuple):
     @property
     def id(self) -> str:
         """The same for the same message, whichever process sends it."""
-        return hashlib.sha256(json.dumps([self.identity, self.study, self.about]).encode()).hexdigest()[:32]
+        of = self.identity or self.study  # older studies have no identity
+        return hashlib.sha256(json.dumps([of, self.about]).encode()).hexdigest()[:32]
 
 
 def checked_webhook(url: str, secret: str | None, silence: float | None) -> Webhook:
@@ -80,16 +84,18 @@ class Line:
 
         self._webhook = webhook
         try:
-            address = parse_url(webhook.url)
-            self._manager = connections(address)
+            self._address = parse_url(webhook.url)
+            connections(self._address)
         except LocationValueError:
             raise ArgumentError("webhook", "an address", webhook.url) from None
-        self.host = str(address.host)  # for the log: the rest of the address may be secret
+        self.host = str(self._address.host)  # for the log: the rest of the address may be secret
 
     def send(self, notice: Notice) -> str | None:
         """Send a message once; return None if the receiver accepted it, or what went wrong."""
         from urllib3 import Timeout
         from urllib3.exceptions import HTTPError
+
+        from dirichlet_bandits.service.wire import connections
 
         said = {
             "id": notice.id,
@@ -106,17 +112,48 @@ class Line:
             "X-Bandits-Signature": signature(self._webhook.secret, at, body),
         }
         try:
-            answer = self._manager.request(
-                "POST",
-                self._webhook.url,
-                body=body,
-                headers=headers,
-                redirect=False,
-                timeout=Timeout(_SLOWEST),
-                preload_content=False,
-            )
-            answer.read(_LARGEST)
-            answer.close()
+            with connections(self._address) as manager:
+                pool = manager.connection_from_url(self._webhook.url)
+                pool.ConnectionCls = _limited(pool.ConnectionCls)
+                answer = manager.request(
+                    "POST",
+                    self._webhook.url,
+                    body=body,
+                    headers=headers,
+                    redirect=False,
+                    timeout=Timeout(total=SLOWEST),
+                    preload_content=False,
+                )
+                answer.close()  # what else it says does not matter
         except HTTPError as error:
             return type(error).__name__
         return None if 200 <= answer.status < 300 else f"it answered {answer.status}"
+
+
+def _limited(kind: Any) -> Any:
+    """Return a urllib3 connection class that is shut down after some seconds, whatever the other side does.
+
+    By itself, urllib3 limits only the pauses between two bytes.
+    """
+
+    class Limited(kind):  # type: ignore[misc]
+        def _new_conn(self) -> socket.socket:
+            end = time.monotonic() + SLOWEST
+            line: socket.socket = super()._new_conn()
+            self._handle = line.dup()  # which stays open when TLS takes over the other one
+            self._timer = threading.Timer(end - time.monotonic(), self._shut_down)
+            self._timer.daemon = True
+            self._timer.start()
+            return line
+
+        def _shut_down(self) -> None:
+            with suppress(OSError):  # it has just been closed
+                self._handle.shutdown(socket.SHUT_RDWR)
+
+        def close(self) -> None:
+            super().close()
+            if hasattr(self, "_timer"):
+                self._timer.cancel()
+                self._handle.close()
+
+    return Limited

@@ -1,6 +1,5 @@
 """The client's connection: requests are repeated when it breaks, and refusals become exceptions."""
 
-import importlib.util
 import json
 import ssl
 import time
@@ -18,11 +17,21 @@ PATIENCE: Final = 60.0
 """Seconds for which a service that cannot be reached is tried again."""
 
 _PAUSES: Final = (0.05, 0.1, 0.3, 1.0, 2.0)
-_SLOWEST: Final = 150.0  # a service waits two minutes for its storage
-_CONNECTING: Final = 10.0
-_SLOWEST_BYTE: Final = 1e-4  # seconds; urllib3 sends a body within the time for connecting
 _MOST_CONNECTIONS: Final = 100  # more threads wait for each other
-_AWAY: Final = (502, 503, 504)  # what a proxy returns while the service behind it is down
+_SLOW: Final = 504  # what a proxy returns if the service behind it takes too long
+_AWAY: Final = (502, 503, _SLOW)  # while it is down
+_LONG: Final = ("plan", "replay")  # too slow once is too slow again, and the first attempt may still be running
+
+
+class Waits(NamedTuple):
+    """How many seconds a client waits: for a connection, per byte that it sends, and for the response."""
+
+    connection: float = 10.0
+    byte: float = 1e-4
+    response: float = 150.0  # a service waits two minutes for its storage
+
+
+WAITS: Final = Waits()
 
 
 class RefusedArgumentError(errors.ArgumentError):
@@ -39,9 +48,8 @@ class RefusedArgumentError(errors.ArgumentError):
 class Line:
     """A connection to a service. Every request that goes through it must be safe to send twice."""
 
-    def __init__(self, url: str, key: str | None, patience: float) -> None:
-        if importlib.util.find_spec("urllib3") is None:
-            raise errors.MissingExtraError("Clients need the extra 'client': pip install 'dirichlet-bandits[client]'")
+    def __init__(self, url: str, key: str | None, patience: float, waits: Waits = WAITS) -> None:
+        errors.require("urllib3", "Clients need", "client")
         from urllib3.exceptions import LocationValueError
         from urllib3.util import make_headers, parse_url
 
@@ -50,7 +58,7 @@ class Line:
         if key is not None and (not isinstance(key, str) or not key.isascii() or key.split() != [key]):
             raise errors.ArgumentError("key", "a key of the service, or None", "something else")  # not shown
         self.url = url.rstrip("/")
-        self.patience = patience
+        self.patience, self._waits = patience, waits
         try:
             self._address = parse_url(self.url)
             self._manager = connections(self._address)
@@ -91,10 +99,9 @@ class Line:
         self, method: str, path: str, query: dict[str, Any], body: Any = None, again: Any = None
     ) -> "urllib3.BaseHTTPResponse":
         """Send a request, retrying while the service is unreachable; raise a refusal as the library's own exception."""
-        from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProtocolError, ProxyError, SSLError
-        from urllib3.exceptions import TimeoutError as OverdueError
+        from urllib3 import exceptions as broken
 
-        absent = NewConnectionError, ConnectTimeoutError, ProxyError, SSLError
+        absent = broken.NewConnectionError, broken.ConnectTimeoutError, broken.ProxyError, broken.SSLError
         limit = time.monotonic() + self.patience
         for trial in range(1_000_000):
             cause: Exception | None = None
@@ -109,11 +116,12 @@ class Line:
                     break
                 away = f"cannot be reached: a proxy answered {answer.status}"
                 words = away if said is None else f"stayed busy: {said.error}"
-            except (*absent, OverdueError, ProtocolError) as error:
+            except (*absent, broken.TimeoutError, broken.ProtocolError) as error:
                 cause = error
                 away = "cannot be reached" if isinstance(error, absent) else "broke off"
                 words = f"{away}: {error.__cause__ or error.args[-1]}"
-            if time.monotonic() > limit:
+            too_slow = isinstance(cause, broken.ReadTimeoutError) or (cause is None and answer.status == _SLOW)
+            if time.monotonic() > limit or (too_slow and path in _LONG):
                 written = "" if method == "GET" or said is not None else "; it may have been written"
                 raise errors.StorageError(f"{self.url} {words}{written}") from cause
             body = again
@@ -127,6 +135,7 @@ class Line:
 
         asked = urlencode({key: str(value).lower() if value is True else value for key, value in query.items()})
         content = b"" if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        sending = self._waits.connection + self._waits.byte * len(content)  # urllib3 has one time for both
         return self._pool.urlopen(
             method,
             f"{self._root}/api/{path}?{asked}",
@@ -134,7 +143,7 @@ class Line:
             self._headers,
             redirect=False,
             assert_same_host=False,  # the address of the service, though the connection may be to a proxy
-            timeout=Timeout(_CONNECTING + _SLOWEST_BYTE * len(content), _SLOWEST),
+            timeout=Timeout(connect=sending, read=self._waits.response),
         )
 
     def _json(self, answer: "urllib3.BaseHTTPResponse") -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
-from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.results.chunk import Chunk
 from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
 from dirichlet_bandits.results.result import Result
@@ -32,6 +32,7 @@ class Collector:
     def __init__(self, plan: Plan, store: Store | None) -> None:
         self.labels = _labelled(plan)
         self.store = store
+        self.refused: dict[str, str] = {}
         self.arrays = {}
         if store is not None:
             self.labels.attrs["identity"] = identity(plan)
@@ -53,6 +54,22 @@ class Collector:
         if self.store is None:
             return Result.from_arrays(self.labels, **self.arrays)
         return Result(_gathered(self.store) if finished else self.store.load())
+
+    def refuse(self, policy: str, error: RewardError) -> None:
+        """Note that a policy does not accept a reward, so that it has no result."""
+        if policy not in self.refused:
+            LOGGER.warning("%s refuses a reward and stops; the other policies continue: %s", policy, error)
+            self.refused[policy] = str(error)
+
+    def refusal(self) -> RewardError:
+        """Return the error that names the policies that refused a reward; it has the result of the others."""
+        said = "; ".join(f"policies[{name!r}]: {why}" for name, why in sorted(self.refused.items()))
+        others = [name for name in self.labels.policies if name not in self.refused]
+        if not others:
+            return RewardError(said)
+        error = RewardError(f"{said}; the 'result' of this error has the other policies")
+        error.result = Result(self.result(False).data.sel(policy=others))
+        return error
 
 
 def _labelled(plan: Plan) -> Labels:

@@ -1,18 +1,21 @@
 """Compile policies in parallel before they are needed.
 
 Numba compiles one function at a time in a process, but several processes share its cache. The processes are plain
-Python interpreters that receive jobs one by one. Unlike those of ``multiprocessing``, they never run the user's script.
+Python interpreters that receive jobs one by one. Unlike those of ``multiprocessing``, they never run the user's script,
+and find each module of the standard library there, even if the user has a file of the same name.
 """
 
+import io
 import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import IO, Any
 
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import NotCached, only_cached
@@ -31,20 +34,24 @@ from dirichlet_bandits.worlds.feedback import AT_ONCE
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
 _loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters, whether fast, whether in a world
-_CHILD = f"from {__name__} import do_jobs; do_jobs()"
-
-
-def compile_ahead(
-    pairs: Collection[tuple[Bandit | World, Policy]], *, workers: int | None, progress: bool | None
-) -> None:
-    """Compile the simulation of each policy, several at a time, for this and later processes to load."""
-    in_processes([partial(compile_simulation, *pair) for pair in pairs], workers=workers, progress=progress)
+_CHILD = f"""
+import os, site, sys
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)  # what anything prints must not mix with the answers
+sys.path += sys.argv[1:]  # so far, it has only the standard library
+site.main()
+from {__name__} import do_jobs
+do_jobs(answers)
+"""
+Job = tuple[str, Callable[[], object]]
+"""What is compiled, for messages, and the function that compiles it."""
 
 
 def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -> None:
     """Compile the policies of a plan that are not in the cache, in several processes if there are several.
 
-    A single policy is compiled when it is first used, and so is a policy that another process could not import.
+    A single policy is compiled when it is first used, and so is one that another process could not import, or whose
+    bandit it could not import.
     """
     processes = min(workers or cores(), cores())
     in_world = plan.world is not None
@@ -52,16 +59,11 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
     policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast, in_world) not in _loaded}
     if processes < 2 or len(policies) < 2 or getattr(sys, "frozen", False) or not sys.executable:
         return
-    jobs = {}
-    for kind, policy in policies.items():
-        importable = all(part.__module__ != "__main__" for part in kind)
-        if importable and not is_compiled(plan.bandit, policy, plan.fast, in_world):
-            job = partial(compile_simulation, plan.bandit, policy, plan.fast, in_world)
-            if _is_picklable(job):
-                jobs[type(policy).__name__] = job
+    games = [(plan.bandit, policy, plan.fast, in_world) for policy in policies.values()]
+    jobs = [simulation_job(*game) for game in games if _can_be_sent(game) and not is_compiled(*game)]
     if len(jobs) > 1:
-        LOGGER.info("compiling %s, once", ", ".join(jobs))
-        in_processes(list(jobs.values()), workers=processes, progress=progress)
+        LOGGER.info("compiling %s, once", ", ".join(name for name, _ in jobs))
+        in_processes(jobs, workers=processes, progress=progress)
 
 
 def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> bool:
@@ -75,6 +77,11 @@ def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_wo
     return True
 
 
+def simulation_job(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> Job:
+    """Return the job that compiles the simulation of a policy."""
+    return repr(policy), partial(compile_simulation, bandit, policy, fast, in_world)
+
+
 def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
     """Run the shortest possible simulation with a policy of this type, so that it is compiled or loaded."""
     settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
@@ -83,56 +90,57 @@ def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True
     units_of(plan, None, 1)[0].run()
 
 
-def in_processes(
-    jobs: Collection[Callable[[], object]], *, workers: int | None, progress: bool | None, what: str = "policies"
-) -> None:
-    """Do all jobs, several at a time in separate processes; Ctrl-C ends them at once."""
+def in_processes(jobs: Collection[Job], *, workers: int | None, progress: bool | None, what: str = "policies") -> None:
+    """Do all jobs, several at a time in separate processes; an error or Ctrl-C ends these at once."""
     number = min(workers or cores(), _MOST, len(jobs))
-    children = [_Child() for _ in range(number)]
     idle: SimpleQueue[_Child] = SimpleQueue()
-    for child in children:
-        idle.put(child)
 
-    def do(job: Callable[[], object]) -> None:
+    def do(name: str, job: Callable[[], object]) -> None:
         child = idle.get()
-        child.do(job)
-        idle.put(child)
-
-    with bars({_BAR: len(jobs)}, progress, what) as shown, ThreadPoolExecutor(number) as pool:
-        futures = [pool.submit(do, job) for job in jobs]
         try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                shown.show(_BAR, done)
+            child.do(name, job)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in children:
-                child.stop()
+            idle.put(child)  # even after an error: as many threads as there are processes wait for one
+
+    with bars({_BAR: len(jobs)}, progress, what) as shown, ThreadPoolExecutor(number) as pool, ExitStack() as ending:
+        for _ in range(number):
+            child = _Child()
+            ending.callback(child.stop)
+            idle.put(child)
+        ending.callback(pool.shutdown, wait=False, cancel_futures=True)
+        for done, future in enumerate(as_completed([pool.submit(do, *job) for job in jobs]), start=1):
+            future.result()
+            shown.show(_BAR, done)
 
 
 class _Child:
     """A Python process that does jobs one after the other, and reports their errors."""
 
     def __init__(self) -> None:
-        path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
         alone: Any = {"process_group": 0} if os.name == "posix" else {}  # Ctrl-C on the terminal is for the parent
+        self._compiles = ""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
+            [sys.executable, "-P", "-S", "-c", _CHILD, *map(os.path.abspath, sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": ""},
             **alone,
         )
 
-    def do(self, job: Callable[[], object]) -> None:
+    def do(self, name: str, job: Callable[[], object]) -> None:
         """Send a job, and wait until it is done; an error there is raised here."""
         channels: Any = self._process
+        if channels.returncode is None:
+            self._compiles = name
         try:
-            pickle.dump(job, channels.stdin)
+            pickle.dump((name, pickle.dumps(job)), channels.stdin)
             channels.stdin.flush()
             error = pickle.load(channels.stdout)
-        except (OSError, EOFError) as lost:
-            raise LostWorkerError(f"a compiling process ended unexpectedly (status {self._process.wait()})") from lost
+        except (OSError, EOFError, pickle.UnpicklingError) as lost:
+            raise LostWorkerError(
+                f"the process that compiled {self._compiles} ended unexpectedly (status {self._process.wait()}); "
+                "if memory ran out, use fewer workers"
+            ) from lost
         if error is not None:
             raise error
 
@@ -142,31 +150,47 @@ class _Child:
         self._process.communicate()
 
 
-def do_jobs() -> None:
+def do_jobs(answers: IO[bytes]) -> None:
     """Do the jobs that arrive on standard input until it ends: the main function of a child process."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a job prints must not mix with the answers
     with bars({}, False, ""):  # the terminal belongs to the parent's bar
         while True:
             try:
-                job = pickle.load(sys.stdin.buffer)
+                name, job = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
-            pickle.dump(_error_of(job), answers)
+            pickle.dump(_error_of(name, job), answers)
             answers.flush()
 
 
-def _error_of(job: Callable[[], object]) -> Exception | None:
+def _error_of(name: str, pickled: bytes) -> Exception | None:
+    try:
+        job = pickle.loads(pickled)
+    except Exception as error:
+        advice = "workers=1 compiles it in your own process"
+        return LostWorkerError(f"a process that compiles could not import what {name} needs ({error!r}); {advice}")
     try:
         job()
     except Exception as error:
-        return error if _is_picklable(error) else RuntimeError(repr(error))
+        error.add_note(f"This happened in a process that compiled {name}.")
+        return error if _can_be_sent(error) else RuntimeError(f"{name}: {error!r}")
     return None
 
 
-def _is_picklable(value: object) -> bool:
+def _can_be_sent(value: object) -> bool:
+    """Whether another process can load a value with pickle."""
     try:
-        pickle.dumps(value)
+        _Rehearsal(io.BytesIO(pickle.dumps(value))).load()
     except Exception:
         return False
     return True
+
+
+class _Rehearsal(pickle.Unpickler):
+    """Loads a value, but refuses what is defined in a script, a notebook or any module that is not on the path."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a class or function of a module that another process can import."""
+        top = module.partition(".")[0]
+        if top == "__main__" or not any(finder.find_spec(top, None) for finder in sys.meta_path):
+            raise pickle.UnpicklingError(module)
+        return super().find_class(module, name)

@@ -4,7 +4,7 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     BrokenExecutor,
@@ -21,8 +21,9 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
-from dirichlet_bandits.errors import ArgumentError, LostWorkerError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, LostWorkerError, RewardError, missing_extra
 from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.threads import Threads
 from dirichlet_bandits.simulation.units import Unit
@@ -33,8 +34,11 @@ _GRACE_SECONDS = 0.3  # for units that run while another is compiled
 _TRIES = 3  # of a unit that a lost connection or worker took along
 
 
-def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chunk], None], shown: Bars) -> bool:
-    """Run the units and keep what they return; return False if Ctrl-C cut it short."""
+def run_all(units: Sequence[Unit], executor: Executor, collector: Collector, shown: Bars) -> bool:
+    """Run the units and collect what they return; return False if Ctrl-C cut it short.
+
+    A policy that refuses a reward stops, and the others continue.
+    """
     waiting: dict[Future[Chunk | None], Unit] = {}
     losses: Counter[int] = Counter()
 
@@ -42,6 +46,12 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
         unit = waiting[future]
         try:
             chunk = future.result()
+        except RewardError as error:
+            collector.refuse(unit.name, error)
+            for other in [other for other, its in waiting.items() if its.name == unit.name and other != future]:
+                waiting[other].cancel()
+                if other.cancel():
+                    del waiting[other]
         except Exception as error:
             losses[id(unit)] += 1
             if not _is_loss(error) or losses[id(unit)] == _TRIES:
@@ -53,7 +63,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
         else:
             unit.complete()
             if chunk is not None:
-                keep(unit, chunk)
+                collector.keep(unit, chunk)
         del waiting[future]
 
     try:
@@ -73,7 +83,7 @@ def run_all(units: Sequence[Unit], executor: Executor, keep: Callable[[Unit, Chu
             _await_threads(waiting)
         for future in wait(waiting, timeout=0).done:
             if not future.cancelled() and future.exception() is None and (chunk := future.result()) is not None:
-                keep(waiting[future], chunk)
+                collector.keep(waiting[future], chunk)
         return False
     except BaseException as error:
         _abandon(waiting)
@@ -166,7 +176,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise MissingExtraError("Dask clusters need the extra 'dask': pip install 'dirichlet-bandits[dask]'") from error
+        raise missing_extra("Dask clusters need", "dask") from error
     try:
         client = Client(address)
     except (OSError, ValueError) as error:

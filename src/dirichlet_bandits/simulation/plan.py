@@ -1,5 +1,6 @@
 """The plan of a simulation: everything that determines its numbers, checked before anything runs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
-from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.validation import large_count, whole_number
 from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
@@ -76,8 +77,8 @@ def make_plan(
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     named = _named(policies)
-    horizon = whole_number("horizon", horizon, at_least=len(bandit))
-    replications = whole_number("replications", replications, at_least=1)
+    horizon = large_count("horizon", horizon, at_least=len(bandit))
+    replications = large_count("replications", replications, at_least=1)
     times = _times(record, horizon)
     feedback = make_feedback(**answers, horizon=horizon, n_arms=len(bandit))
     if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
@@ -139,19 +140,15 @@ def _check_late(name: str, policy: Policy, feedback: Feedback) -> None:
 
 def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:
     """Refuse a policy that declares bounds if an arm is known to exceed them."""
-    low, high = policy.reward_bounds
     if isinstance(bandit, World):
-        bottom, top = bandit.support(horizon)
+        supports = [(bandit.support(horizon), "the support of this world")]
+    else:  # a reward of an arm that does not declare a support is checked when it comes
+        arms = [(arm, law) for arm, law in zip(bandit.names, bandit.arms, strict=True) if hasattr(law, "support")]
+        supports = [(law.support(), f"the support of arm {arm!r}") for arm, law in arms]
+    low, high = policy.reward_bounds
+    for (bottom, top), whose in supports:
         if bottom < low or top > high:
-            raise ArgumentError(f"policies[{name!r}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
-        return
-    for arm, law in zip(bandit.names, bandit.arms, strict=True):
-        if not hasattr(law, "support"):
-            continue  # every reward is checked when it comes
-        bottom, top = (float(end) for end in law.support())
-        if bottom < low or top > high:
-            raise ArgumentError(
-                f"policies[{name!r}]",
-                f"fit for rewards in [{bottom:g}, {top:g}], the support of arm {arm!r}",
-                policy,
-            )
+            expected = f"fit for rewards in [{bottom:g}, {top:g}], {whose}, but its own bounds are [{low:g}, {high:g}]"
+            if isinstance(bandit, World) and math.inf in (-bottom, top):
+                expected += "; give a distribution of your own a method support(), which returns its bounds"
+            raise ArgumentError(f"policies[{name!r}]", expected, policy)

@@ -47,7 +47,8 @@ def simulate(
     """Let each policy play the bandit ``replications`` times for ``horizon`` pulls.
 
     The j-th reward of an arm in replication r is the same for every policy. The same seed gives the same numbers,
-    whatever the number of workers. Ctrl-C stops early and returns the finished replications.
+    whatever the number of workers. Ctrl-C stops early and returns the finished replications. A policy that refuses a
+    reward stops; when the others are finished, RewardError is raised, and their result is its attribute ``result``.
 
     Parameters
     ----------
@@ -119,9 +120,11 @@ def simulate(
         if executor is None:
             compile_missing(plan, workers=workers, progress=progress)
         with team.pool() as pool, bars(totals, progress, "replications") as shown:
-            finished = run_all(units, pool, collector.keep, shown)
+            finished = run_all(units, pool, collector, shown)
     except KeyboardInterrupt:  # while several policies were compiled
         finished = False
+    if collector.refused:
+        raise collector.refusal()
     if not finished and on_interrupt == "raise":
         raise KeyboardInterrupt
     if not finished:

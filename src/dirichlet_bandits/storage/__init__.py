@@ -1,8 +1,6 @@
 """Durable events; independent of policies."""
 
-import importlib.util
-
-from dirichlet_bandits.errors import ArgumentError, MissingExtraError
+from dirichlet_bandits.errors import ArgumentError, require
 from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
 from dirichlet_bandits.storage.memory import MemoryStorage
 
@@ -28,10 +26,9 @@ def open_storage(storage: "str | Storage | None", create: bool = False) -> Stora
     if not storage.startswith(("sqlite:///", "postgresql")):
         expected = "a URL such as 'sqlite:///studies.db' or 'postgresql+psycopg://user@host/database'"
         raise ArgumentError("storage", expected, storage)
-    if importlib.util.find_spec("sqlalchemy") is None:
-        raise MissingExtraError("Storages need the extra 'live': pip install 'dirichlet-bandits[live]'")
-    if storage.startswith("postgresql") and importlib.util.find_spec("psycopg") is None:
-        raise MissingExtraError("PostgreSQL needs the extra 'postgres': pip install 'dirichlet-bandits[live,postgres]'")
+    require("sqlalchemy", "Storages need", "live")
+    if storage.startswith("postgresql"):
+        require("psycopg", "PostgreSQL needs", "postgres")
     from dirichlet_bandits.storage.database import DatabaseStorage
 
     return DatabaseStorage(storage, create)

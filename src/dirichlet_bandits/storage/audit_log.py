@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.events import AuditRecord, Settings
+from dirichlet_bandits.storage.events import CREATED, AuditRecord, Settings
 from dirichlet_bandits.storage.schema import audit_log
 
 _FIELDS = [audit_log.c[field] for field in AuditRecord._fields]
@@ -25,6 +25,12 @@ def listed(limit: int, name: str | None, identity: str) -> sa.Select[Any]:
     if name is None:
         return found
     return found.where(audit_log.c.identity == identity if identity else audit_log.c.study == name)
+
+
+def created(token: str, name: str) -> sa.Select[Any]:
+    """Return the statement that selects the identity of the study that a call with this token created."""
+    here = (audit_log.c.what == CREATED) & (audit_log.c.study == name) & (audit_log.c.note == token)
+    return sa.select(audit_log.c.identity).where(here)
 
 
 def identity_of(settings: Settings | str | None) -> str:

@@ -1,6 +1,7 @@
 """Connect to SQLite files and PostgreSQL servers: which URLs are accepted, and how long a connection may wait."""
 
 import os
+from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -36,13 +37,17 @@ def new_engine(url: str, create: bool) -> tuple[sa.Engine, sa.URL]:
         raise ArgumentError("storage", f"a URL of {one_of(('sqlite', _POSTGRESQL))}", parsed.drivername)
     if parsed.get_backend_name() == "sqlite":
         _check_file(parsed.database, shown_url(parsed), create)
+        fixed = schema.on_read_only_system(str(parsed.database))
         # No isolation level: the driver begins no transactions by itself, but ``transaction`` does.
         engine = sa.create_engine(
             parsed,
             connect_args={"isolation_level": None, "timeout": ATTEMPT},
             paramstyle="named",
             max_overflow=-1,  # each thread that waits for the file's lock has its own connection
+            pool_recycle=0 if fixed else -1,  # whoever can write may have done so: look at the file again
         )
+        if fixed:
+            sa.event.listen(engine, "do_connect", _connect_to_whole_file)
         sa.event.listen(engine, "connect", schema.on_connect)
     else:
         settings = {"synchronous_commit": "on", "lock_timeout": ATTEMPT, "statement_timeout": _STATEMENT}
@@ -66,6 +71,14 @@ def _check_file(path: str | None, shown: str, create: bool) -> None:
         raise ArgumentError("storage", "the URL of a file, 'sqlite:///studies.db', or None for memory", shown)
     if not create and not os.path.exists(str(path)):
         raise NotFoundError(f"no storage at {shown!r}")
+
+
+def _connect_to_whole_file(dialect: Any, record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Open a file without making others beside it, which SQLite does otherwise; called by SQLAlchemy."""
+    log = f"{given[0]}-wal"
+    if os.path.exists(log) and os.path.getsize(log):  # with changes that are not in the file yet
+        return None
+    return dialect.loaded_dbapi.connect(f"{Path(given[0]).as_uri()}?immutable=1", uri=True, **named)
 
 
 def _server_options(settings: dict[str, Any]) -> str:

@@ -22,12 +22,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.display.logs import LOGGER
-from dirichlet_bandits.errors import (
-    DirichletBanditsError,
-    FormatError,
-    NotFoundError,
-    StorageError,
-)
+from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import audit_log, schema
 from dirichlet_bandits.storage.connecting import new_engine, shown_url
 from dirichlet_bandits.storage.damage import intact
@@ -85,18 +80,21 @@ class DatabaseStorage:
         self._without_data = without = [sa.null().label("data") if field is table.c.data else field for field in fields]
         everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
         # Compiled to text once: building a statement again would cost more than SQLite needs to run it.
-        self._read, self._read_data, self._insert, self._lock_study = (
-            statement.compile(self._engine).string
-            for statement in (most, everything, table.insert(), named.with_for_update())
+        self._read, self._read_data, self._lock_study = (
+            statement.compile(self._engine).string for statement in (most, everything, named.with_for_update())
         )
+        names = ", ".join(column.name for column in table.c)
+        marks = ", ".join(["?" if sqlite else "%s"] * len(table.c))  # tuples take half of the time of dicts
+        self._insert = f"INSERT INTO {table.name} ({names}) VALUES ({marks})"
 
     def close(self) -> None:
         """Close the connections; the storage opens new ones if it is used again."""
         self._engine.dispose()
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study, unless one of this name exists."""
+        """Add a study, unless one of this name exists, or was created with the same token."""
         events, written, attempts = list(events), json.dumps(settings), count()
+        token = settings.get("token")
 
         def attempt() -> bool:
             next(attempts)
@@ -106,8 +104,11 @@ class DatabaseStorage:
                 study = schema.insert_study(connection, name, written)
                 if study is None:
                     return False
+                # After taking the name, so that no other attempt of the same call can come in between.
+                if token is not None and connection.execute(audit_log.created(token, name)).first() is not None:
+                    return False
                 self._append(connection.connection.cursor(), study, events)
-                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings)))
+                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings), token))
                 connection.commit()
                 return True
 
@@ -118,6 +119,16 @@ class DatabaseStorage:
         # An attempt that failed may have created it, if only the answer to its commit was lost.
         return created or (next(attempts) > 1 and self.settings(name) == json.loads(written))
 
+    def created_by(self, token: str, name: str) -> str | None:
+        """Return the identity of the study that a call with this token created by this name; it may be gone."""
+        return next((row.identity for row in self._fetch(audit_log.created(token, name))), None)
+
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; an older one, without, is found by its name."""
+        may_be = studies.c.settings.contains(identity, autoescape=True) if identity else studies.c.name == name
+        rows = self._fetch(sa.select(studies.c.name, studies.c.settings).where(may_be))
+        return next((row.name for row in rows if audit_log.identity_of(row.settings) == identity), None)
+
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of all studies that are archived, or of those that are not."""
         at = studies.c.archived_at
@@ -127,12 +138,7 @@ class DatabaseStorage:
     def settings(self, name: str) -> Settings | None:
         """Return the settings of a study."""
         rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
-        return self._loaded(rows[0].settings) if rows else None
-
-    def _loaded(self, settings: str) -> Settings:
-        with intact(self._shown):
-            loaded: Settings = json.loads(settings)
-        return loaded
+        return _loaded(name, rows[0].settings) if rows else None
 
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
         """Return the events with numbers above ``after``, as of one moment, by a single SELECT."""
@@ -167,11 +173,6 @@ class DatabaseStorage:
         """Return what was done to studies, or to one of them, newest first."""
         identity = "" if name is None else audit_log.identity_of(self.settings(name))
         return [AuditRecord(*row) for row in self._fetch(audit_log.listed(limit, name, identity))]
-
-    def add_audit_entry(self, name: str, what: str, note: str) -> None:
-        """Record something else that was done about a study."""
-        with self.transaction(name) as transaction:
-            transaction._record(what, note)
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
@@ -247,7 +248,7 @@ class DatabaseStorage:
         return [Event(*row) for row in rows] if data else rows
 
     def _append(self, cursor: Any, study: int, events: Iterable[Event]) -> None:
-        rows = [{"study": study, **event._asdict()} for event in events]
+        rows = [(study, *event) for event in events]
         if rows:
             cursor.executemany(self._insert, rows)
             LOGGER.debug("%s: %d events written", self._shown, len(rows))
@@ -335,13 +336,13 @@ class _Transaction:
         return self._storage._select(self._cursor, self._name, after)
 
     def settings(self) -> Settings:
-        return self._storage._loaded(self._written_settings())
+        return _loaded(self._name, self._written_settings())
 
     def _written_settings(self) -> str:
         row = self._execute(sa.select(studies.c.settings).where(studies.c.id == self._study)).fetchone()
         return str(row[0])
 
-    def _record(self, what: str, note: str | None = None) -> None:
+    def record(self, what: str, note: str | None = None) -> None:
         identity = audit_log.identity_of(self._written_settings())
         self._execute(audit_log.recorded(what, self._name, identity, note))
 
@@ -355,15 +356,15 @@ class _Transaction:
                 self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
             except self._storage._driver.IntegrityError:  # another process was faster
                 return False
-            self._record(RENAMED, name)
+            self.record(RENAMED, name)
         return taken is None
 
     def archive(self, at: float | None) -> None:
         self._execute(studies.update().where(studies.c.id == self._study).values(archived_at=at))
-        self._record(UNARCHIVED if at is None else ARCHIVED)
+        self.record(UNARCHIVED if at is None else ARCHIVED)
 
     def delete(self) -> None:
-        self._record(DELETED)
+        self.record(DELETED)
         self._execute(table.delete().where(table.c.study == self._study))
         self._execute(studies.delete().where(studies.c.id == self._study))
 
@@ -371,6 +372,12 @@ class _Transaction:
         compiled: Any = statement.compile(self._storage._engine)  # type: ignore[attr-defined]
         self._cursor.execute(compiled.string, compiled.params)
         return self._cursor
+
+
+def _loaded(name: str, settings: str) -> Settings:
+    with intact(f"the study {name!r}"):
+        loaded: Settings = json.loads(settings)
+    return loaded
 
 
 def _words(error: BaseException | None) -> str:

@@ -6,26 +6,48 @@ what the events mean.
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from typing import Any, Final, NamedTuple, Protocol
 
-ARM: Final = 0
-RETIRE: Final = 1
-ASK: Final = 2
-TELL: Final = 3
-ABANDON: Final = 4
-VOID: Final = 5
-CORRECT: Final = 6
-NOTE: Final = 7
-PAST: Final = 8
-DONE: Final = 9
-FLOOR: Final = 10
-WINNER: Final = 11
-LATE: Final = 12
-REOPEN: Final = 13
-KINDS: Final = (
-    *("arm", "retire", "ask", "tell", "abandon", "void", "correct", "note", "past", "done", "floor", "winner", "late"),
-    "reopen",
+
+class Concerns(Enum):
+    """What an event happens to, and so which segments have to know of it."""
+
+    ARMS = auto()  # which arms may be assigned: every segment, and the round of each ends
+    SETTINGS = auto()  # every segment
+    NEW_TRIAL = auto()  # a trial that it adds
+    TRIAL = auto()  # one trial that exists
+    TRIALS_SO_FAR = auto()  # a trial and all before it; settings, if it names no trial
+    NOTHING = auto()  # it is a record, from which no arm or trial changes
+
+
+class Kind(NamedTuple):
+    """What is known of a kind of event; ``has_reward``: its value is one, ``has_reason``: its note is for people."""
+
+    name: str
+    concerns: Concerns
+    has_reward: bool = False
+    has_reason: bool = False
+
+
+FACTS: Final = (  # storages hold the places of these
+    Kind("arm", Concerns.ARMS),
+    Kind("retire", Concerns.ARMS),
+    Kind("ask", Concerns.NEW_TRIAL),
+    Kind("tell", Concerns.TRIAL, has_reward=True),
+    Kind("abandon", Concerns.TRIAL),
+    Kind("void", Concerns.TRIAL, has_reason=True),
+    Kind("correct", Concerns.TRIAL, has_reward=True, has_reason=True),
+    Kind("note", Concerns.TRIAL),
+    Kind("past", Concerns.NEW_TRIAL, has_reward=True),
+    Kind("done", Concerns.NOTHING),
+    Kind("floor", Concerns.SETTINGS, has_reason=True),
+    Kind("winner", Concerns.NOTHING),
+    Kind("late", Concerns.TRIALS_SO_FAR, has_reward=True),
+    Kind("reopen", Concerns.TRIAL),
 )
+KINDS: Final = tuple(kind.name for kind in FACTS)
+ARM, RETIRE, ASK, TELL, ABANDON, VOID, CORRECT, NOTE, PAST, DONE, FLOOR, WINNER, LATE, REOPEN = range(len(FACTS))
 
 CREATED: Final = "created"
 RENAMED: Final = "renamed"
@@ -89,8 +111,8 @@ class Event(NamedTuple):
 class AuditRecord(NamedTuple):
     """Something that was done to a study as a whole: ``what`` is ``CREATED``, ``RENAMED``, ... or ``NOTIFIED``.
 
-    ``note`` is the new name after a rename, or what a webhook was told; ``study`` is the study's name before,
-    ``identity`` that of its settings, and ``actor`` is the same as for events.
+    ``note`` is the token of the call that created a study, the new name after a rename, or what a webhook was told;
+    ``study`` is the study's name before, ``identity`` that of its settings, and ``actor`` is the same as for events.
     """
 
     at: float
@@ -119,6 +141,9 @@ class Transaction(Protocol):
     def archive(self, at: float | None) -> None:
         """Leave the study out of the list of names from this time on; None puts it back."""
 
+    def record(self, what: str, note: str) -> None:
+        """Record something else that was done about the study, such as a message."""
+
     def delete(self) -> None:
         """Remove the study and all of its events permanently."""
 
@@ -129,7 +154,19 @@ class Storage(Protocol):
     url: str
 
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
-        """Add a study with its first events; return False and do nothing if that name is taken."""
+        """Add a study with its first events; return False and do nothing if that name is taken.
+
+        The same holds if a call with the token in the settings has created a study of this name, whatever became of it.
+        """
+
+    def created_by(self, token: str, name: str) -> str | None:
+        """Return the identity of the study that a call with this token created by this name; it may be gone."""
+
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; None if there is no such study.
+
+        Studies that are older than identities, where it is empty, are found only by the ``name``.
+        """
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of the studies that are not archived, or of those that are, in the order of creation."""
@@ -152,9 +189,6 @@ class Storage(Protocol):
 
         With a name, this is what was done to the study that has it now, also under its earlier names.
         """
-
-    def add_audit_entry(self, name: str, what: str, note: str) -> None:
-        """Record something else that was done about a study, such as a message."""
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
         """Append to a study with exclusive access; an exception inside leaves the study as it was."""

@@ -42,11 +42,23 @@ class MemoryStorage:
     def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
         """Add a study, unless one of this name exists."""
         with self._lock:
-            if name in self._settings:
+            token = settings.get("token")
+            if name in self._settings or (token is not None and self.created_by(token, name) is not None):
                 return False
             self._settings[name], self._events[name] = copy.deepcopy(settings), list(events)
-            self._record(CREATED, name)
+            self._record(CREATED, name, token)
             return True
+
+    def created_by(self, token: str, name: str) -> str | None:
+        """Return the identity of the study that a call with this token created by this name; it may be gone."""
+        found = (entry for entry in list(self._audit_log) if entry.what == CREATED)
+        return next((entry.identity for entry in found if (entry.note, entry.study) == (token, name)), None)
+
+    def named(self, identity: str, name: str) -> str | None:
+        """Return the name that the study with this identity has now; an older one, without, is found by its name."""
+        here = [name] if not identity else list(self._settings)
+        found = (one for one in here if self._settings.get(one, {"identity": None}).get("identity", "") == identity)
+        return next(found, None)
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of all studies that are archived, or of those that are not."""
@@ -74,12 +86,6 @@ class MemoryStorage:
             if name is None or (entry.identity == identity if identity else entry.study == name)
         ]
         return found[::-1][:limit]
-
-    def add_audit_entry(self, name: str, what: str, note: str) -> None:
-        """Record something else that was done about a study."""
-        with self._lock:
-            self._found(name)
-            self._record(what, name, note)
 
     def _record(self, what: str, name: str, note: str | None = None) -> None:
         identity = str(self._settings[name].get("identity", ""))
@@ -140,6 +146,9 @@ class _Transaction:
 
     def archive(self, at: float | None) -> None:
         self.changes.append(partial(self.storage._archive, self.name, at))
+
+    def record(self, what: str, note: str) -> None:
+        self.changes.append(partial(self.storage._record, what, self.name, note))
 
     def delete(self) -> None:
         self.changes.append(partial(self.storage._delete, self.name))

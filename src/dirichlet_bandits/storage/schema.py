@@ -1,5 +1,6 @@
 """The tables of a storage, their version, and how to recognize a database of ours."""
 
+import os
 import time
 from typing import Any, Final
 
@@ -70,6 +71,14 @@ def on_connect(connection: Any, record: ConnectionPoolEntry) -> None:
     connection.execute("PRAGMA fullfsync=ON")  # macOS: a sync also empties the cache of the drive
 
 
+def on_read_only_system(path: str) -> bool:
+    """Whether a file exists where nothing can be written."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):  # on Windows; and where there is no file
+        return False
+
+
 def check(engine: sa.Engine, shown: str, create: bool) -> None:
     """Make sure that the database holds our tables in this version; leave a foreign or newer one untouched."""
     with engine.connect() as connection:
@@ -85,6 +94,8 @@ def check(engine: sa.Engine, shown: str, create: bool) -> None:
         raise FormatError(f"{shown} is damaged: it says that its format is {found!r}")
     if found is not None and found > VERSION:
         raise FormatError(f"{shown} was written by a newer version of this library: format {found}, known is {VERSION}")
+    if found is not None and found != VERSION and on_read_only_system(str(engine.url.database)):
+        raise FormatError(f"{shown} has the older format {found}: copy it to where it can be written, to upgrade it")
     if found != VERSION:
         _make_or_upgrade(engine, sqlite)
 

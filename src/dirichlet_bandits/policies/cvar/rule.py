@@ -18,10 +18,11 @@ from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
+from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_array, reward_bound, reward_scale, whole_number
+from dirichlet_bandits.validation import finite_array, large_count, reward_bound, reward_scale
 
 
 class BCVTSParams(NamedTuple):
@@ -78,7 +79,7 @@ class BCVTS(RiskAverse):
 
     upper: float
     level: float
-    assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
+    assumes: ClassVar[str] = f"{BELOW_A_BOUND}, judged by their CVaR"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
 
@@ -177,7 +178,7 @@ class CVaRUCB(RiskAverse):
     upper: float
     level: float
     horizon: int | None = None
-    assumes: ClassVar[str] = "rewards below a known bound, judged by their CVaR"
+    assumes: ClassVar[str] = f"{BELOW_A_BOUND}, judged by their CVaR"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Tamkin et al. (2019)"
 
@@ -185,7 +186,7 @@ class CVaRUCB(RiskAverse):
         reward_bound("upper", self.upper)
         level_of("level", self.level)
         if self.horizon is not None:
-            whole_number("horizon", self.horizon, at_least=1)
+            large_count("horizon", self.horizon, at_least=1)
 
     @property
     def params(self) -> CVaRUCBParams:

@@ -26,6 +26,7 @@ from dirichlet_bandits.numerics.arrays import partition, scaled, set_all, with_l
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.cvar import level_of
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
+from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
@@ -70,7 +71,7 @@ class BDS(Policy):
 
     If the bound is known, use ``BDS(upper=...)``, with bonus = upper. If the bound is detectable, use ``BDS(rho=...,
     gamma=...)``, with bonus = max(max X + gamma, B(X, m, rho)). If a reward falls within gamma of the bound with
-    probability p, the theory requires ``rho >= -1 / log(1 - p)``.
+    probability p, the theory requires ``rho >= -1 / log(1 - p)``. Both proofs also assume some lower bound.
 
     >>> BDS(upper=1.0)
     BDS(upper=1.0, rho=None, gamma=None)
@@ -81,7 +82,7 @@ class BDS(Policy):
     upper: float | None = None
     rho: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "rewards below a known bound; logarithmic with a detectable bound"
+    assumes: ClassVar[str] = f"{BELOW_A_BOUND}; logarithmic with a detectable one and a large enough rho"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 

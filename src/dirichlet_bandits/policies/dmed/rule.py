@@ -12,6 +12,7 @@ from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
+from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import (
@@ -76,7 +77,7 @@ class DMED(FamilyOrBoundPolicy):
     Reference: Honda and Takemura, An asymptotically optimal bandit algorithm for bounded support models, COLT 2010.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound (proved), or of a known one-parameter family"
+    assumes: ClassVar[str] = f"{BELOW_A_BOUND} (proved), or of a known one-parameter family"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Honda and Takemura (2010)"
 

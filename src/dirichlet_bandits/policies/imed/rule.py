@@ -66,7 +66,7 @@ class EmpiricalIMED(BoundedAbovePolicy):
     Reference: Honda and Takemura, JMLR 16, 2015.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound"
+    assumes: ClassVar[str] = "rewards below a known bound, with a light lower tail"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
 

@@ -10,6 +10,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
+from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
 from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
@@ -50,7 +51,7 @@ class MED(FamilyOrBoundPolicy):
     bandits with bounded rewards, NeurIPS 2023.
     """
 
-    assumes: ClassVar[str] = "rewards of a known one-parameter family, or below a known bound"
+    assumes: ClassVar[str] = f"rewards of a known one-parameter family, or {BELOW_A_BOUND}"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Honda and Takemura (2011); Qin, Jun and Zhang (2023)"
 

@@ -28,7 +28,6 @@ class NPTS(BoundedAbovePolicy):
     Reference: Riou and Honda, ALT 2020.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Riou and Honda (2020)"
 

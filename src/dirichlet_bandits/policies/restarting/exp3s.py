@@ -11,7 +11,7 @@ from dirichlet_bandits.engine.verbs import implements, init, select, specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import finite_number, whole_number
+from dirichlet_bandits.validation import finite_number, large_count, whole_number
 
 
 class EXP3SParams(NamedTuple):
@@ -53,12 +53,12 @@ class EXP3S(Policy):
     segments: int = 1
     alpha: float | None = None
     gamma: float | None = None
-    assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way"
+    assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Auer et al. (2002)"
 
     def __post_init__(self) -> None:
-        whole_number("horizon", self.horizon, at_least=1)
+        large_count("horizon", self.horizon, at_least=1)
         whole_number("segments", self.segments, at_least=1)
         if self.alpha is not None and not 0.0 <= finite_number("alpha", self.alpha) <= 1.0:
             raise ArgumentError("alpha", "None, or a number from 0 to 1", self.alpha)

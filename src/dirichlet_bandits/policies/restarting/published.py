@@ -27,7 +27,7 @@ from dirichlet_bandits.policies.restarting.rule import (
     exploration_rate,
 )
 from dirichlet_bandits.policies.ucb.rule import KLUCB, UCB1
-from dirichlet_bandits.validation import positive_number, true_or_false, whole_number
+from dirichlet_bandits.validation import large_count, positive_number, true_or_false, whole_number
 
 
 class MUCBRate(NamedTuple):
@@ -116,13 +116,13 @@ class MUCB(_Published):
     threshold: float | None = None
     exploration: float | None = None
     scheduled: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
+    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Cao et al. (2019)"
 
     def __post_init__(self) -> None:
         even_window(self.window)
-        whole_number("horizon", self.horizon, at_least=1)
+        large_count("horizon", self.horizon, at_least=1)
         whole_number("segments", self.segments, at_least=1)
         if self.threshold is not None:
             positive_number("threshold", self.threshold)
@@ -184,13 +184,13 @@ class CUSUMUCB(_Published):
     exploration: float | None = None
     xi: float = 0.5
     forced: bool = False
-    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times"
+    assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Liu, Lee and Shroff (2018)"
 
     def __post_init__(self) -> None:
         whole_number("changes", self.changes, at_least=1)
-        whole_number("horizon", self.horizon, at_least=1 + self.changes)
+        large_count("horizon", self.horizon, at_least=1 + self.changes)
         positive_number("xi", self.xi)
         check_exploration(self.exploration)
         true_or_false("forced", self.forced)

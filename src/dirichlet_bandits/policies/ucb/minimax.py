@@ -15,7 +15,7 @@ from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.policies.families import FamilyPolicy
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.validation import reward_bound, whole_number
+from dirichlet_bandits.validation import large_count, reward_bound
 
 
 class KLUCBPlusPlusParams(NamedTuple):
@@ -55,7 +55,7 @@ class KLUCBPlusPlus(FamilyPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole_number("horizon", self.horizon, at_least=1)
+        large_count("horizon", self.horizon, at_least=1)
 
     @property
     def params(self) -> KLUCBPlusPlusParams:
@@ -92,7 +92,7 @@ class KLUCBSwitch(Policy):
         if not reward_bound("upper", self.upper) > self.lower:
             raise ArgumentError("upper", f"greater than lower = {self.lower}", self.upper)
         if self.horizon is not None:
-            whole_number("horizon", self.horizon, at_least=1)
+            large_count("horizon", self.horizon, at_least=1)
 
     @property
     def params(self) -> KLUCBSwitchParams:

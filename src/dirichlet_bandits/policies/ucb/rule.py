@@ -74,7 +74,7 @@ class RUCBLT(Policy):
     """Robust UCB for light tails of unknown weight: mu_k + scale sqrt(f(t) log t / N_k).
 
     f grows slowly without bound: ``log(t)^2``, ``log(t)`` or ``sqrt(log(t))``. The theory holds for any scale; the
-    scale determines how many pulls it takes until f is large enough.
+    scale, in the unit of the rewards, determines how many pulls it takes until f is large enough.
 
     >>> RUCBLT(f="log")
     RUCBLT(f='log', scale=1.0)
@@ -126,7 +126,6 @@ class EmpiricalKLUCB(BoundedAbovePolicy):
     Reference: Cappé, Garivier, Maillard, Munos and Stoltz, Annals of Statistics 41, 2013.
     """
 
-    assumes: ClassVar[str] = "rewards below a known bound"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Cappé et al. (2013)"
 

@@ -18,7 +18,7 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None,
     'No rewards yet.\\nEach arm is tried once before the policy chooses.'
     """
     if found is not None and found.arm is not None:
-        return _winner(found, attrs)
+        return _winner(found)
     if not any(row["told"] for row in rows):
         return f"No rewards yet.\n{_without_rewards(rows, warm)}"
     untried = sum(row["active"] and not row["told"] for row in rows)
@@ -34,14 +34,11 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None,
     return f"{attrs['best_arm']} leads, but {words}." + (f"\n{sentence(advice)}" if advice else "")
 
 
-def _winner(found: Winner, attrs: Any) -> str:
+def _winner(found: Winner) -> str:
     """Return who has won, and what could be wrong with that."""
-    error = f"the probability of error is at most {100 * found.delta:g}%"
-    limits = [] if found.proved else ["in the limit of many trials"]
-    limits += ["if the arms do not change"] if attrs["drift"] else []
     note = "" if found.note is None else f"\nNote: {found.note}."
     named = f"The winner is {found.arm}" if found.established_at else f"{found.arm} can be named the winner"
-    return f"{named}: {', '.join([error, *limits])}.{note}"
+    return f"{named}: {found.claim}.{note}"
 
 
 def _without_rewards(rows: Sequence[Mapping[str, Any]], warm: bool) -> str:
@@ -54,8 +51,13 @@ def _without_rewards(rows: Sequence[Mapping[str, Any]], warm: bool) -> str:
     return "Each arm is tried once before the policy chooses."
 
 
-def to_do(pending: Sequence[Trial], what: str) -> str:
-    """Return what a user with write access should do next."""
+def to_do(pending: Sequence[Trial], what: str, active: Sequence[str]) -> str:
+    """Return what a user with write access should do next; no arm that was retired is to be tried.
+
+    >>> to_do([], "reward", ["red"])
+    'Ask for the next trial.'
+    """
+    pending = [trial for trial in pending if trial.arm in active]
     if not pending:
         return "Ask for the next trial."
     more = len(pending) - 1

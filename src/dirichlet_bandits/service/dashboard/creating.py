@@ -20,7 +20,7 @@ from dirichlet_bandits.service.dashboard.guided import Named
 from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import floor, real_number
-from dirichlet_bandits.service.dashboard.wording import for_people, sentence
+from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.service.routes import StudyRoute
 
@@ -101,11 +101,10 @@ def new_page(
 def read_file(request: Request, studies: Creating, file: UploadFile) -> Response:
     """Show the form with the arms and rewards of a file; nothing is created."""
     try:
-        found = read_history(file.file.read(), file.filename or "the file")
+        history, report = read_history(file.file.read(), file.filename or "the file")
     except FormatError as error:
-        return _form(request, Typed(), 422, error=sentence(str(error)))
-    past = json.dumps(found.rewards)
-    return _form(request, Typed(arm=list(found.rewards), past=past), report=found.report)
+        return _form(request, Typed(), 422, error=str(error))
+    return _form(request, Typed(arm=list(history), past=json.dumps(history)), report=report)
 
 
 @routes.post("/create")

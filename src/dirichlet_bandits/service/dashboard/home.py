@@ -73,7 +73,7 @@ def _facts(study: Study) -> dict[str, Any]:
         "arms": len(study.arms),
         "trials": len(log),
         "pending": int((log["status"] == PENDING).sum()),
-        "winner": named[0] if (named := study._named_winner()) else None,
+        "winner": study._named_winner(),
         "best": summary.attrs["best_arm"],
         "last": last_activity(log),
         "picture": charts.sparkline(series(drawn, len(summary), log, _FEW_POINTS)),

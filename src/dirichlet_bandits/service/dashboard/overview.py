@@ -73,7 +73,7 @@ def overview(study: Study) -> dict[str, Any]:
         "to_name": _to_name(found_winner),
         "verdicts": [(segment, *_verdict_in(study, segment)) for segment in study.segments if judged],
         "decimals": decimals,
-        "to_do": to_do(pending, "cost" if costs else "reward"),
+        "to_do": to_do(pending, "cost" if costs else "reward", study.arms),
         "waiting": pending[:LISTED],
         "first_waiting": FIRST,
         "units": bool(log["unit"].notna().any()),

@@ -61,10 +61,10 @@ def plan_page(request: Request, studies: Creating) -> Response:
 
 
 @routes.post("/plan")
-def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) -> Response:
+def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form()], stop: plans.Stop) -> Response:
     """Show when simulated studies name a winner and what they lose."""
     try:
-        return _page(request, typed, found=plans.simulated(typed.settings()))
+        return _page(request, typed, found=plans.simulated(typed.settings(), stop))
     except DirichletBanditsError as error:
         shown = _page(request, typed, status_of(error), error=for_people(error))
         shown.headers.update(headers_of(error) or {})

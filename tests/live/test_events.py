@@ -1,0 +1,163 @@
+"""Every kind of event, wherever events are read: in segments, the audit log, exports, replays and damaged logs.
+
+A kind that is new, and not in the games here, fails the first test.
+"""
+
+import numpy as np
+import pytest
+
+import dirichlet_bandits as db
+from dirichlet_bandits.live import export
+from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.recovery import recover
+from dirichlet_bandits.storage.events import FACTS, KINDS, LATE, Concerns, Event
+from tests.live.test_lateness import Clock, clock  # noqa: F401
+
+ARMS = ["a", "b", "c"]
+
+
+def played(clock, segments=(), units=True, seed=0, steps=150):  # noqa: F811
+    """A study in which everything happens, in any order; with segments, past trials cannot be added."""
+    rng = np.random.default_rng(seed)
+    study = db.create_study(
+        "s",
+        arms=ARMS,
+        policy="UCB1(sigma=0.5)",
+        segments=segments or None,
+        bounds=(0, 1),
+        window=300,
+        late=0.25,
+        floor=0.1,
+        seed=seed,
+    )
+    acts = ["ask", "ask", "ask", "ask", "tell", "tell", "abandon", "reopen", "void", "correct", "annotate", "arms"]
+    for k in range(steps):
+        clock.now += float(rng.exponential(10.0))
+        act, trial = str(rng.choice(acts)), int(rng.integers(len(study) + 1))
+        place = {"segment": str(rng.choice(segments))} if segments else {}
+        unit = {"unit": f"u{rng.integers(5)}"} if units and rng.random() < 0.5 else {}
+        reward = float(rng.integers(5)) / 4.0
+        try:
+            if act == "ask":
+                study.ask(**place, **unit)
+            elif act in ("tell", "correct"):
+                getattr(study, act)(trial, reward, token=f"t{k}" if rng.random() < 0.2 else None)
+            elif act in ("abandon", "reopen"):
+                getattr(study, act)(trial)
+            elif act == "void":
+                study.void(trial, "wrong")
+            elif act == "annotate":
+                study.annotate(trial, note="hail")
+            elif rng.random() < 0.7:
+                study.retire_arm("a") if "a" in study.arms else study.add_arm("a")
+            else:
+                study.set_floor(0.05 * float(rng.integers(4)))
+        except (db.ConflictError, db.NotFoundError):
+            pass  # as if a user had not known
+    study.archive(token="done")
+    study.winner(delta=0.999, margin=0.9, **({"segment": segments[0]} if segments else {}))
+    if not segments:
+        study.add_trials({"arm": ["a", "b"], "reward": [1.0, 0.5], "propensity": [0.5, None]})
+    return study
+
+
+@pytest.fixture
+def games(clock):  # noqa: F811
+    return played(clock), played(clock, ["x", "y"])
+
+
+def test_every_kind_of_event_is_played_and_listed(games):
+    """So every kind states what it concerns, and all that follows here is about all of them."""
+    assert {event.kind for study in games for event in study._events()} == set(range(len(KINDS)))
+    for study in games:
+        happened = study.events(limit=10_000)
+        assert [event.what for event in happened][::-1] == [KINDS[event.kind] for event in study._events()]
+        assert study.replay().same
+        assert len(study.trials_dataframe()) == len(read_rounds(study._events()).row_of_trial)
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=KINDS)
+def test_a_kind_of_event_says_what_it_changes(games, fact):
+    """An event changes the trials that it concerns, and no others; a kind that changes nothing leaves all as it was."""
+    seen = 0
+    for study in games:
+        journal = Journal()
+        for event in study._events():
+            before = [journal.status(trial) for trial in range(len(journal.arm_of))], list(journal.active)
+            journal.apply([event])
+            if FACTS[event.kind] is not fact:
+                continue
+            seen += 1
+            after = [journal.status(trial) for trial in range(len(journal.arm_of))]
+            changed = {trial for trial, status in enumerate(after) if [status] != before[0][trial : trial + 1]}
+            allowed = {
+                Concerns.TRIAL: {event.trial},
+                Concerns.NEW_TRIAL: {event.trial},
+                Concerns.TRIALS_SO_FAR: set(range(-1 if event.trial is None else event.trial + 1)),
+            }
+            assert changed <= allowed.get(fact.concerns, set())
+            assert fact.concerns is Concerns.ARMS or journal.active == before[1]
+            assert (event.trial is None) <= (fact.concerns not in (Concerns.TRIAL, Concerns.NEW_TRIAL))
+    assert seen > 0
+
+
+def alone(events, segment):
+    """The events of a segment as those of a study that has no other, by what the kinds concern."""
+    whole, ids, kept = Journal(), {}, []
+    for event in events:
+        whole.apply([event])
+        concerns, trial = FACTS[event.kind].concerns, event.trial
+        if concerns is Concerns.NEW_TRIAL:
+            if whole.segment_of[trial] != segment or trial in whole.repeats:
+                continue
+            ids[trial] = len(ids)
+            rest = [[arm, chance] for arm, chance in whole.of(segment).rest] if event.data is not None else None
+            event = event._replace(note=None if not rest else str(rest))
+        elif concerns is Concerns.TRIALS_SO_FAR and trial is not None and trial not in ids:
+            earlier = [one for one in ids if one < trial]
+            if not earlier or ids[earlier[-1]] in [one.trial for one in kept if one.kind == LATE]:
+                continue
+            if whole.status(earlier[-1]) == "pending":
+                continue
+            trial, event = earlier[-1], event._replace(value=None)
+        elif (trial is not None and trial not in ids) or concerns is Concerns.NOTHING:
+            continue
+        kept.append(event._replace(trial=None if trial is None else ids[trial]))
+    return [Event(*event)._replace(number=k, token=None) for k, event in enumerate(kept)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
+    study = played(clock, ["x", "y"], seed=seed, steps=250)
+    events = study._events()
+    assert any(KINDS[event.kind] == "reopen" for event in events)
+    for segment in study.segments:
+        expected, part = Journal(), study._read().of(segment)
+        expected.apply(alone(events, segment))
+        assert (part.n_told, part.n_pending) == (expected.n_told, expected.n_pending)
+        assert sorted(zip(part.told.trials, part.told.rewards, strict=True)) == sorted(
+            zip(expected.told.trials, expected.told.rewards, strict=True)
+        )
+        for name in ("pending", "voided", "late", "repeats", "ended_at", "annotation_of", "active", "floor", "rest"):
+            assert getattr(part, name) == getattr(expected, name), name
+        assert {trial: reward for trial, (_, reward) in part.held.items()} == {
+            trial: reward for trial, (_, reward) in expected.held.items()
+        }
+    assert study.replay().same
+
+
+@pytest.mark.parametrize("segments", [(), ("x", "y")])
+def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa: F811
+    events = played(clock, segments, steps=120)._events()
+    n_trials = sum(FACTS[event.kind].concerns is Concerns.NEW_TRIAL for event in events)
+    rng = np.random.default_rng(1)
+    for k in range(2 * len(events)):
+        lost = {k} if k < len(events) else set(rng.choice(len(events), 5, replace=False).tolist())
+        left = [event for event in events if event.number not in lost]
+        if left[-1].number != events[-1].number:
+            continue  # then nothing shows that something is missing
+        recovered = recover(left)
+        table = export.trials(read_rounds(recovered.events).journal)
+        gone = sum(FACTS[events[number].kind].concerns is Concerns.NEW_TRIAL for number in lost)
+        assert len(table) == len(recovered.ids) == n_trials - gone
