@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from functools import partial
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -131,11 +131,12 @@ def prepared(kind, now):
 
 
 def snapshot(place):
-    """Everything that is stored, besides the identities of studies."""
+    """Everything that is stored, besides the identities of studies and the tokens that created them."""
     found = {}
     for archived in (False, True):
         for name in place.storage.names(archived):
-            log = [entry._replace(identity="") for entry in place.storage.audit_log(99, name)]
+            entries = place.storage.audit_log(99, name)
+            log = [one._replace(identity="", note=None if one.what == "created" else one.note) for one in entries]
             found[name] = archived, place.storage.read(name, data=True), log
     return found
 
@@ -275,17 +276,18 @@ def test_the_connection_to_a_server_breaks_at_each_change(name, run, wire, now):
 @pytest.mark.parametrize("token", [TOKEN, None])
 def test_the_connection_breaks_while_a_study_is_created(wire, token):
     """It is tried again until it succeeds, and the study that the lost attempt created is not taken for another's."""
-    db.create_study("s", storage=wire, token=token, **CREATED)
+    new = tokens(token)
+    db.create_study("s", storage=wire, token=new(), **CREATED)
     empty(wire)
     wire.fail_at(None)
-    db.create_study("s", storage=wire, token=token, **CREATED)
+    db.create_study("s", storage=wire, token=new(), **CREATED)
     n_calls, after = len(wire.calls), snapshot(wire)
     broken = 0
     for at in range(n_calls):
         for how in wire.kinds:
             empty(wire)
             wire.fail_at(at, how)
-            study = db.create_study("s", storage=wire, token=token, **CREATED)
+            study = db.create_study("s", storage=wire, token=new(), **CREATED)
             broken += len(wire.calls) > at
             wire.fail_at(None)
             assert snapshot(wire) == after
@@ -307,7 +309,8 @@ def test_each_call_of_the_storage_fails(name, kind, run, warm, place, now):
 @pytest.mark.parametrize("exists", [False, True])
 def test_creating_a_study_while_a_call_of_the_storage_fails(place, now, exists, token):
     """With ``exists``, the study is there already, and ``load_if_exists`` loads it."""
-    asked = {"token": token, "load_if_exists": exists, **CREATED}
+    new = tokens(token)
+    asked = {"load_if_exists": exists, **CREATED}
     studies = [db.create_study("s", storage=MemoryStorage(), **CREATED)] if exists else []
     stored = [(study.storage.settings("s"), study.storage.read("s", data=True)) for study in studies]
 
@@ -317,12 +320,13 @@ def test_creating_a_study_while_a_call_of_the_storage_fails(place, now, exists, 
 
     arranged()
     before = snapshot(place)
-    db.create_study("s", storage=place, **asked)
+    db.create_study("s", storage=place, **{**asked, "token": new()})
     n_calls, after = len(place.calls), snapshot(place)
     assert n_calls >= (3 if exists else 1)
     for at in range(n_calls):
         for how in KINDS:
             arranged()
+            asked = {**asked, "token": new()}
             place.fail_at(at, how)
             with suppress(db.StorageError):
                 study = db.create_study("s", storage=place, **asked)
@@ -359,6 +363,12 @@ def test_deleting_a_study_while_a_call_of_the_storage_fails(place, now):
             with pytest.raises(db.NotFoundError, match="no study 's'"):
                 db.delete_study("s", place, confirm="s")
             assert place.storage.names() == []
+
+
+def tokens(token):
+    """Return a function that returns a token for each creation, because a token creates a study once; or None."""
+    numbers = count()
+    return lambda: None if token is None else f"{token}{next(numbers)}"
 
 
 def empty(place):
