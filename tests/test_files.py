@@ -71,6 +71,28 @@ def test_keys_added_and_removed_at_once(tmp_path):
     assert names(tmp_path) == ["keys.txt"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be synced")
+def test_a_power_cut_leaves_keys_as_they_were_or_as_they_are(tmp_path, monkeypatch):
+    """The file is synced before it replaces the old one, and its folder afterwards, so a removed key stays removed."""
+    path, steps, sync, replace = tmp_path / "keys.txt", [], os.fsync, os.replace
+
+    def synced(descriptor):
+        sync(descriptor)
+        steps.append("folder" if os.path.isdir(descriptor) else os.fstat(descriptor).st_size)
+
+    def replaced(draft, target):
+        steps.append(("replaced", os.stat(draft).st_size))
+        replace(draft, target)
+
+    monkeypatch.setattr("os.fsync", synced)
+    monkeypatch.setattr("os.replace", replaced)
+    add_key(path, "phone", "read")
+    remove_key(path, "phone")
+    assert steps[1::3] == [("replaced", size) for size in steps[0::3]]
+    assert steps[0] > steps[3] > 0
+    assert steps[2::3] == ["folder"] * 2
+
+
 CHANGES = ("os.rename", "os.remove", "os.rmdir")  # making folders is left out: threads race to it
 
 

@@ -62,7 +62,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
-    """Lock a file while you read and rewrite it; the lock is released if the process dies (no lock on Windows)."""
+    """Lock a file while you read and replace it, and keep its new name for good; on Windows, this does nothing."""
     if sys.platform == "win32":
         yield
         return
@@ -72,6 +72,7 @@ def changing(path: Path) -> Iterator[None]:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
+        os.fsync(folder)
     finally:
         os.close(folder)
 

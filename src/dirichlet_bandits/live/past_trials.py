@@ -10,8 +10,8 @@ import numpy as np
 from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.journal import LATEST, Journal
-from dirichlet_bandits.live.lateness import clock
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.events import PAST, Event
 from dirichlet_bandits.validation import finite_number, reward_number
@@ -152,7 +152,7 @@ def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, t
     """
     possible = sorted({arm_of[row.arm] for row in rows if row.propensity is not None})
     number, trial, n_arms = place
-    now, who = clock(), actor()
+    now, who = lateness.clock(), actor()
 
     @cache
     def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:

@@ -180,7 +180,9 @@ def _write(path: Path, keys: list[Key]) -> None:
     def for_us_alone(name: str, flags: int) -> int:
         return os.open(name, flags, 0o600)
 
-    # A service that starts now never sees half a file.
+    # A service that starts now, or after a power cut, never sees half a file.
     with whole_file(path) as draft, open(draft, "x", encoding="utf-8", opener=for_us_alone) as file:
         file.write(_HEADER)
         file.writelines(f"{key.scope} {key.hash} {key.name}\n" for key in keys)
+        file.flush()
+        os.fsync(file.fileno())
