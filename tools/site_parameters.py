@@ -219,6 +219,7 @@ MEANINGS = {
     "proved": "Whether the probability of error is proved, or holds in the limit of many rewards.",
     "method": "How the winner was found, in words.",
     "rivals": "The other arms, with the evidence against each.",
+    "Winner.assumes": "What the probability of error assumes, in words.",
     "established_at": "Number of trials when the winner was first named.",
     "more": "About how many more trials it takes; None if it is not in sight.",
     "Winner.floor": "A minimal probability that would find the winner sooner.",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.engine.verbs import NEVER
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.live.winner import _rates
@@ -279,6 +280,18 @@ def test_nothing_that_happens_to_a_repeated_trial_changes_what_is_pending(clock,
     study.void(first, "wrong")
     assert study.ask(**place).arm == first.arm  # the only arm without a reward
     assert study.replay().same
+
+
+def test_policies_that_count_pending_trials_count_no_repeated_ones():
+    study = db.create_study("s", arms=ARMS, policy="CountPending(UCB1(sigma=1))", seed=0)
+    for k, trial in enumerate(study.ask(unit=f"u{k}") for k in range(3)):
+        study.tell(trial, float(k))
+    study.ask(unit="u0")
+    other = study.ask()
+    study.propensities()
+    mine = [arm == other.arm for arm in ARMS]
+    earliest = [other.id if pending else NEVER for pending in mine]
+    assert study._state.decider._waiting == [*map(int, mine), *earliest]
 
 
 def test_forecasts_count_only_what_counts():

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.segment_means import shares_of_segments
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 
 NAMES = ["units", "units in segments", "held units", "reopened", "reopened repeat"]
@@ -61,6 +63,12 @@ def test_the_studies_hold_trials_that_used_to_count_again(study, trials):
     first = ~log.duplicated("unit")
     again = log["unit"].notna() & ~log.duplicated(["unit", "round"]) & ~first
     assert again.sum() >= trials
+    rounds = read_rounds(study._events())
+    assert not rounds.complete[rounds.row_of_trial[log.index[again]]].any()  # estimates leave them out
+    assert rounds.complete.sum() > 5
+    if study.segments:
+        mine = log[~again & (first | log["unit"].isna())]["segment"]
+        assert shares_of_segments(study._read()) == pytest.approx(mine.value_counts(normalize=True).to_dict())
 
 
 @pytest.mark.parametrize("study", ["reopened"], indirect=True)

@@ -79,7 +79,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
     ]
-    named = None if pooled else study._named_winner(segment)
+    winner = None if pooled else study._named_winner(segment)
     around = {
         "study": study.name,
         "policy": repr(study.policy),
@@ -88,8 +88,8 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "floor": study.floor,
         "best": said["best_arm"],
         "best_reason": said["best_arm_reason"],
-        "winner": named and named[0],
-        "winner_assumes": named and named[2],
+        "winner": winner and winner[0],
+        "winner_assumes": winner and winner[2],
         "interval": said["interval"],
         "level": said["level"],
         "compared_with": said["compared_with"],

@@ -30,18 +30,10 @@ def next_ask(state: StudyState, segment: str | None, unit: str | None, token: st
         note = written_ask(Asked([], segment, unit))
         return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
     arms, chances = state.decider.of(segment).decide(part, trial)
-    rest = [(arm, float(chances[arm])) for arm in arms[1:]] if before is None else []
-    return new_event(
-        journal,
-        ASK,
-        trial=trial,
-        arm=arms[0],
-        value=float(chances[arms[0]]),
-        data=chances.astype("<f8").tobytes(),
-        note=written_ask(Asked(rest, segment, unit, before)),
-        token=token,
-        decider=VERSION,
-    )
+    (arm, chance), *rest = [(arm, float(chances[arm])) for arm in arms]
+    note = written_ask(Asked(rest if before is None else [], segment, unit, before))
+    how = {"data": chances.astype("<f8").tobytes(), "note": note, "token": token, "decider": VERSION}
+    return new_event(journal, ASK, trial=trial, arm=arm, value=chance, **how)
 
 
 def trials_of(journal: Journal, token: str | None) -> list[int]:
@@ -58,11 +50,10 @@ def check_asked_alike(journal: Journal, trial: int, token: str | None, segment: 
         raise ConflictError(f"token {token!r} has asked for another segment or unit")
 
 
-def waiting_for(journal: Journal, unit: str) -> list[int]:
+def waiting_for(journal: Journal, unit: str | None) -> list[int]:
     """Return the pending trial of a unit, if there is one and its arm may still be assigned."""
-    last = journal.last_of.get(unit)
-    waits = last is not None and last in journal.pending and journal.active[journal.arm_of[last]]
-    return [last] if last is not None and waits else []
+    last = -1 if unit is None else journal.last_of.get(unit, -1)
+    return [last] if last in journal.pending and journal.active[journal.arm_of[last]] else []
 
 
 def asked_again(journal: Journal, ids: list[int], token: str) -> Event:

@@ -147,9 +147,13 @@ class Journal(JournalFields):
         return trial, arm, value
 
     def _report(self, number: int, trial: int, value: float, at: float) -> None:
-        """Apply the report of a reward: it counts now, when its window closes, or not at all."""
+        """Apply the report of a reward."""
         del self.pending[trial]
         self.ended_at[trial] = at
+        self._take(number, trial, value)
+
+    def _take(self, number: int, trial: int, value: float) -> None:
+        """Take the reward of a trial that waits for it: it counts now, when its window closes, or not at all."""
         if trial in self.repeats:
             self.aside[trial] = value
         elif self._is_open(trial):
@@ -210,28 +214,22 @@ class Journal(JournalFields):
 
     def _correct(self, number: int, trial: int, value: float, at: float, reason: str | None) -> None:
         """Replace a reward; if it had been voided, add the new one after those reported before."""
+        self.history_of.setdefault(trial, [Revision(self.answer(trial), None)]).append(Revision(value, reason))
         if trial in self.voided:
             self.voided.remove(trial)
             self.ended_at[trial] = at
-            if trial in self.repeats:
-                self.aside[trial] = value
-            elif self._is_open(trial):
-                self.held[trial] = number, value
-                self.n_pending[self.arm_of[trial]] += 1
-                self._first_open = min(self._first_open, trial)
-            else:
-                self._tell(number, trial, value)
-        elif trial in self.held or trial in self.aside:
-            self.history_of.setdefault(trial, [Revision(self.answer(trial), None)])
-            if trial in self.held:
-                self.held[trial] = self.held[trial][0], value
-            else:
-                self.aside[trial] = value
-        else:
-            self.history_of.setdefault(trial, [Revision(self.reward_of[trial], None)])
+            self.n_pending[self.arm_of[trial]] += trial not in self.repeats
+            self._first_open = min(self._first_open, trial)
+            self._take(number, trial, value)
+        elif trial in self.held:
+            self.held[trial] = self.held[trial][0], value
+        elif trial in self.aside:
+            self.aside[trial] = value
+        elif trial in self.reward_of:
             self.counted.replace(trial, value)
             self.revision = number
-        self.history_of[trial].append(Revision(value, reason))
+        else:
+            raise FormatError(f"event {number} corrects trial {trial!r}, which has no reward: the storage is damaged")
 
     def _is_open(self, trial: int) -> bool:
         """Whether a reward of this trial waits for its window to close; past trials have none."""
@@ -252,11 +250,10 @@ class Journal(JournalFields):
             del self.pending[trial]
             self.ended_at[trial] = at
             self.late.add(trial)
-            self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
-            if value is not None and trial in self.repeats:
-                self.aside[trial] = value
-            elif value is not None:
-                self._tell(number, trial, value)
+            if value is not None:
+                self._take(number, trial, value)
+            else:
+                self.n_pending[self.arm_of[trial]] -= trial not in self.repeats
 
     def close_windows(self, trial: int) -> None:
         """Count the rewards that are held for the windows up to that of a trial."""

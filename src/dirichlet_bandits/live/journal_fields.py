@@ -56,9 +56,7 @@ class JournalFields:
         self.rest: list[tuple[int, float]] = []  # what the round has yet to assign: arms and propensities
         self.revision = -1
         self.voided: set[int] = set()
-        self.history_of: dict[
-            int, list[Revision]
-        ] = {}  # of trials that were voided or corrected, the first reward first
+        self.history_of: dict[int, list[Revision]] = {}  # of trials voided or corrected, the first reward first
         self.past: set[int] = set()  # trials that were not decided here
         self.annotation_of: dict[int, dict[str, Any]] = {}
         self.winners: list[Established] = []

@@ -52,7 +52,10 @@ class ManagedStudy(ReadableStudy):
                 change.add(added)
 
     def retire_arm(self, name: str, *, token: str | None = None) -> None:
-        """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
+        """Stop assigning this arm, also to units that had it; its pending trials still accept rewards.
+
+        Repeating the call changes nothing.
+        """
         with self._changing(token) as change:
             arm = self._arm(change.journal, name)
             if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:

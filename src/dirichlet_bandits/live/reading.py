@@ -57,10 +57,6 @@ class ReadableStudy(Following, Estimating):
         """Return the number of trials so far, including past trials that were added."""
         return len(self._read().arm_of)
 
-    def __bool__(self) -> bool:
-        """Return True: a study is there, even without trials."""
-        return True
-
     @property
     def arms(self) -> list[str]:
         """Names of the active arms."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.event_notes import NOTHING, Asked, read_ask, written_ask
+from dirichlet_bandits.live.event_notes import NOTHING, read_ask, written_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.journal_fields import ABANDONED, PENDING, VOIDED
 from dirichlet_bandits.storage.damage import intact
@@ -15,7 +15,6 @@ from dirichlet_bandits.storage.events import (
     ASK,
     CORRECT,
     FACTS,
-    FLOOR,
     NOTE,
     REOPEN,
     TELL,
@@ -60,7 +59,7 @@ def recover(events: Sequence[Event]) -> Recovered:
         concerns = FACTS[event.kind].concerns
         if concerns is not Concerns.NEW_TRIAL and event.trial is not None and event.trial not in trials:
             continue
-        if event.kind == FLOOR:  # what was decided with it is recorded; its arms may be missing
+        if concerns is Concerns.SETTINGS:  # what was decided with them is recorded; arms with a floor may be missing
             continue
         if concerns is Concerns.TRIAL:
             for fitting in _fitting(event._replace(trial=trials[event.trial]), journal):
@@ -75,12 +74,10 @@ def recover(events: Sequence[Event]) -> Recovered:
         elif lost or (event.kind == ASK and torn and asked.segment not in sound):
             add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing, and those of all segments
             sound = {asked.segment}
-            note = written_ask(asked._replace(first=None))
+            event = event._replace(note=written_ask(asked._replace(first=None)))
             if event.data is None:
-                note = written_ask(Asked([], asked.segment, asked.unit))
                 event = event._replace(data=np.full(len(journal.names), np.nan).tobytes())
                 sound.clear()
-            event = event._replace(note=note)
         if concerns is Concerns.NEW_TRIAL:
             trials[event.trial] = len(trials)
         add(event._replace(trial=trials.get(event.trial)))

@@ -59,12 +59,11 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     trials, rounds, n_wrong, words = 0, 0, 0, list[str]()
     old = [event.number for event in events if event.kind == ASK and event.data and (event.decider or 1) < AS_NOW]
-    before = old[-1] if old else -1
     journal = Journal(as_before=bool(old))
 
     def look(event: Event) -> None:
         nonlocal trials, rounds, n_wrong, journal, decider
-        if event.number == before + 1:
+        if old[-1:] == [event.number - 1]:
             journal, decider = Journal(), decider.fresh()
             journal.apply(events[: event.number])
         if event.kind == ASK:
@@ -76,14 +75,13 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
             part = journal.of(asked.segment)
             if event.trial != len(journal.arm_of):
                 wrong = f"should be numbered {len(journal.arm_of)}"
-            elif asked.first is not None and event.decider is None:
-                wrong = _check_repeat(journal, event, asked)
             elif asked.first is None and part.rest:
                 wrong = _check_rest(part, event)
             else:
-                again = "" if asked.first is None else _check_unit(journal, asked)
-                wrong = again or _check_round(part, decider.of(asked.segment), event)
-                rounds += 1
+                wrong = "" if asked.first is None else _check_unit(journal, event, asked)
+                if asked.first is None or event.decider is not None:
+                    wrong = wrong or _check_round(part, decider.of(asked.segment), event)
+                    rounds += 1
             n_wrong += bool(wrong)
             if wrong and len(words) < _SHOWN:
                 words.append(f"trial {event.trial}: {wrong}")
@@ -93,16 +91,12 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     return Replay(trials, rounds, n_wrong, tuple(words))
 
 
-def _check_unit(journal: Journal, asked: Asked) -> str:
+def _check_unit(journal: Journal, event: Event, asked: Asked) -> str:
     first = journal.assigned_by.get(str(asked.unit))
-    same = first is not None and first == asked.first
-    return "" if same else f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
-
-
-def _check_repeat(journal: Journal, event: Event, asked: Asked) -> str:
-    wrong, first = _check_unit(journal, asked), asked.first
-    if wrong or first is None:
-        return wrong
+    if first is None or first != asked.first:
+        return f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
+    if event.decider is not None:  # it was assigned again
+        return ""
     same = (event.arm, event.value) == (journal.arm_of[first], journal.propensity_of[first]) and event.data is None
     return "" if same else f"recorded arm {event.arm}, that of the unit is {journal.arm_of[first]}"
 

@@ -84,16 +84,7 @@ from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.live.study_state import new_event
 from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
-from dirichlet_bandits.storage.events import (
-    ABANDON,
-    CORRECT,
-    NOTE,
-    PAST,
-    REOPEN,
-    TELL,
-    VOID,
-    WINNER,
-)
+from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, PAST, REOPEN, TELL, VOID, WINNER
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 
 if TYPE_CHECKING:
@@ -142,7 +133,8 @@ class Study(ManagedStudy):
 
         A study with segments needs the ``segment`` to decide for. A ``unit``, such as a user, gets the arm that it had
         before, with the propensity of its first assignment: the same trial while that trial is pending, then a new one.
-        Only the first trial of a unit counts (``docs/live.md`` explains why).
+        If that arm was retired, the unit gets another one, and keeps it. Only the first trial of a unit counts,
+        whatever happens to it or to its arm (``docs/live.md`` explains why).
 
         A second call with the same token returns the same trials, not new ones.
 
@@ -168,8 +160,7 @@ class Study(ManagedStudy):
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
             if ids:
                 check_asked_alike(journal, ids[0], token, segment, unit)
-            elif unit is not None and waiting_for(journal, unit):
-                ids = waiting_for(journal, unit)
+            elif ids := waiting_for(journal, unit):
                 if token is not None:
                     draft(asked_again(journal, ids, token))
             else:

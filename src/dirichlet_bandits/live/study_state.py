@@ -55,6 +55,10 @@ class Named:
         self._new_name: str | None = None
         self.identity = identity
 
+    def __bool__(self) -> bool:
+        """Return True: a study is there, even without trials."""
+        return True
+
     @property
     def name(self) -> str:
         """The name of the study."""

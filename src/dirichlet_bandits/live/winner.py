@@ -262,13 +262,8 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     samples = [sample(x, bounds) for x in seen]
     active = journal.active_arms()
     leader, reason = _leader([samples[arm] for arm in active], margin)
-    common: dict[str, Any] = {
-        "delta": delta,
-        "margin": margin,
-        "proved": proved,
-        "method": PROVED if proved else ASYMPTOTIC,
-    }
-    common |= {"trials": len(journal.arm_of), "established_at": None}
+    common: dict[str, Any] = {"delta": delta, "margin": margin, "trials": len(journal.arm_of), "established_at": None}
+    common |= {"proved": proved, "method": PROVED if proved else ASYMPTOTIC}
     if leader is None:
         reason += _held(len(journal.held))
         return Winner(None, None, rivals=(), reason=reason, **common, **Forecast()._asdict())

@@ -61,10 +61,6 @@ class RemoteStudy(Named, Estimating):
         """Return the number of trials so far."""
         return int(self._get("study")["trials"])
 
-    def __bool__(self) -> bool:
-        """Return True, without a request: a study is there, even without trials."""
-        return True
-
     # Decisions
 
     @overload

@@ -21,12 +21,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.display.logs import LOGGER
-from dirichlet_bandits.errors import (
-    DirichletBanditsError,
-    FormatError,
-    NotFoundError,
-    StorageError,
-)
+from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import audit_log, schema
 from dirichlet_bandits.storage.connecting import new_engine, shown_url
 from dirichlet_bandits.storage.damage import intact
