@@ -33,7 +33,7 @@ READING = {
     *("floor", "late", "name", "pending", "propensities", "replay", "summary", "trials_dataframe", "window"),
 }
 ARMS = ["a", "b", "c", "d"]
-SCHEDULES = 100  # in every run
+SCHEDULES = 120  # in every run: about a minute of processor time
 NEAR = ["memory", "SQLite"]
 FAR = ["HTTP", "PostgreSQL"]  # in one schedule of eight
 OF_TRIALS = {  # operations on a trial, and their arguments
@@ -66,6 +66,7 @@ NONSENSE = (  # calls that every study refuses
     ("void", {"id": 10_000, "reason": "why"}),
     ("correct", {"id": 10_000, "reward": 0.5}),
     ("annotate", {"id": 10_000, "note": "hail"}),
+    ("add_trials", {"rows": [("nobody", 1.0)]}),
     ("add_arm", {"name": "a"}),
     ("retire_arm", {"name": "nobody"}),
     ("set_floor", {"floor": {"nobody": 0.5}}),
@@ -87,6 +88,8 @@ given = st.fixed_dictionaries(
         "attributes": st.sampled_from([{"plot": 7}, {"plot": None, "dry": True}]),
     }
 )
+
+steps = st.tuples(st.integers(0, 1), given)  # which of the two operations that a trial accepts
 
 
 @st.composite
@@ -198,9 +201,14 @@ class Machine(RuleBasedStateMachine):
     def ask(self, n, segment, token):
         self.do("ask", n=n, segment=segment, token=token)
 
-    @rule(unit=units, segment=segments, token=tokens)
-    def ask_for_a_unit(self, unit, segment, token):
+    @rule(unit=units, segment=segments, token=tokens, steps=st.lists(steps, max_size=3), retire=st.booleans())
+    def ask_for_a_unit(self, unit, segment, token, steps, retire):
         self.do("ask", unit=unit, segment=segment, token=token)
+        for trial in [trial for trial in self.naive.trials if trial.unit == unit][-1:]:
+            self.carry_on(trial.id, steps)
+            if retire:
+                self.do("retire_arm", name=trial.arm)
+                self.do("ask", unit=unit, segment=segment)
 
     @rule(n=st.integers(2, 4), segment=segments, reward=rewards)
     def ask_and_tell(self, n, segment, reward):
@@ -215,16 +223,18 @@ class Machine(RuleBasedStateMachine):
         self.do(operation, id=id, **{key: given[key] for key in OF_TRIALS[operation]}, token=token)
 
     @precondition(lambda self: self.naive.trials)
-    @rule(id=recent, which=st.integers(0, 1), given=given, token=tokens)
-    def carry_on_with_a_trial(self, id, which, given, token):
-        """Do something to a trial that it accepts, so that it passes through many states."""
-        self.change_a_trial(NEXT[self.naive.trials[id].state][which], id, given, token)
+    @rule(id=recent, steps=st.lists(steps, min_size=1, max_size=3))
+    def carry_on(self, id, steps):
+        """Do to a trial what it accepts, so that it passes through many states."""
+        for which, given in steps:
+            self.change_a_trial(NEXT[self.naive.trials[id].state][which], id, given, None)
 
     @precondition(lambda self: self.naive.trials)
     @rule(ids=st.lists(recent, min_size=1, max_size=3), reward=rewards, token=tokens)
     def tell_many(self, ids, reward, token):
         self.do("tell_many", ids=ids, rewards=[reward] * len(ids), token=token)
 
+    @precondition(lambda self: not self.naive.segments)
     @rule(rows=that.flatmap(lambda machine: rows_of(machine.naive)), token=tokens)
     def add_trials(self, rows, token):
         self.do("add_trials", rows=rows, token=token)
@@ -248,6 +258,8 @@ class Machine(RuleBasedStateMachine):
     def change_the_study(self, change, token):
         self.close_windows()
         operation, named = change
+        if operation == "rename" and "HTTP" in self.studies:
+            token = None  # over HTTP, a rename that is repeated after another one loses the handle
         self.do(operation, **{key: name.format(self.number) for key, name in named.items()}, token=token)
 
     @rule(segment=segments)
@@ -305,9 +317,13 @@ def run(places, monkeypatch):
 
 
 def check_all_done(done, kinds):
-    """Each operation was accepted and refused, and left all kinds of events."""
+    """Each operation was accepted, and refused if it can be without a token, and there are all kinds of events."""
     assert {operation for operation, did in done if did == "returned"} == OPERATIONS
-    assert {operation for operation, did in done if did == "ConflictError"} == OPERATIONS - {"settle", "winner"}
+    assert {operation for operation, did in done if did != "returned"} >= OPERATIONS - {
+        "settle",
+        "archive",
+        "unarchive",
+    }
     assert kinds == set(KINDS)
 
 
@@ -331,18 +347,19 @@ def test_no_operation_is_missing():
     assert routes - {"studies", "plan", "delete"} == OPERATIONS - {"unarchive"}
 
 
-MUTANTS = {  # faults that there were: what they replace, and the number of schedules within which they are found
+MUTANTS = {  # faults that studies have had, and the function that each replaces
     "the second reward of a unit counts if its arm was retired": (Journal, "_assign", mutants.counts_again),
     "segments do not learn of reopened trials": (Parts, "apply", mutants.forgets_reopened),
     "a reopened trial that does not count is pending": (Journal, "_reopen", mutants.phantom),
     "a unit that waits is sent to a retired arm": (study_module, "waiting_for", mutants.serves_retired),
     "a past trial has a window": (Journal, "_is_open", mutants.past_waits),
 }
+SLOW = "a past trial has a window"  # found within 200 schedules; the others within 100
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", [*sorted(MUTANTS.keys() - {SLOW}), pytest.param(SLOW, marks=pytest.mark.slow)])
 def test_faults_are_found(run, monkeypatch, name):
     where, what, mutant = MUTANTS[name]
     monkeypatch.setattr(where, what, mutant(getattr(where, what)))
     with pytest.raises((AssertionError, db.FormatError)):
-        run(400, near=["memory"], far=[], phases=[Phase.generate])
+        run(1000, near=["memory"], far=[], phases=[Phase.generate])
