@@ -65,7 +65,7 @@ def test_the_studies_hold_trials_that_used_to_count_again(study, trials):
     assert again.sum() >= trials
     rounds = read_rounds(study._events())
     assert not rounds.complete[rounds.row_of_trial[log.index[again]]].any()  # estimates leave them out
-    assert rounds.complete.sum() > 5
+    assert rounds.complete.any()  # and others do not: later ones wait
     if study.segments:
         mine = log[~again & (first | log["unit"].isna())]["segment"]
         assert shares_of_segments(study._read()) == pytest.approx(mine.value_counts(normalize=True).to_dict())
