@@ -31,10 +31,15 @@ def annotation(note: str | None, attributes: Attributes | None) -> dict[str, Any
     if note is not None:
         said["note"] = _text("note", note)
     if attributes is not None:
-        if not isinstance(attributes, Mapping) or len(attributes) > MOST_ATTRIBUTES:
-            raise ArgumentError("attributes", f"at most {MOST_ATTRIBUTES} values by name", attributes)
-        said["attributes"] = {checked_name("attributes", key): _value(key, x) for key, x in attributes.items()}
+        said["attributes"] = checked_attributes("attributes", attributes)
     return said
+
+
+def checked_attributes(field: str, given: object) -> dict[str, Any]:
+    """Check attributes and return them as they are stored."""
+    if not isinstance(given, Mapping) or len(given) > MOST_ATTRIBUTES:
+        raise ArgumentError(field, f"at most {MOST_ATTRIBUTES} values by name", given)
+    return {checked_name(field, key): _value(key, x) for key, x in given.items()}
 
 
 def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,67 +1,99 @@
-"""The asks of a study: the next arm of a round, of a segment, or of a returning unit."""
+"""Ask: the next arm of a round, of a segment, or of a returning unit."""
 
-import json
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.decider import VERSION
-from dirichlet_bandits.live.event_notes import Asked, written_ask
-from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.study_state import StudyState, new_event
-from dirichlet_bandits.storage.events import ASK, DONE, Event
+from dirichlet_bandits.live.events import Asked, CallRecorded, Event, Step
+from dirichlet_bandits.live.fields import Count, Name
+from dirichlet_bandits.live.operation import WRITE, Change, Present, operation
+from dirichlet_bandits.live.records import PENDING, TokenRecord
+from dirichlet_bandits.live.settings import StudySettings
+from dirichlet_bandits.live.trial import Trial, trial_of
 
 
-def next_ask(state: StudyState, segment: str | None, unit: str | None, token: str | None) -> Event:
+@operation(WRITE, key="trials")
+class Ask(Change[list[Trial]]):
+    """Return the next trials, all decided by the rewards so far; for the token of an earlier ask, its trials."""
+
+    n: Count = 1
+    segment: Name | None = None
+    unit: Name | None = None
+    decides: ClassVar[bool] = True
+
+    def prepare(self, settings: StudySettings) -> None:
+        checked_segment(self.segment, settings.segments)
+        if self.unit is not None and self.n != 1:
+            raise ArgumentError("n", "1 with a unit, which has one trial at a time", self.n)
+
+    def carry_out(self, study: Present) -> Iterator[Event]:
+        if not self._waiting(study):
+            for _ in range(self.n):
+                yield next_ask(study, self.segment, self.unit)
+
+    def _waiting(self, study: Present) -> list[int]:
+        """Return the pending trial of the unit, if there is one and its arm may still be assigned."""
+        unit = study.journal.records.unit(self.unit)
+        if unit is None:
+            return []
+        last = study.trial(unit.last)
+        return [unit.last] if last.status == PENDING and study.journal.active[last.arm] else []
+
+    def left(self, study: Present, made: Sequence[Event], intended: Sequence[Step]) -> CallRecorded | None:
+        return None if made else CallRecorded([], self._waiting(study))
+
+    def again(self, study: Present, record: TokenRecord, steps: Sequence[Step], token: str) -> list[Trial]:
+        ids = trials_of_call(study, record, token)
+        if study.trial(ids[0]).past:
+            raise ConflictError(f"token {token!r} has added trials of the past")
+        if len(ids) != self.n:
+            raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {self.n})")
+        first = study.trial(ids[0])
+        if first.unit != self.unit or (self.unit is None and first.segment != self.segment):
+            raise ConflictError(f"token {token!r} has asked for another segment or unit")
+        return [trial_of(study.journal, id) for id in ids]
+
+    def answer(self, study: Present, made: Sequence[Event]) -> list[Trial]:
+        ids = [event.trial for event in made if isinstance(event, Asked)] or self._waiting(study)
+        return [trial_of(study.journal, id) for id in ids]
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return []
+
+
+def next_ask(study: Present, segment: str | None, unit: str | None) -> Asked:
     """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round.
 
     A unit whose arm was retired gets the first arm of a round of its own, so that the others keep theirs.
     """
-    journal = state.journal
+    journal = study.journal
     trial = len(journal.arm_of)
-    before = None if unit is None else journal.assigned_by.get(unit)
+    known = journal.records.unit(unit)
+    before = None if known is None else known.first
     if before is not None:
-        if journal.active[journal.arm_of[before]]:
-            note = written_ask(Asked([], None, unit, before))
-            arm, chance = journal.arm_of[before], journal.propensity_of[before]
-            return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
-        segment = journal.segment_of.get(before)
+        home = study.trial(before)
+        if journal.active[home.arm]:
+            return Asked(trial, home.arm, home.propensity, unit=unit, first=before)
+        segment = home.segment
     part = journal.of(segment)
     if part.rest and before is None:
         arm, chance = part.rest[0]
-        note = written_ask(Asked([], segment, unit))
-        return new_event(journal, ASK, trial=trial, arm=arm, value=chance, note=note, token=token)
-    arms, chances = state.decider.of(segment).decide(part, trial)
+        return Asked(trial, arm, chance, segment=segment, unit=unit)
+    arms, chances = study.decider.of(segment).decide(part, trial)
     (arm, chance), *rest = [(arm, float(chances[arm])) for arm in arms]
-    note = written_ask(Asked(rest if before is None else [], segment, unit, before))
-    how = {"data": chances.astype("<f8").tobytes(), "note": note, "token": token, "decider": VERSION}
-    return new_event(journal, ASK, trial=trial, arm=arm, value=chance, **how)
+    data = chances.astype("<f8").tobytes()
+    return Asked(trial, arm, chance, data, rest if before is None else [], segment, unit, before, VERSION)
 
 
-def trials_of(journal: Journal, token: str | None) -> list[int]:
-    """Return the trials that were asked for, or added, with a token."""
-    if token in journal.number_of:
+def trials_of_call(study: Present, record: TokenRecord, token: str) -> Sequence[int]:
+    """Return the trials that a call asked for, or added; refuse the token of any other call."""
+    if record.number is not None:
         raise ConflictError(f"token {token!r} was used for another call")
-    return [] if token is None else journal.trials_of.get(token, [])
+    return record.trials
 
 
-def check_asked_alike(journal: Journal, trial: int, token: str | None, segment: str | None, unit: str | None) -> None:
-    """Refuse a token that was used for an ask of another segment or unit."""
-    there = journal.unit_of.get(trial)
-    if there != unit or (unit is None and journal.segment_of.get(trial) != segment):
-        raise ConflictError(f"token {token!r} has asked for another segment or unit")
-
-
-def waiting_for(journal: Journal, unit: str | None) -> list[int]:
-    """Return the pending trial of a unit, if there is one and its arm may still be assigned."""
-    last = -1 if unit is None else journal.last_of.get(unit, -1)
-    return [last] if last in journal.pending and journal.active[journal.arm_of[last]] else []
-
-
-def asked_again(journal: Journal, ids: list[int], token: str) -> Event:
-    """Return the event that stores the token of an ask that was answered with an existing trial."""
-    return new_event(journal, DONE, note=json.dumps({"asked": ids}), token=token)
-
-
-def checked_segment(segment: str | None, segments: tuple[str, ...]) -> str | None:
+def checked_segment(segment: str | None, segments: Sequence[str] | None) -> str | None:
     """Return the segment of an ask: one of those that the study declares, if it declares any.
 
     >>> checked_segment(None, ("clay", "sand"))

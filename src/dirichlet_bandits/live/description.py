@@ -179,6 +179,13 @@ def as_policy(policy: Policy | str) -> Policy:
     return parse_policy(policy) if isinstance(policy, str) else policy
 
 
+def written_policy(policy: Policy) -> str:
+    """Return a policy as text; refuse a custom policy, which no service has."""
+    if type(policy) is not policy_class(type(policy).__name__):
+        raise ArgumentError("policy", "a policy of this library: the service has no other", policy)
+    return repr(policy)
+
+
 def checked_name(field: str, name: object) -> str:
     """Check a text that every storage can keep, and return it.
 

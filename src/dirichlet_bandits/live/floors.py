@@ -20,6 +20,13 @@ SLACK: Final = 1e-9
 """Floors such as three thirds may sum to 1 up to rounding."""
 
 
+def checked_shares(field: str, floor: object) -> Floor:
+    """Check a floor of all arms, or floors by the names of arms, whatever these are."""
+    if not isinstance(floor, Mapping):
+        return _share(field, floor)
+    return {str(name): _share(f"{field}[{name!r}]", share) for name, share in floor.items()}
+
+
 def checked_floor(floor: object, names: Sequence[str]) -> float | dict[str, float]:
     """Return a floor as a study keeps it; ``names`` are all arms of the study.
 

@@ -18,7 +18,7 @@ clock of that process, the oldest trial first. So all processes, and a replay, a
 import re
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.storage.events import LATE, Event
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
 
 ABANDON_LATE: Final = "abandon"
+LATE_WORDS: Final = "'abandon', or the reward that a missing answer means, such as 0"
 _UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _LONGEST: Final = 1e9  # seconds, some thirty years
 
@@ -85,21 +86,19 @@ def shown(window: float) -> str:
     return f"{window / _UNITS[unit]:.12g}{unit}"
 
 
-def checked_lateness(window: object, late: object, check_reward: Callable[[float], Any]) -> Lateness | None:
-    """Check ``window`` and ``late`` together; None if neither was given."""
-    if window is None and late is None:
-        return None
-    if window is None:
+def checked_late(field: str, late: object) -> float | str:
+    """Check what a missing reward means: a reward, or that the trial is abandoned."""
+    if isinstance(late, bool) or (isinstance(late, str) and late != ABANDON_LATE):
+        raise ArgumentError(field, LATE_WORDS, late)
+    return ABANDON_LATE if isinstance(late, str) else finite_number(field, late)
+
+
+def check_both(window: object, late: object) -> None:
+    """Refuse a window without what it means, and the other way around."""
+    if window is None and late is not None:
         raise ArgumentError("window", "given together with late, such as '24h'", window)
-    expected = "'abandon', or the reward that a missing answer means, such as 0"
-    if late is None or (isinstance(late, bool | str) and late != ABANDON_LATE):
-        raise ArgumentError("late", expected, late)
-    length = seconds(window)
-    if late == ABANDON_LATE:
-        return Lateness(length, None)
-    value = finite_number("late", late)
-    check_reward(value)
-    return Lateness(length, value)
+    if window is not None and late is None:
+        raise ArgumentError("late", LATE_WORDS, late)
 
 
 def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:

@@ -3,30 +3,44 @@
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
-from dirichlet_bandits.live.bounds import check_within, declared_bounds
-from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
-from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
-from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
-from dirichlet_bandits.live.reading import LEVEL
+from dirichlet_bandits.live.description import as_policy, checked_name, describe, is_described
+from dirichlet_bandits.live.direction import MAXIMIZE
+from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet, event_of
+from dirichlet_bandits.live.fields import seed_number
+from dirichlet_bandits.live.floors import Floor
+from dirichlet_bandits.live.lateness import Lateness
+from dirichlet_bandits.live.local import Local
+from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
-from dirichlet_bandits.live.study_state import Declared
-from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.seeding import Seed, root_sequence
-from dirichlet_bandits.storage import Event, Storage, open_storage
+from dirichlet_bandits.seeding import Seed
+from dirichlet_bandits.storage import Row, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
+from dirichlet_bandits.storage.events import Settings
 
-_COMPARED: Final = (  # settings of a study that exists must be those given now
-    "arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history", "weight",
-    "borrow", "seed",
-)  # fmt: skip
+
+@runtime_checkable
+class Place(Protocol):
+    """Where studies are kept and found by name: a storage that is opened here, or a service (:func:`connect`)."""
+
+    def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
+        """Create a study, or load the one that an earlier call with this token created."""
+
+    def load(self, name: str, policy: Policy | None) -> Study:
+        """Load the study of this name."""
+
+    def delete(self, name: str, identity: str | None) -> None:
+        """Delete a study, unless it has another identity."""
+
+    def names(self, archived: bool = False) -> list[str]:
+        """Return the names of the studies that are not archived, or of those that are."""
 
 
 def create_study(
@@ -34,7 +48,7 @@ def create_study(
     *,
     arms: Sequence[str],
     policy: Policy | str = "RDS",
-    storage: str | Storage | None = None,
+    storage: str | Storage | Place | None = None,
     seed: Seed = None,
     direction: str = MAXIMIZE,
     control: str | None = None,
@@ -88,107 +102,130 @@ def create_study(
     >>> sorted(trial.arm for trial in study.ask(3))
     ['13 Mar', '26 Feb', '28 Mar']
     """
-    policy = as_policy(policy)
-    settings: dict[str, Any] = {"policy": describe(policy), "seed": _number(seed), "arms": checked_names("arms", arms)}
+    settings = StudySettings(
+        arms=arms,  # type: ignore[arg-type]  # the checks turn what is given into what is kept
+        policy=policy,  # type: ignore[arg-type]
+        seed=seed,  # type: ignore[arg-type]
+        direction=direction,
+        control=control,
+        reward_unit=reward_unit,
+        bounds=bounds,
+        floor=floor,
+        window=window,  # type: ignore[arg-type]
+        late=late,
+        segments=segments,  # type: ignore[arg-type]
+        history=history,  # type: ignore[arg-type]
+        weight=weight,
+        borrow=borrow,
+    )
     checked_name("name", name)
-    if not direction_for(policy, direction).larger_is_better:
-        settings["direction"] = direction
-    if control is not None:
-        if control not in settings["arms"]:
-            raise ArgumentError("control", "one of the arms, or None", control)
-        settings["control"] = control
-    if reward_unit is not None:
-        settings["reward_unit"] = checked_name("reward_unit", reward_unit)
-    if segments is not None:
-        settings["segments"] = checked_names("segments", segments)
-    limits = declared_bounds(bounds, policy)
-    if limits is not None:
-        settings["bounds"] = list(limits)
-
-    def check(value: float) -> None:
-        policy.check_reward(value)
-        check_within("late", value, limits)
-
-    floors = checked_floor(floor, settings["arms"])
-    if floors:
-        check_sum(floors, settings["arms"])
-        settings["floor"] = floors
-    warm = checked_warm(history, weight, settings["arms"], policy)
-    shared = checked_borrow(borrow, segments, history, policy)
-    if shared:
-        settings["borrow"] = shared
-    if warm is not None:
-        for arm, rewards in warm.history.items():
-            for k, reward in enumerate(rewards):
-                check_within(f"history[{arm!r}][{k}]", reward, limits)
-        settings["history"] = {arm: list(rewards) for arm, rewards in warm.history.items()}
-        settings["weight"] = warm.weight
-    lateness = checked_lateness(window, late, check)
-    policy.check_arms(len(settings["arms"]))
     if token is not None:
-        settings["token"] = checked_name("token", token)
-    settings["identity"] = secrets.token_hex(16)
-    place = open_storage(storage, create=True)
-    if place.create(name, settings, _first_events(settings, lateness)):
-        return _study(place, name, policy, settings)
-    first = None if token is None else place.created_by(token, name)
-    if first:
-        now = place.named(first, name)
-        if now is None:
-            raise ConflictError(f"the study {name!r} was created with token {token!r} and has been deleted since")
-        name = now
-    stored = _settings(place, name)
-    if not first and not load_if_exists and (token is None or stored.get("token") != token):
-        raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
-    if seed is None:
-        settings["seed"] = stored["seed"]
-    _check_created_alike(name, policy, stored, settings)
-    study = _study(place, name, policy, stored)
-    both = study._read().lateness, lateness
-    if both[0] != both[1]:
-        there, here = (None if one is None else (shown(one.window), one.as_given) for one in both)
-        raise ConflictError(f"the study {name!r} was created with window and late {there} (got {here})")
-    return study
+        checked_name("token", token)
+    return place_of(storage, create=True).create(name, settings, load_if_exists, token)
 
 
-def _first_events(settings: dict[str, Any], lateness: Lateness | None) -> list[Event]:
+def place_of(storage: str | Storage | Place | None, create: bool = False) -> Place:
+    """Return the place that a storage, its URL or a service is."""
+    return storage if isinstance(storage, Place) else StudiesHere(open_storage(storage, create=create))
+
+
+class StudiesHere:
+    """The studies of a storage that is opened in this process."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    def names(self, archived: bool = False) -> list[str]:
+        """Return the names of the studies that are not archived, or of those that are."""
+        return self.storage.names(archived)
+
+    def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
+        """Create a study, or load the one that an earlier call with this token created."""
+        place = self.storage
+        describe(settings.policy)  # refuses a policy that no study can have
+        new = settings if settings.seed is not None else replace(settings, seed=seed_number("seed", None))
+        identity = secrets.token_hex(16)
+        stored: Settings = {**new.stored(), **({} if token is None else {"token": token}), "identity": identity}
+        if place.create(name, stored, _first_rows(new)):
+            return Study(Local(place, name, identity, new))
+        first = None if token is None else place.created_by(token, name)
+        if first:
+            now = place.named(first, name)
+            if now is None:
+                raise ConflictError(f"the study {name!r} was created with token {token!r} and has been deleted since")
+            name = now
+        there = self._stored(name)
+        if not first and not load_if_exists and (token is None or there.get("token") != token):
+            raise ConflictError(f"there is a study {name!r} (load_if_exists=True opens it)")
+        if not is_described(settings.policy, there["policy"]):
+            raise ConflictError(f"the study {name!r} was created with policy {there['policy']} (got {settings.policy})")
+        found = self._opened(name, there, settings.policy)
+        settings.check_same(name, found.settings)
+        return Study(found)
+
+    def load(self, name: str, policy: Policy | None) -> Study:
+        """Load the study of this name."""
+        return Study(self.open(name, policy))
+
+    def open(self, name: str, policy: Policy | None) -> Local:
+        """Return the transport of the study of this name."""
+        return self._opened(name, self._stored(name), policy)
+
+    def _stored(self, name: str) -> Settings:
+        stored = self.storage.settings(name)
+        if stored is None:
+            raise NotFoundError(f"no study {name!r} in {self.storage.url!r}")
+        return stored
+
+    def _opened(self, name: str, stored: Settings, policy: Policy | None) -> Local:
+        """Return the transport of the study with the stored settings."""
+        with intact(f"the study {name!r}"):
+            if stored.get("control") is not None and stored["control"] not in stored["arms"]:
+                control = stored["control"]
+                raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
+            first = None if "window" in stored else self._first_window(name, len(stored["arms"]))
+            try:
+                settings = StudySettings.restored(stored, policy, first)
+            except FormatError as error:
+                raise FormatError(f"the study {name!r} cannot be read: {error}") from error
+            return Local(self.storage, name, stored.get("identity", ""), settings)
+
+    def _first_window(self, name: str, n_arms: int) -> Lateness | None:
+        """Return the window of a study whose settings are older than windows in settings, from its first events."""
+        rows = self.storage.newest(name, n_arms + 2, below=n_arms + 2)
+        found = [event for event in map(event_of, rows) if isinstance(event, WindowSet)]
+        return Lateness(found[0].window, found[0].late) if found else None
+
+    def delete(self, name: str, identity: str | None) -> None:
+        """Delete a study, unless it has another identity."""
+        with self.storage.transaction(name) as transaction:
+            if identity is not None and transaction.settings().get("identity", "") != identity:
+                raise ReplacedError(f"the study {name!r} was replaced by another one of this name", name)
+            transaction.delete()
+
+
+def _first_rows(settings: StudySettings) -> list[Row]:
     """Return the events with which a study begins: its arms, floors and window."""
-    now: dict[str, Any] = {"at": time.time(), "actor": actor()}
-    first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
-    if "floor" in settings:
-        first.append(Event(len(first), FLOOR, note=written_floor(settings["floor"]), **now))
-    if lateness is not None:
-        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
-    return first
+    first: list[Event] = [ArmAdded(k, arm) for k, arm in enumerate(settings.arms)]
+    if settings.floor is not None:
+        first.append(FloorSet(settings.floor))
+    if settings.lateness is not None:
+        first.append(WindowSet(*settings.lateness))
+    now = time.time()
+    return [event.row(number, now, None, actor()) for number, event in enumerate(first)]
 
 
-def _check_created_alike(name: str, policy: Policy, stored: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Refuse to load a study that was created with other settings than those given now."""
-    for field in _COMPARED:
-        there, here = stored.get(field), settings.get(field)
-        if not (is_described(policy, stored["policy"]) if field == "policy" else there == here):
-            raise ConflictError(f"the study {name!r} was created with {field} {there} (got {here})")
-
-
-def load_study(name: str, storage: str | Storage, *, policy: Policy | str | None = None) -> Study:
+def load_study(name: str, storage: str | Storage | Place, *, policy: Policy | str | None = None) -> Study:
     """Load the study of this name. ``policy`` is needed only if you wrote its class yourself.
 
     >>> load_study("maize", "sqlite:///nowhere.db")
     Traceback (most recent call last):
     dirichlet_bandits.errors.NotFoundError: no storage at 'sqlite:///nowhere.db'
     """
-    place = open_storage(storage)
-    stored = _settings(place, name)
-    given = None if policy is None else as_policy(policy)
-    with intact(f"the study {name!r}"):
-        try:
-            restored = restore(stored["policy"], given)
-        except FormatError as error:
-            raise FormatError(f"the study {name!r} cannot be read: {error}") from error
-        return _study(place, name, restored, stored)
+    return place_of(storage).load(checked_name("name", name), None if policy is None else as_policy(policy))
 
 
-def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
+def study_names(storage: str | Storage | Place, *, archived: bool = False) -> list[str]:
     """Return the names of the studies in a storage, oldest first; with ``archived``, of the archived ones instead.
 
     >>> from dirichlet_bandits.storage import MemoryStorage
@@ -197,10 +234,10 @@ def study_names(storage: str | Storage, *, archived: bool = False) -> list[str]:
     >>> study_names(place)
     ['maize']
     """
-    return open_storage(storage).names(archived)
+    return place_of(storage).names(archived)
 
 
-def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: str | None = None) -> None:
+def delete_study(name: str, storage: str | Storage | Place, *, confirm: str, identity: str | None = None) -> None:
     """Delete a study and all of its events permanently; ``confirm`` must repeat its name.
 
     :meth:`Study.export` saves its trials, and :meth:`Study.archive` only hides it. With the ``identity`` of a
@@ -217,50 +254,13 @@ def delete_study(name: str, storage: str | Storage, *, confirm: str, identity: s
     []
     """
     check_confirmed(name, confirm)
-    with open_storage(storage).transaction(name) as transaction:
-        if identity is not None and transaction.settings().get("identity", "") != identity:
-            raise ReplacedError(f"the study {name!r} was replaced by another one of this name", name)
-        transaction.delete()
+    place_of(storage).delete(name, identity)
 
 
 def check_confirmed(name: str, confirm: object) -> None:
     """Refuse to delete a study unless its name is repeated."""
     if confirm != name:
         raise ArgumentError("confirm", f"the name of the study, {name!r}", confirm)
-
-
-def _study(storage: Storage, name: str, policy: Policy, stored: dict[str, Any]) -> Study:
-    """Return the study with the stored settings."""
-    control, history, segments = stored.get("control"), stored.get("history"), stored.get("segments")
-    if control is not None and control not in stored["arms"]:
-        raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-    declared = Declared(
-        seed=int(stored["seed"]),
-        direction=stored.get("direction", MAXIMIZE),
-        control=control,
-        reward_unit=stored.get("reward_unit"),
-        bounds=declared_bounds(stored.get("bounds"), policy),
-        segments=segments or (),
-        warm=checked_warm(history, stored.get("weight"), stored["arms"], policy),
-        borrow=checked_borrow(stored.get("borrow"), segments, history, policy),
-        identity=stored.get("identity", ""),  # older studies have none
-    )
-    return Study(storage, name, policy, declared)
-
-
-def _settings(storage: Storage, name: str) -> dict[str, Any]:
-    stored = storage.settings(name)
-    if stored is None:
-        raise NotFoundError(f"no study {name!r} in {storage.url!r}")
-    return stored
-
-
-def _number(seed: Seed) -> str:
-    """Return the seed as one whole number in digits, because JSON readers may not keep so large an integer."""
-    if isinstance(seed, int):
-        return str(root_sequence(seed).entropy)
-    words = root_sequence(seed).generate_state(4)
-    return str(sum(int(word) << (32 * k) for k, word in enumerate(words)))
 
 
 class Listed(NamedTuple):
@@ -286,11 +286,14 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
     found = []
     for name in place.names(archived):
         try:
-            study = load_study(name, place)
-            journal = study._read()
+            local = StudiesHere(place).open(name, None)
+            journal = local.journal()
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        read = summary.Summarized(journal, study.policy, LEVEL, study._direction, study.control, study._limits)
+        settings = local.settings
+        read = summary.Summarized(
+            journal, settings.policy, CONFIDENCE, settings.sign, settings.control, settings.limits
+        )
         best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
         found.append(Listed(name, repr(study.policy), *counts, best))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,6 +12,7 @@ from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import lateness
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.journal import LATEST, Journal
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.events import PAST, Event
@@ -37,6 +39,45 @@ class Past(NamedTuple):
     reward: float
     time: float | None
     propensity: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the trial as JSON, with its time as text."""
+        time = None if self.time is None else datetime.fromtimestamp(self.time, UTC).isoformat()
+        return {**self._asdict(), "time": time}
+
+
+def checked_past(field: str, given: object) -> tuple[Past, ...]:
+    """Return past trials, also those that JSON describes.
+
+    >>> checked_past("trials", [{"arm": "red", "reward": 1, "time": "2026-03-01T00:00:00Z"}])
+    (Past(arm='red', reward=1.0, time=1772323200.0, propensity=None),)
+    """
+    if isinstance(given, tuple) and all(type(row) is Past for row in given):
+        return given
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise ArgumentError(field, "a list of past trials", given)
+    rows = []
+    for k, row in enumerate(given):
+        place = f"{field}[{k}]"
+        if not isinstance(row, Mapping) or not set(_NEEDED) <= row.keys() <= {*_NEEDED, *_OPTIONAL}:
+            expected = f"an object with {', '.join(_NEEDED)}, and perhaps {', '.join(_OPTIONAL)}, and nothing else"
+            raise ArgumentError(place, expected, row)
+        arm = checked_name(f"{place}.arm", row["arm"])
+        time, chance = row.get("time"), _propensity(f"{place}.propensity", row.get("propensity"))
+        rows.append(Past(arm, reward_number(f"{place}.reward", row["reward"]), _time(f"{place}.time", time), chance))
+    return tuple(rows)
+
+
+def _time(field: str, given: object) -> float | None:
+    if given is None:
+        return None
+    try:
+        read = datetime.fromisoformat(given) if isinstance(given, str) else None
+    except ValueError:
+        read = None
+    if read is None or not abs(seconds := read.replace(tzinfo=read.tzinfo or UTC).timestamp()) < LATEST:
+        raise ArgumentError(field, _TIMES, given)
+    return seconds
 
 
 def read_past(frame: "pd.DataFrame | Any") -> list[Past]:

@@ -1,94 +1,173 @@
 """The methods of a study that do not change it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, overload
 
-from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.live import export, summary
-from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.audit import MOST_ENTRIES, MOST_EVENTS, AuditEntry, AuditEvent, audit_entry, audit_event
-from dirichlet_bandits.live.bounds import checked_bounds
-from dirichlet_bandits.live.estimating import Choice, Estimating
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.live import readings as ask
+from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
+from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.live.fields import Choice
 from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
-from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
-from dirichlet_bandits.live.study_state import Following
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, assumed, check_question, established, winner
-from dirichlet_bandits.validation import whole_number
+from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.live.operation import Operation
+from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.replay import Replay
+from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar
+from dirichlet_bandits.live.settings import StudySettings
+from dirichlet_bandits.live.trial import Trial
+from dirichlet_bandits.live.winner import DELTA, Winner
+from dirichlet_bandits.policies import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_ANSWERS: Final = 100
-LEVEL: Final = 0.95
-"""Of the intervals in a summary, unless another one is given."""
+R = TypeVar("R")
 
 
-class Trial(NamedTuple):
-    """An arm that was assigned: try it, then tell the reward under this id.
+class Transport(Protocol):
+    """Where the operations of a study are carried out: here, with its storage, or in a service."""
 
-    ``propensity`` is the exact probability with which the arm was to be in its round (see ``docs/live.md``).
-    """
+    settings: StudySettings
+    identity: str
 
-    id: int
-    arm: str
-    propensity: float
-    asked_at: datetime
-    segment: str | None = None
-    unit: str | None = None
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+
+    @property
+    def archived(self) -> bool:
+        """Whether the study is archived."""
+
+    def do(self, operation: Operation[R], token: str | None = None) -> R:
+        """Carry out an operation, and return its answer."""
+
+    def rename(self, name: str, token: str | None) -> str:
+        """Rename the study, and return the name that it has now."""
+
+    def archive(self, archived: bool, token: str | None) -> None:
+        """Leave the study out of the list of names, or put it back."""
+
+    def trials(self) -> "pd.DataFrame":
+        """Return one row per trial."""
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the trials with the propensities of all arms to a file."""
 
 
-class ReadableStudy(Following, Estimating):
+class ReadableStudy:
     """The half of a :class:`Study` that reads: arms, trials, summaries, estimates, replay."""
 
-    _answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, and winners by question
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def __bool__(self) -> bool:
+        """Return True: a study is there, even without trials."""
+        return True
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {self.policy!r}, {len(self.arms)} arms, {len(self)} trials>"
 
     def _repr_html_(self) -> str:
-        return summary.study_html(self)
+        from dirichlet_bandits.live.summary import study_html  # tables need pandas
+
+        return study_html(self)
 
     def __len__(self) -> int:
         """Return the number of trials so far, including past trials that were added."""
-        return len(self._read().arm_of)
+        return self._transport.do(ask.ReadStudy()).trials
+
+    # What the study was created with
 
     @property
-    def arms(self) -> list[str]:
-        """Names of the active arms."""
-        journal = self._read()
-        return [journal.names[arm] for arm in journal.active_arms()]
+    def name(self) -> str:
+        """The name of the study."""
+        return self._transport.name
+
+    @property
+    def identity(self) -> str:
+        """What was drawn when the study was created, and no other study has; empty for older studies."""
+        return self._transport.identity
+
+    @property
+    def settings(self) -> StudySettings:
+        """What the study was created with; see :func:`create_study`."""
+        return self._transport.settings
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that decides."""
+        return self.settings.policy
+
+    @property
+    def seed(self) -> int:
+        """The seed of all decisions."""
+        return self.settings.seed or 0
+
+    @property
+    def direction(self) -> str:
+        """Whether rewards are maximized, or costs minimized."""
+        return self.settings.direction
+
+    @property
+    def control(self) -> str | None:
+        """The arm that others are compared with."""
+        return self.settings.control
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The segments that learn separately; empty if there are none."""
+        return self.settings.segments or ()
+
+    @property
+    def history(self) -> dict[str, list[float]] | None:
+        """Past rewards with which the policy started."""
+        history = self.settings.history
+        return None if history is None else {arm: list(rewards) for arm, rewards in history.items()}
+
+    @property
+    def weight(self) -> float | None:
+        """How much each past reward counts for decisions."""
+        return self.settings.weight
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Bounds of all rewards: those declared with the study, else those of its policy, else None."""
+        return self.settings.limits if are_finite(self.settings.limits) else None
 
     @property
     def window(self) -> float | None:
         """Seconds after which a missing reward is late; None if there is no window."""
-        lateness = self._read().lateness
-        return None if lateness is None else lateness.window
+        return self.settings.window
 
     @property
     def late(self) -> float | Literal["abandon"] | None:
         """The reward that counts if none has come within the window, or ``"abandon"``; None without a window."""
-        lateness = self._read().lateness
+        lateness = self.settings.lateness
         return None if lateness is None else lateness.as_given
+
+    # Its present state
+
+    @property
+    def arms(self) -> list[str]:
+        """Names of the active arms."""
+        return self._transport.do(ask.ReadStudy()).arms
+
+    @property
+    def floor(self) -> float | dict[str, float]:
+        """The minimal probability of each arm: one number for all arms, or numbers by name; 0 if there is no floor."""
+        return self._transport.do(ask.ReadStudy()).floor
 
     @property
     def archived(self) -> bool:
         """Whether the study is archived."""
-        name = self.name
-        archived = name in self.storage.names(archived=True)
-        self._check_settings(self.storage.settings(name))
-        return archived
+        return self._transport.archived
 
     @property
     def pending(self) -> list[Trial]:
         """The trials that are pending, oldest first."""
-        with self._lock:
-            journal = self._read()
-            return [trial_of(journal, trial) for trial in journal.pending]
+        return self._transport.do(ask.ReadPending())
 
     @property
     def best_arm(self) -> str | None:
@@ -98,22 +177,14 @@ class ReadableStudy(Following, Estimating):
         named if it alone is the best of at least two and has ten rewards or more;
         ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
-        with self._lock:
-            study = summary.Summarized(self._read(), self.policy, LEVEL, self._direction, self.control, self._limits)
-            return summary.best(study).arm
+        return self._transport.do(ask.ReadBestArm())
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
         """Return the exact probability that each arm is in the next round (of the segment); see ``docs/live.md``."""
-        checked_segment(segment, self.segments)
-        with self._lock:
-            state = self._look()
-            self._state = None  # the decider changes
-            chances = state.decider.of(segment).propensities(state.journal.of(segment))
-            self._state = state
-            return dict(zip(state.journal.names, chances.tolist(), strict=True))
+        return self._transport.do(ask.ReadPropensities(segment))
 
     def summary(
-        self, level: float = LEVEL, bounds: tuple[float, float] | None = None, *, segment: str | None = None
+        self, confidence: float = CONFIDENCE, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
         """Return one row per arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
@@ -122,7 +193,7 @@ class ReadableStudy(Following, Estimating):
         ``.attrs["value_interval"]`` describes its assumptions.
 
         The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
-        ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
+        ``confidence``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
         warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
         the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
 
@@ -141,16 +212,10 @@ class ReadableStudy(Following, Estimating):
         is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/differences.py``). With probability ``level``, no lift ever leaves its
+        sequence of the difference (``live/differences.py``). With probability ``confidence``, no lift ever leaves its
         interval.
         """
-        if segment is not None:
-            checked_segment(segment, self.segments)
-        with self._lock:
-            journal = self._read().of(segment)
-            limits = checked_bounds(bounds, self._limits, journal.told.rewards)
-            study = summary.Summarized(journal, self.policy, level, self._direction, self.control, limits)
-            return summary.summary(study)
+        return self._transport.do(ask.ReadSummary(confidence, bounds, segment))
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.
@@ -162,8 +227,7 @@ class ReadableStudy(Following, Estimating):
         of the rewards, this is proved. Without bounds, it holds in the limit of many rewards, and ``proved`` is False.
         Print the result to read it; see :class:`Winner`.
 
-        A winner that is named is stored in the study, and stays: later calls return it with the number of trials at
-        that time, and with a note if the present rewards would no longer establish it.
+        Nothing is stored: a later call may name no winner any more. :meth:`declare_winner` stores it, and it stays.
 
         In a study with segments, arms are compared within one ``segment``, with a probability ``delta`` of error each.
 
@@ -177,29 +241,7 @@ class ReadableStudy(Following, Estimating):
         >>> study.winner().arm
         'blue'
         """
-        with self._lock:
-            return self._winner(self._read(), Question(delta, margin, segment))
-
-    def _named_winner(self, segment: str | None = None) -> tuple[str, int, str] | None:
-        """Return the winner that was stored for the default question, after how many trials, and what it assumes."""
-        with self._lock:
-            journal = self._read()
-        found = established(journal, Question(segment=segment))
-        return None if found is None else (journal.names[found.arm], found.trials, assumed(journal, self.policy))
-
-    def _winner(self, journal: Journal, question: Question) -> Winner:
-        """Return the winner as of the journal's last event, for which each question is answered once.
-
-        A dashboard asks every few seconds, and an answer takes one pass over all rewards.
-        """
-        checked_segment(question.segment, self.segments)
-        check_question(self.policy, question)
-        if self._answered is None or self._answered[0] != journal.tail or len(self._answered[1]) >= _MOST_ANSWERS:
-            self._answered = journal.tail, {}
-        answers = self._answered[1]
-        if question not in answers:
-            answers[question] = winner(journal, self.policy, self._limits, self.direction, question)
-        return answers[question]
+        return self._transport.do(ask.ReadWinner(delta, margin, segment))
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times, and whether its reward was late.
@@ -207,11 +249,10 @@ class ReadableStudy(Following, Estimating):
         The status ``held`` means that the reward counts when the window of its trial closes.
 
         For a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
-        ``history`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have no
+        ``revisions`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have no
         propensity if none was given.
         """
-        with self._lock:
-            return export.trials(self._read())
+        return self._transport.trials()
 
     def events(self, *, trial: int | None = None, below: int | None = None, limit: int = 100) -> list[AuditEvent]:
         """Return what happened in the study, or to one trial, newest first, and which key of a service did it.
@@ -225,12 +266,7 @@ class ReadableStudy(Following, Estimating):
         >>> [(event.what, event.arm, event.reward) for event in study.events(trial=0)]
         [('tell', 'blue', 1.0), ('ask', 'blue', None)]
         """
-        numbers = {"trial": trial, "below": below}
-        asked = {name: None if value is None else whole_number(name, value, 0) for name, value in numbers.items()}
-        with self._lock:
-            found = self.storage.newest(self.name, whole_number("limit", limit, 1, MOST_EVENTS), **asked)
-            journal = self._read()  # afterwards, so that it has all of these events
-        return [audit_event(event, journal) for event in found]
+        return self._transport.do(ask.ReadEvents(trial, below, limit))
 
     def audit_log(self) -> list[AuditEntry]:
         """Return what was done to the study as a whole, newest first: it was created, renamed, archived.
@@ -241,18 +277,57 @@ class ReadableStudy(Following, Estimating):
         >>> [(entry.what, entry.study, entry.note) for entry in study.audit_log()]
         [('renamed', 'page', 'home page'), ('created', 'page', None)]
         """
-        return [audit_entry(entry) for entry in self.storage.audit_log(MOST_ENTRIES, self.name)]
+        return self._transport.do(ask.ReadAuditLog())
 
     def export(self, path: str | PathLike[str]) -> None:
         """Write the trials with the propensities of all arms to a ``.parquet`` or ``.csv`` file."""
-        export.write(self._events(), path)
+        self._transport.export(path)
 
-    def _estimate(self, choice: Choice, bounds: tuple[float, float] | None, confidence: float) -> Estimate:
-        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
-        return estimate_mean(self._events(), choice, self.seed, limits, confidence, self.direction)
+    @overload
+    def estimate(
+        self,
+        choice: Choice,
+        *,
+        objective: Mean | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Estimate: ...
+
+    @overload
+    def estimate(
+        self,
+        choice: Choice,
+        *,
+        objective: CVaR,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> RiskEstimate: ...
+
+    def estimate(
+        self,
+        choice: Choice,
+        *,
+        objective: Objective | None = None,
+        bounds: tuple[float, float] | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Estimate | RiskEstimate:
+        """Estimate from the log what another choice of arms would have earned per trial.
+
+        ``choice`` is an arm, weights of arms, or a policy: what it would have done with the rewards known at
+        each decision. See :class:`Estimate`. If bounds of all rewards are known, from the study or from ``bounds``,
+        the estimate has an interval of this ``confidence``.
+
+        With ``objective=CVaR(level)``, the result is the average over the bad rewards of the choice, with an interval
+        of this ``confidence`` (:class:`RiskEstimate`). This needs bounds of all rewards: those of the policy, or
+        ``bounds``.
+        """
+        goal = asked_cvar(objective)
+        if goal is None:
+            return self._transport.do(ask.EstimateMean(choice, bounds, confidence))
+        return self._transport.do(ask.EstimateCVaR(choice, goal.level, bounds, confidence))
 
     def estimate_difference(
-        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = LEVEL
+        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = CONFIDENCE
     ) -> DifferenceEstimate:
         """Estimate by how much the rewards of arm ``a`` exceed those of arm ``b``, even if the arms change.
 
@@ -269,25 +344,14 @@ class ReadableStudy(Following, Estimating):
         >>> 0.8 < found.low < found.value <= found.high <= 1.0
         True
         """
-        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
-        return estimate_difference(self._events(), a, b, limits, confidence)
-
-    def _estimate_cvar(
-        self, choice: Choice, goal: CVaR, bounds: tuple[float, float] | None, confidence: float
-    ) -> RiskEstimate:
-        limits = checked_bounds(bounds, self._limits, self._read().told.rewards)
-        return estimate_cvar(self._events(), choice, self.seed, goal, limits, confidence, self.direction)
+        return self._transport.do(ask.EstimateDifference(a, b, bounds, confidence))
 
     def replay(self, progress: Callable[[int, int], object] | None = None) -> Replay:
         """Repeat every decision from the stored events and compare it with what was recorded.
 
-        ``progress(done, total)`` is called from time to time, with numbers of events.
+        ``progress(done, total)`` is called from time to time, with numbers of events; a service does not call it.
         """
-        return replay(self._events(), self._nothing().decider, progress)
-
-
-def trial_of(journal: Journal, trial: int) -> Trial:
-    """Return the trial with this number."""
-    asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
-    arm, segment, unit = journal.names[journal.arm_of[trial]], journal.segment_of.get(trial), journal.unit_of.get(trial)
-    return Trial(trial, arm, journal.propensity_of[trial], asked_at, segment, unit)
+        repeat = ask.RepeatDecisions()
+        if progress is not None:
+            object.__setattr__(repeat, "progress", progress)
+        return self._transport.do(repeat)

@@ -1,99 +1,58 @@
 """Studies: ask which arm to try, and tell its reward.
 
-:class:`Study` has the methods that change a study. Its other parts, and the files of this folder that hold them:
+:class:`Study` has the methods that change a study, on top of those that read it (``reading.py``). Each of them makes an
+operation and hands it to the study's transport.
 
-    Opening, reading and managing
-        opening.py                  creates, loads, lists and deletes studies by name
-        reading.py                  ``ReadableStudy``, the base class: the methods that change nothing; ``Trial``
-        managing.py                 ``ManagedStudy``, on top of it: names, archive, arms, floors
-        estimating.py               ``estimate``, as a study and the client of a service both have it
-        compile_live.py             compiles what the first decisions need ahead of time
+    Declared once
+        operation.py, asking.py, operations.py, readings.py    what can be done to a study, and what can be asked of it
+        events.py                   what can happen in a study
+        settings.py, fields.py      what a study is created with; what each field accepts
+        managing.py                 creates, loads, lists, renames, archives and deletes studies by name
 
     From events to decisions
-        study_state.py              ``Following``, the base of ``ReadableStudy``: reads events, writes in transactions
-        asking.py                   the asks: the next arm of a round, of a segment, of a unit
-        event_notes.py              what the events of asks and winners store as JSON
-        journal.py                  ``Journal``, which applies the events one after the other
-        journal_fields.py           what they amount to: arms, trials, rewards
-        segments.py                 the journals of segments
+        local.py                    carries out operations: reads events, writes in transactions
+        journal.py, segments.py     what the events amount to, in all and in each segment
+        records.py                  what is known of one trial, unit or token
         counted_rewards.py          the rewards that count
-        decider.py                  ``Decider``, which arms come next and with which probabilities
+        decider.py                  which arms come next and with which probabilities
         warm_start.py               past rewards with a weight, which affect decisions and nothing else
         direction.py                whether rewards should be large or costs small
         floors.py                   the minimal probability of each arm
         lateness.py                 windows, and what a missing reward means after them
-        idempotency.py              ``Change``, a call with a token: made once, however often it is sent
         group_commit.py             threads that share one commit
         interrupts.py               work that Ctrl-C cannot interrupt
-
-    Checks of arguments
-        description.py              policies and names, as a storage keeps them
-        annotations.py              notes and attributes of trials
-        trial_status.py             which trials take a reward, or another one
-        past_trials.py              trials of the past, decided elsewhere
-        bounds.py                   bounds of the rewards, declared or known
+        compile_live.py             compiles what the first decisions need ahead of time
 
     Summaries and winners
-        summary.py                  one row per arm, as a table and in a notebook
-        best.py                     the best arm so far
-        probability_best.py         the posterior probability of being best
-        segment_means.py            means over all segments
-        intervals.py                intervals for means that hold at all times at once
-        differences.py              the same for the difference of two means
-        risk.py                     the same for CVaR
-        bands.py                    intervals for means after some numbers of trials, for charts
+        summary.py, best.py         one row per arm, as a table and in a notebook; the best arm so far
         winner.py                   the winner, with a bound on the probability of error
-        forecast.py                 how many more trials it takes to name one
-        drift.py                    arms whose rewards no longer look like one distribution
 
     The log
         export.py                   trials as a table, and as files
         audit.py                    what happened, event by event, and which key did it
-        logged_rounds.py            the rounds of the log, with all propensities
-        off_policy.py               what another choice of arms would have earned
-        off_policy_intervals.py     intervals for that, and for the difference of two arms, that survive drift
         replay.py                   repeats every decision and compares
         recovery.py                 what can still be read if events are missing
 """
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
-from dirichlet_bandits.errors import ArgumentError, ConflictError
-from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
-from dirichlet_bandits.live.asking import (
-    asked_again,
-    check_asked_alike,
-    checked_segment,
-    next_ask,
-    trials_of,
-    waiting_for,
-)
-from dirichlet_bandits.live.bounds import check_within
-from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.event_notes import Established, written_winner
-from dirichlet_bandits.live.idempotency import Step, step
-from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
-from dirichlet_bandits.live.managing import ManagedStudy
-from dirichlet_bandits.live.past_trials import Past, past_events, place_in, read_past
-from dirichlet_bandits.live.reading import Trial, trial_of
-from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
-from dirichlet_bandits.live.winner import DELTA, Question, Winner
-from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, REOPEN, TELL, VOID, WINNER
-from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live import operations as do
+from dirichlet_bandits.live.annotations import Attributes
+from dirichlet_bandits.live.asking import Ask
+from dirichlet_bandits.live.floors import Floor
+from dirichlet_bandits.live.past_trials import read_past
+from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.live.readings import DeclareWinner
+from dirichlet_bandits.live.trial import Trial
+from dirichlet_bandits.live.winner import DELTA, Winner
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ASKED: Final = 1_000_000
-"""Trials of one ask: they are decided and stored all at once."""
 
-
-class Study(ManagedStudy):
+class Study(ReadableStudy):
     """A sequence of decisions whose rewards come later; create it with :func:`create_study` or :func:`load_study`.
 
     Threads may share a study; processes and machines share its storage. Every method first reads what others have
@@ -142,33 +101,9 @@ class Study(ManagedStudy):
         >>> sorted(trial.arm for trial in study.ask(2))
         ['blue', 'red']
         """
-        count = 1 if n is None else whole_number("n", n, 1, MOST_ASKED)
-        checked_segment(segment, self.segments)
-        if unit is not None:
-            checked_name("unit", unit)
-            if n is not None:
-                raise ArgumentError("n", "left out with a unit, which has one trial at a time", n)
-        if token is not None:
-            checked_name("token", token)
-        with self._writing() as (state, draft, _):
-            journal = state.journal
-            ids = trials_of(journal, token)
-            if ids and ids[0] in journal.past:
-                raise ConflictError(f"token {token!r} has added trials of the past")
-            if ids and len(ids) != count:
-                raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
-            if ids:
-                check_asked_alike(journal, ids[0], token, segment, unit)
-            elif ids := waiting_for(journal, unit):
-                if token is not None:
-                    draft(asked_again(journal, ids, token))
-            else:
-                first = len(journal.arm_of)
-                ids = list(range(first, first + count))
-                self._state = None  # the decider changes
-                for _ in ids:
-                    draft(next_ask(state, segment, unit, token))
-            trials = [trial_of(journal, trial) for trial in ids]
+        if n is not None and unit is not None:
+            raise ArgumentError("n", "left out with a unit, which has one trial at a time", n)
+        trials = self._transport.do(Ask(1 if n is None else n, segment, unit), token)
         return trials[0] if n is None else trials
 
     def tell(
@@ -185,8 +120,7 @@ class Study(ManagedStudy):
         Repeating the same reward changes nothing; a different one raises a :class:`ConflictError`. A note and
         attributes are stored with it; see :meth:`annotate`.
         """
-        trial, value = trial_id(id), self._reward(reward)
-        self._tell({trial: value}, {trial: annotation(note, attributes)}, token)
+        self._transport.do(do.Tell(id, reward, note, attributes), token)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
         """Record the rewards of several trials: either all are stored, or none.
@@ -197,27 +131,7 @@ class Study(ManagedStudy):
         >>> study.summary()["told"].tolist()
         [1, 1]
         """
-        ids, rewards = list(ids), list(rewards)
-        if len(ids) != len(rewards):
-            raise ArgumentError("rewards", f"as many as ids, {len(ids)}", rewards)
-        told: dict[int, float] = {}
-        for id, reward in zip(ids, rewards, strict=True):
-            value = self._reward(reward)
-            trial = trial_id(id)
-            if told.setdefault(trial, value) != value:
-                raise ConflictError(f"trial {trial} is given two rewards: {told[trial]!r} and {value!r}")
-        self._tell(told, {}, token)
-
-    def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]], token: str | None) -> None:
-        rewards = [step(TELL, trial=trial, value=value) for trial, value in told.items()]
-        notes = {trial: _note(trial, words) for trial, words in said.items() if words}
-        with self._changing(token) as change:
-            if change.is_new(*rewards, *notes.values()):
-                news = [takes_reward(self.name, change.journal, trial, value) for trial, value in told.items()]
-                change.add(*(told for told, new in zip(rewards, news, strict=True) if new))
-                change.add(
-                    *(note for trial, note in notes.items() if _is_noteworthy(change.journal, trial, said[trial]))
-                )
+        self._transport.do(do.TellMany(ids, rewards), token)
 
     def annotate(
         self,
@@ -240,14 +154,7 @@ class Study(ManagedStudy):
         >>> study.trials_dataframe()["attributes"].tolist()
         ['{"irrigated": true, "plot": 7}']
         """
-        trial, said = trial_id(id), annotation(note, attributes)
-        if not said:
-            raise ArgumentError("note", "a text, unless attributes are given", note)
-        noted = _note(trial, said)
-        with self._changing(token) as change:
-            status_of(self.name, change.journal, trial)
-            if change.is_new(noted) and _is_noteworthy(change.journal, trial, said):
-                change.add(noted)
+        self._transport.do(do.Annotate(id, note, attributes), token)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
         """Add past trials that were decided elsewhere, all or none, and return their ids.
@@ -267,27 +174,7 @@ class Study(ManagedStudy):
         >>> study.summary()["mean"].to_dict()
         {'red': 0.5, 'blue': 0.0}
         """
-        rows = read_past(frame)
-        if self.segments:
-            raise ConflictError(f"the study {self.name!r} has segments, and past trials have none")
-        for k, row in enumerate(rows):
-            self._reward(row.reward, f"reward[{k}]")
-        if token is not None:
-            checked_name("token", token)
-        journal = self._read()
-        arm_of = {arm: self._arm(journal, arm) for arm in {row.arm: None for row in rows}}
-        place = place_in(journal)
-        events = past_events(rows, arm_of, place, token)
-        with self._writing() as (state, draft, _):
-            ids = trials_of(state.journal, token)
-            if ids:
-                if len(ids) != len(rows) or not all(map(partial(_is_stored, state.journal), ids, rows)):
-                    raise ConflictError(f"token {token!r} has asked for, or added, other trials")
-                return ids
-            if place_in(state.journal) != place:  # another call came between
-                events = past_events(rows, arm_of, place_in(state.journal), token)
-            draft(*events)
-        return [event.trial for event in events if event.trial is not None]
+        return self._transport.do(do.AddTrials(tuple(read_past(frame))), token)
 
     def settle(self) -> list[int]:
         """Close the windows that have ended, and return the ids of the late trials, whose rewards were missing.
@@ -301,24 +188,11 @@ class Study(ManagedStudy):
         >>> study.settle(), study.trials_dataframe()["status"].tolist()
         ([], ['held'])
         """
-        with self._writing():
-            return self._newly_late
+        return self._transport.do(do.Settle())
 
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
-        trial = trial_id(id)
-        with self._changing(token) as change:
-            status = status_of(self.name, change.journal, trial)
-            if not change.is_new(step(ABANDON, trial=trial)):
-                return
-            if status == VOIDED:
-                raise ConflictError(f"trial {trial} was voided, so it already does not count")
-            if status in (TOLD, HELD, REPEATED):
-                raise ConflictError(
-                    f"trial {trial} was given {change.journal.answer(trial)!r}: it cannot be abandoned, only voided"
-                )
-            if status == PENDING:
-                change.add(step(ABANDON, trial=trial))
+        self._transport.do(do.Abandon(id), token)
 
     def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
         """Undo :meth:`abandon`, so that the trial is pending again. Reopening a pending trial changes nothing.
@@ -331,16 +205,7 @@ class Study(ManagedStudy):
         >>> [pending.id for pending in study.pending]
         [0]
         """
-        trial = trial_id(id)
-        with self._changing(token) as change:
-            status = status_of(self.name, change.journal, trial)
-            if not change.is_new(step(REOPEN, trial=trial)) or status == PENDING:
-                return
-            if status != ABANDONED:
-                raise ConflictError(f"trial {trial} was not abandoned: it cannot be reopened")
-            if trial in change.journal.late:
-                raise ConflictError(f"trial {trial} is late: its window has closed, and it cannot be reopened")
-            change.add(step(REOPEN, trial=trial))
+        self._transport.do(do.Reopen(id), token)
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take back the reward of a trial, for a reason that the log shows. Repeating the call changes nothing.
@@ -355,76 +220,72 @@ class Study(ManagedStudy):
         >>> study.trials_dataframe()[["status", "original", "reason"]].to_dict("index")[1]
         {'status': 'voided', 'original': 100.0, 'reason': 'the counter was broken'}
         """
-        trial = trial_id(id)
-        checked_name("reason", reason)
-        voided = step(VOID, trial=trial, note=reason)
-        with self._changing(token) as change:
-            if change.is_new(voided) and revisable(self.name, change.journal, trial) != VOIDED:
-                change.add(voided)
+        self._transport.do(do.Void(id, reason), token)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
         """Replace a reward that was reported or voided by another one. Repeating the call changes nothing.
 
         From now on, the new reward counts as if it had been reported in the first place; see :meth:`void`.
         """
-        trial, value = trial_id(id), self._reward(reward)
-        if reason is not None:
-            checked_name("reason", reason)
-        corrected = step(CORRECT, trial=trial, value=value, note=reason)
-        with self._changing(token) as change:
-            if change.is_new(corrected) and (
-                revisable(self.name, change.journal, trial) == VOIDED or change.journal.answer(trial) != value
-            ):
-                change.add(corrected)
+        self._transport.do(do.Correct(id, reward, reason), token)
 
-    # The winner
+    def declare_winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+        """Name the winner and store it, or return what is missing; see :meth:`winner`.
 
-    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
-        found = super().winner(delta, margin, segment=segment)
-        if found.arm is None or found.established_at is not None:
-            return found
-        question = Question(delta, margin, segment)
-        with self._changing(None) as change:
-            found = self._winner(change.journal, question)
-            if found.arm is not None and found.established_at is None:  # as of the transaction
-                arm = change.journal.names.index(found.arm)
-                stored = Established(arm, found.delta, found.margin, found.trials, found.proved, segment)
-                change.add(step(WINNER, arm=arm, value=found.delta, note=written_winner(stored)))
-                found = self._winner(change.journal, question)
-        return found
+        A winner that was declared stays: later calls, also of :meth:`winner`, return it with the number of trials at
+        that time, and with a note if the present rewards would no longer establish it.
+        """
+        return self._transport.do(DeclareWinner(delta, margin, segment))
 
-    winner.__doc__ = ManagedStudy.winner.__doc__
+    # Arms
 
-    # Shared by the methods above
+    def add_arm(self, name: str, *, token: str | None = None) -> None:
+        """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
+        self._transport.do(do.AddArm(name), token)
 
-    def _reward(self, reward: object, field: str = "reward") -> float:
-        """Return a reward that the policy accepts."""
-        value = reward_number(field, reward)
-        if abs(value) > LARGEST_SCALE:
-            raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
-        self.policy.check_reward(value)
-        check_within(field, value, self._declared)
-        return value
+    def retire_arm(self, name: str, *, token: str | None = None) -> None:
+        """Stop assigning this arm, also to units that had it; its pending trials still accept rewards.
 
+        Repeating the call changes nothing.
+        """
+        self._transport.do(do.RetireArm(name), token)
 
-def trial_id(id: object) -> int:
-    """Return the id of a trial that was given as a number or as the trial itself."""
-    return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
+    def set_floor(self, floor: Floor | None, *, token: str | None = None) -> None:
+        """Change the minimal probability of each arm from the next round on. Repeating the call changes nothing.
 
+        ``floor`` is one number for all active arms, or numbers by the names of arms; 0 or None removes it. With a
+        floor f_i for arm i, a decision tries arm i alone with probability f_i, and with probability 1 - sum_j f_j the
+        policy decides. So arm i is in the next round with probability
 
-def _note(trial: int, said: Mapping[str, Any]) -> Step:
-    return step(NOTE, trial=trial, note=json.dumps(said))
+            f_i + (1 - sum_j f_j) p_i,
 
+        where p_i is its probability under the policy. This is the propensity that is recorded. Floors of active arms
+        must not sum to more than 1. See ``docs/live.md``.
 
-def _is_noteworthy(journal: Journal, trial: int, said: Mapping[str, Any]) -> bool:
-    """Whether an annotation of a trial is new."""
-    known = journal.annotation_of.get(trial, {})
-    return not same(merged(known, said), known)
+        >>> import dirichlet_bandits as db
+        >>> study = db.create_study("page", arms=["control", "new"], policy=db.UCB1(sigma=0.5), seed=1)
+        >>> study.tell_many([trial.id for trial in study.ask(2)], [1.0, 0.0])
+        >>> study.propensities()
+        {'control': 0.0, 'new': 1.0}
+        >>> study.set_floor({"control": 0.2})
+        >>> study.propensities(), study.floor
+        ({'control': 0.2, 'new': 0.8}, {'control': 0.2})
+        """
+        self._transport.do(do.SetFloor(floor), token)
 
+    # The study itself
 
-def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
-    """Whether a trial equals a row of past data as it was first stored."""
-    chance = None if math.isnan(journal.propensity_of[trial]) else journal.propensity_of[trial]
-    stored = journal.names[journal.arm_of[trial]], journal.first_reward(trial), chance
-    same_time = row.time is None or row.time == journal.asked_at[trial]
-    return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
+    def rename(self, name: str, *, token: str | None = None) -> None:
+        """Rename the study. Other processes no longer find it by its old name.
+
+        With the token of an earlier call, the study keeps the name that it has by now, which :attr:`name` then returns.
+        """
+        self._transport.rename(name, token)
+
+    def archive(self, *, token: str | None = None) -> None:
+        """Leave the study out of :func:`study_names`; it can still be used. Repeating the call changes nothing."""
+        self._transport.archive(True, token)
+
+    def unarchive(self, *, token: str | None = None) -> None:
+        """Put the study back into :func:`study_names`."""
+        self._transport.archive(False, token)

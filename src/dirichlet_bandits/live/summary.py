@@ -1,10 +1,10 @@
 """The summary of a study: one row per arm, the best arm, and what was earned."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,39 @@ def summary(study: Summarized) -> "pd.DataFrame":
     _describe(frame, study, rewards)
     frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_in(frame, study)
     _add_comparisons(frame, study)
+    return frame
+
+
+JSON_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "arms": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"arm": {"type": "string"}}, "required": ["arm", "told", "mean"]},
+        },
+        "best_arm": {"type": ["string", "null"]},
+        "interval": {"type": "string"},
+    },
+}
+"""Of a summary over HTTP: an object per arm with the columns of the table, and what they mean."""
+
+_WHOLE: Final = ("active", "told", "pending", "abandoned", "voided", "held", "late")
+
+
+def summary_of_json(said: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return a summary from JSON, where null is NaN, or no bound at the end of an interval."""
+    pd = whole_module("pandas")
+
+    from dirichlet_bandits.display.summaries import Summary
+
+    frame = Summary(pd.DataFrame(said["arms"]).set_index("arm"))
+    for column in frame.columns:
+        if column == "no_interval":
+            frame[column] = frame[column].astype("str")
+        elif column not in _WHOLE:
+            limit = {"low": -math.inf, "high": math.inf}.get(column.rpartition("_")[2], math.nan)
+            frame[column] = frame[column].astype(float).fillna(limit)
+    frame.attrs = {name: value for name, value in said.items() if name != "arms"}
     return frame
 
 

@@ -31,7 +31,6 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_number, reward_array
 
 COUNTED: Final = ("UCB1", "KLUCB", "ThompsonSampling")
 """Policies that use only counts and means, and take counts that are not whole."""
@@ -50,47 +49,31 @@ class Warm(NamedTuple):
     weight: float
 
 
-def checked_warm(history: object, weight: object, arms: Sequence[str], policy: Policy) -> Warm | None:
-    """Check past rewards and return them as a study keeps them; None if there are none."""
+def check_warm(
+    history: Mapping[str, Sequence[float]] | None, weight: float | None, arms: Sequence[str], policy: Policy
+) -> None:
+    """Refuse past rewards that do not fit the arms or the policy of a study."""
     if history is None and weight is None:
-        return None
-    if not isinstance(history, Mapping) or not history or not history.keys() <= set(arms):
+        return
+    if history is None or not history.keys() <= set(arms):
         raise ArgumentError("history", f"past rewards by the names of arms: {', '.join(arms)}", history)
-    if weight is None or not 0.0 <= finite_number("weight", weight) <= 1.0:
+    if weight is None:
         raise ArgumentError("weight", "a number from 0 to 1, given together with history", weight)
-    found = {str(arm): _rewards(str(arm), given, policy) for arm, given in history.items()}
-    if sum(map(len, found.values())) > MOST:
-        raise ArgumentError("history", f"at most {MOST} rewards", f"{sum(map(len, found.values()))} rewards")
-    warm = Warm(found, float(finite_number("weight", weight)))
-    if warm.weight > 0.0:
-        _check_state(policy, "history")
-    if 0.0 < warm.weight < 1.0:
-        _check_weights(policy, "weight", "0 or 1", weight)
-    return warm
-
-
-def checked_borrow(borrow: object, segments: object, history: object, policy: Policy) -> float:
-    """Return the weight with which segments see the rewards of the others; 0 if none was given."""
-    if borrow is None:
-        return 0.0
-    if not 0.0 <= finite_number("borrow", borrow) <= 1.0:
-        raise ArgumentError("borrow", "a number from 0 to 1", borrow)
-    weight = finite_number("borrow", borrow)
-    if not segments:
-        raise ArgumentError("borrow", "given together with segments", borrow)
     if weight > 0.0:
+        _check_state(policy, "history")
+    if 0.0 < weight < 1.0:
+        _check_weights(policy, "weight", "0 or 1", weight)
+
+
+def check_borrow(borrow: float | None, segments: object, history: object, policy: Policy) -> None:
+    """Refuse a weight of the rewards of other segments that does not fit the study."""
+    if borrow is not None and not segments:
+        raise ArgumentError("borrow", "given together with segments", borrow)
+    if borrow:
         if history is not None:
             raise ArgumentError("borrow", "0 in a study with a history", borrow)
         _check_state(policy, "borrow")
         _check_weights(policy, "borrow", "0", borrow)
-    return weight
-
-
-def _rewards(arm: str, given: Any, policy: Policy) -> tuple[float, ...]:
-    rewards = tuple(reward_array(f"history[{arm!r}]", given).tolist())
-    for reward in rewards:
-        policy.check_reward(reward)
-    return rewards
 
 
 def _check_state(policy: Policy, field: str) -> None:

@@ -1,0 +1,416 @@
+"""Classes whose fields are declared once, each with its check: operations of a study, settings, questions.
+
+A check is data. Its words are the error in Python, over HTTP and in a command, and the help of an option; its schema is
+in the OpenAPI description. This file is plain Python, so that a client needs nothing else.
+
+    @declared
+    class Reopen:
+        id: Annotated[int, integer(0)]
+
+    Reopen("x")                     raises ArgumentError: 'id' must be an integer of at least 0 (got 'x')
+    Reopen.of_json({"id": 3})       is what a service receives
+    Reopen(3).as_json()             is what a client sends
+"""
+
+import dataclasses
+import functools
+import math
+import numbers
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeVar, dataclass_transform
+
+from dirichlet_bandits.errors import ArgumentError, one_of
+
+LARGEST_INTEGER: Final = 2**63 - 1
+LARGEST_NUMBER: Final = 1e100
+LONGEST_NAME: Final = 200
+T = TypeVar("T")
+
+
+class Nothing:
+    """What is missing where a required field was not given; an error shows it as the word nothing."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Check:
+    """What a field accepts: ``accept(field, value)`` returns the value to keep, or raises an :class:`ArgumentError`.
+
+    ``read`` turns the text of a command or a query into a value, and ``write`` a value into JSON. A service may accept
+    no more than ``served``.
+    """
+
+    words: str
+    accept: Callable[[str, Any], Any]
+    schema: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    read: Callable[[str], Any] = str
+    write: Callable[[Any], Any] = _same
+    example: object = None
+    served: int | None = None
+
+    def refused(self, field: str, value: object) -> ArgumentError:
+        """Return the error for a value that the check does not accept."""
+        return ArgumentError(field, self.words, value)
+
+
+def check_that(words: str, good: Callable[[Any], bool], **more: Any) -> Check:
+    """Return a check that keeps values as they are."""
+
+    def accept(field: str, value: Any) -> Any:
+        if not good(value):
+            raise ArgumentError(field, words, value)
+        return value
+
+    return Check(words, accept, **more)
+
+
+def integer(low: int, high: int = LARGEST_INTEGER, *, example: int | None = None, served: int | None = None) -> Check:
+    """Return a check for whole numbers, also those of NumPy.
+
+    >>> integer(0, 9).accept("n", 10)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'n' must be an integer from 0 to 9 (got 10)
+    """
+    words = f"an integer of at least {low}" if high == LARGEST_INTEGER else f"an integer from {low} to {high}"
+
+    def accept(field: str, value: Any) -> int:
+        if type(value) is not int and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
+            raise ArgumentError(field, words, value)
+        if not low <= int(value) <= high:
+            raise ArgumentError(field, words, value)
+        return int(value)
+
+    schema = {"type": "integer", "minimum": low, "maximum": served or high}
+    return Check(words, accept, schema, int, example=low if example is None else example, served=served)
+
+
+def number(
+    low: float = -LARGEST_NUMBER,
+    high: float = LARGEST_NUMBER,
+    *,
+    strictly: bool = False,
+    flags: bool = False,
+    example: float | None = None,
+) -> Check:
+    """Return a check for finite numbers within two limits, or strictly between them; with ``flags``, True counts as 1.
+
+    >>> number(0, 1, strictly=True).accept("delta", 1)
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'delta' must be a number strictly between 0 and 1 (got 1)
+    """
+    free = (low, high) == (-LARGEST_NUMBER, LARGEST_NUMBER)
+    words = f"a number strictly between {low:g} and {high:g}" if strictly else f"a number from {low:g} to {high:g}"
+
+    def accept(field: str, value: Any) -> float:
+        found = _finite(field, value, flags)
+        if not (low < found < high if strictly else low <= found <= high):
+            raise ArgumentError(field, f"between {low:g} and {high:g}" if free else words, value)
+        return found
+
+    ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
+    schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
+    return Check("a finite number" if free else words, accept, schema, _read_number, example=example)
+
+
+def _finite(field: str, value: Any, flags: bool = False) -> float:
+    """Return a finite number as a float."""
+    if type(value) is float and math.isfinite(value):  # nearly always
+        return value
+    plain = value.item() if getattr(value, "shape", None) == () else value  # NumPy's
+    if not isinstance(plain, numbers.Real) or (isinstance(plain, bool) and not flags):
+        raise ArgumentError(field, "a finite number", value)
+    try:
+        found = float(plain)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise ArgumentError(field, "a finite number", value)
+    return found
+
+
+def _read_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text  # which the check refuses in its words
+
+
+def text(longest: int = LONGEST_NAME, *, lines: bool = False, example: str | None = None) -> Check:
+    """Return a check for texts that every storage can keep; with ``lines``, they may have several.
+
+    >>> text().accept("name", "")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'name' must be a text of 1 to 200 printable characters (got '')
+    """
+
+    def good(x: Any) -> bool:
+        if not isinstance(x, str) or not 0 < len(x) <= longest:
+            return False
+        return all(c.isprintable() or c in "\n\t" for c in x) if lines else x.isprintable() and not x.isspace()
+
+    words = f"a text of 1 to {longest} {'' if lines else 'printable '}characters"
+    schema = {"type": "string", "minLength": 1, "maxLength": longest}
+    return check_that(words, good, schema=schema, example=example)
+
+
+def choice(*names: str) -> Check:
+    """Return a check for one of some words."""
+    return check_that(one_of(names), lambda x: isinstance(x, str) and x in names, schema={"enum": list(names)})
+
+
+def flag() -> Check:
+    """Return a check for True or False."""
+    return check_that("True or False", lambda x: isinstance(x, bool), schema={"type": "boolean"}, read=_read_flag)
+
+
+def _read_flag(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def pair() -> Check:
+    """Return a check for two numbers, the smaller first.
+
+    >>> pair().accept("bounds", (1, 0))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'bounds' must be two numbers, the smaller first (got (1, 0))
+    """
+
+    def accept(field: str, value: Any) -> tuple[float, float]:
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+            raise ArgumentError(field, "two numbers between which all rewards lie", value)
+        low, high = (_finite(f"{field}[{k}]", end) for k, end in enumerate(value))
+        if not low < high:
+            raise ArgumentError(field, "two numbers, the smaller first", value)
+        return low, high
+
+    schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    return Check("two numbers between which all rewards lie", accept, schema, write=list, example=[0.0, 1.0])
+
+
+def sequence(item: Check, words: str, *, distinct: bool = False, most: int | None = None) -> Check:
+    """Return a check for a list, each item of which passes another check; ``most`` is the limit of a service.
+
+    >>> sequence(text(), "a list of names", distinct=True).accept("arms", ["red", "red"])
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'arms[1]' must be different from the names before it (got 'red')
+    """
+
+    def accept(field: str, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
+            raise ArgumentError(field, words, value)
+        items = tuple(item.accept(f"{field}[{k}]", x) for k, x in enumerate(value))
+        if distinct and not items:
+            raise ArgumentError(field, words, value)
+        seen = set()
+        for k, x in enumerate(items if distinct else ()):
+            if x in seen:
+                raise ArgumentError(f"{field}[{k}]", "different from the names before it", x)
+            seen.add(x)
+        return items
+
+    schema: dict[str, Any] = {"type": "array", "items": dict(item.schema)}
+    if distinct:
+        schema |= {"minItems": 1}
+    if most is not None:
+        schema |= {"maxItems": most}
+    return Check(words, accept, schema, write=list, example=[item.example], served=most)
+
+
+class Field(NamedTuple):
+    """A declared field: its check, whether it may be None, and its default, if it has one."""
+
+    check: Check
+    optional: bool
+    default: Any = dataclasses.MISSING
+
+    @property
+    def required(self) -> bool:
+        """Whether a value must be given."""
+        return self.default is dataclasses.MISSING
+
+
+class Declared:
+    """A class of declared fields; ``@declared`` makes it a frozen dataclass that checks what it is given."""
+
+    fields: ClassVar[Mapping[str, Field]]
+
+    def __post_init__(self) -> None:
+        for name, field in self.fields.items():
+            value = getattr(self, name)
+            if not (value is None and field.optional):
+                object.__setattr__(self, name, field.check.accept(name, value))
+
+    @classmethod
+    def of_json(cls, given: object, served: bool = True) -> Self:
+        """Return the object that JSON describes; each refusal names the field."""
+        if not isinstance(given, Mapping):
+            raise ArgumentError("body", "a JSON object", given)
+        for name, value in given.items():
+            if name not in cls.fields:
+                raise ArgumentError(name, f"left out: the fields are {', '.join(cls.fields)}", value)
+        for name, field in cls.fields.items():
+            if field.required and name not in given:
+                raise ArgumentError(name, field.check.words, Nothing())
+            most = field.check.served if served else None
+            value = given.get(name)
+            size = len(value) if isinstance(value, Sequence | Mapping) else value
+            if most is not None and isinstance(size, int) and size > most:
+                expected = f"at most {most} over HTTP" + ("" if size is value else " at once")
+                raise ArgumentError(name, expected, value if size is value else size)
+        return cls(**given)
+
+    def as_json(self, leave_out: str = "") -> dict[str, Any]:
+        """Return the fields that differ from their defaults, as JSON, perhaps without one of them."""
+        given = ((name, field, getattr(self, name)) for name, field in self.fields.items() if name != leave_out)
+        return {
+            name: None if value is None else field.check.write(value)
+            for name, field, value in given
+            if field.required or value != field.default
+        }
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of the fields, for the OpenAPI description."""
+        described = {name: _described(field) for name, field in cls.fields.items()}
+        required = [name for name, field in cls.fields.items() if field.required]
+        more = {"required": required} if required else {}
+        return {"type": "object", "properties": described, "additionalProperties": False, **more}
+
+
+def _described(field: Field) -> dict[str, Any]:
+    check = field.check
+    schema: dict[str, Any] = dict(check.schema)
+    if field.optional:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    schema["description"] = check.words[:1].upper() + check.words[1:]
+    if check.example is not None:
+        schema["examples"] = [check.example]
+    if not field.required and field.default is not None:
+        schema["default"] = check.write(field.default)
+    return schema
+
+
+C = TypeVar("C", bound=type)
+
+
+@dataclass_transform(frozen_default=True)
+def declared(cls: C) -> C:
+    """Make a class a frozen dataclass of checked fields, each annotated with its check."""
+    made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
+    found = {}
+    hints = typing.get_type_hints(made, include_extras=True)
+    for one in dataclasses.fields(made):
+        hint = hints[one.name]
+        parts = [hint, *typing.get_args(hint)]
+        checks = [mark for part in parts for mark in getattr(part, "__metadata__", ()) if isinstance(mark, Check)]
+        found[one.name] = Field(checks[0], types.NoneType in parts, one.default)
+    made.fields = found
+    return made
+
+
+# Answers: NamedTuples, dataclasses, lists and numbers as JSON, and back
+
+
+class Null(NamedTuple):
+    """What null stands for in a number of an answer, if not NaN: ``Annotated[float, Null(math.inf)]``."""
+
+    value: float
+
+
+def written(x: Any) -> Any:
+    """Return an answer as JSON holds it: objects by field, times as text, null for NaN and infinities.
+
+    >>> written([1.5, math.nan, (1, "a")])
+    [1.5, None, [1, 'a']]
+    """
+    if isinstance(x, float):
+        return float(x) if math.isfinite(x) else None
+    if x is None or isinstance(x, str | int):
+        return x
+    if isinstance(x, datetime):
+        return x.astimezone(UTC).isoformat()
+    if hasattr(x, "_asdict"):
+        return {name: written(value) for name, value in x._asdict().items()}
+    if dataclasses.is_dataclass(x):
+        return {field.name: written(getattr(x, field.name)) for field in dataclasses.fields(x)}
+    if isinstance(x, Mapping):
+        return {str(name): written(value) for name, value in x.items()}
+    if isinstance(x, Sequence):
+        return [written(value) for value in x]
+    return written(x.item())  # a number of NumPy
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
+
+
+def read_as(hint: Any, x: Any) -> Any:
+    """Return an answer of this type from JSON; the inverse of :func:`written`.
+
+    >>> class Row(NamedTuple):
+    ...     arm: str
+    ...     high: Annotated[float, Null(math.inf)]
+    >>> read_as(list[Row], [{"arm": "red", "high": None}])
+    [Row(arm='red', high=inf)]
+    """
+    kind, parts = typing.get_origin(hint), typing.get_args(hint)
+    if kind is Annotated:
+        null = next((mark.value for mark in hint.__metadata__ if isinstance(mark, Null)), None)
+        return null if x is None and null is not None else read_as(parts[0], x)
+    if kind in (typing.Union, types.UnionType):
+        inner = [part for part in parts if part is not types.NoneType]
+        return None if x is None and len(inner) < len(parts) else read_as(inner[0], x) if len(inner) == 1 else x
+    if hint is float:
+        return math.nan if x is None else float(x)
+    if hint is datetime:
+        return datetime.fromisoformat(x)
+    if hint is tuple or kind is tuple:
+        return tuple(read_as(parts[0], value) for value in x)
+    if kind in (list, Sequence):
+        return [read_as(parts[0], value) for value in x]
+    if kind in (dict, Mapping):
+        return {name: read_as(parts[1], value) for name, value in x.items()}
+    if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
+        hints = _hints(hint)
+        return hint(**{name: read_as(hints[name], value) for name, value in x.items() if name in hints})
+    return x
+
+
+def schema_of(hint: Any) -> dict[str, Any]:
+    """Return the JSON schema of an answer of this type."""
+    kind, parts = typing.get_origin(hint), typing.get_args(hint)
+    if kind is Annotated:
+        checks = [mark for mark in hint.__metadata__ if isinstance(mark, Check)]
+        return dict(checks[0].schema) if checks else schema_of(parts[0])
+    if kind in (typing.Union, types.UnionType):
+        return {"anyOf": [schema_of(part) for part in parts]}
+    if kind is Literal:
+        return {"enum": list(parts)}
+    if kind in (tuple, list, Sequence):
+        return {"type": "array", "items": schema_of(parts[0])}
+    if kind in (dict, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(parts[1])}
+    if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
+        names = getattr(hint, "_fields", None) or [field.name for field in dataclasses.fields(hint)]
+        return {"type": "object", "properties": {name: schema_of(_hints(hint)[name]) for name in names}}
+    return dict(_PLAIN.get(hint, {}))
+
+
+_PLAIN: Final[dict[Any, dict[str, Any]]] = {
+    float: {"anyOf": [{"type": "number"}, {"type": "null"}]},  # null where there is no finite number
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    str: {"type": "string"},
+    datetime: {"type": "string", "format": "date-time"},
+    types.NoneType: {"type": "null"},
+}

@@ -1,0 +1,390 @@
+"""The operations that change a study, each declared once: its fields, what it is to do, what it really does, its answer.
+
+Before any of them, windows that have ended are closed. A refusal changes nothing. Unknown trials and arms are refused
+first, then a token that was used for another call, and then what contradicts the study.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from dirichlet_bandits.errors import ArgumentError, ConflictError
+from dirichlet_bandits.live.annotations import annotation, merged, same
+from dirichlet_bandits.live.asking import trials_of_call
+from dirichlet_bandits.live.events import (
+    Abandoned,
+    ArmAdded,
+    ArmRetired,
+    CallRecorded,
+    Corrected,
+    Event,
+    FloorSet,
+    Noted,
+    PastAdded,
+    Reopened,
+    Rewarded,
+    Step,
+    Voided,
+)
+from dirichlet_bandits.live.fields import (
+    Attributes,
+    FloorOfArms,
+    Name,
+    Note,
+    PastTrials,
+    Reason,
+    Reward,
+    Rewards,
+    TrialId,
+    TrialIds,
+)
+from dirichlet_bandits.live.floors import check_room, check_sum, checked_floor
+from dirichlet_bandits.live.lateness import shown
+from dirichlet_bandits.live.operation import MANAGE, WRITE, Change, Present, operation
+from dirichlet_bandits.live.past_trials import Past
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, TokenRecord, TrialRecord
+from dirichlet_bandits.live.settings import StudySettings
+
+_REWARDED = (TOLD, HELD, REPEATED)
+
+
+@operation(WRITE)
+class Tell(Change[None]):
+    """Record the reward of a trial. Repeating a reward changes nothing; a different one is refused."""
+
+    id: TrialId
+    reward: Reward
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+    def prepare(self, settings: StudySettings) -> None:
+        settings.checked_reward(self.reward)
+
+    def check(self, study: Present) -> None:
+        study.trial(self.id)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        said = annotation(self.note, self.attributes)
+        return [Rewarded(self.id, self.reward), *([Noted(self.id, said)] if said else [])]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        rewarded, *noted = self.intended(study)
+        new = takes_reward(study, self.id, self.reward)
+        return [*([rewarded] if new else []), *(event for event in noted if is_noteworthy(study, event))]
+
+
+@operation(WRITE)
+class TellMany(Change[None]):
+    """Record the rewards of several trials: either all are stored, or none."""
+
+    ids: TrialIds
+    rewards: Rewards
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.ids) != len(self.rewards):
+            raise ArgumentError("rewards", f"as many as ids, {len(self.ids)}", list(self.rewards))
+        told: dict[int, float] = {}
+        for trial, value in zip(self.ids, self.rewards, strict=True):
+            if told.setdefault(trial, value) != value:
+                raise ConflictError(f"trial {trial} is given two rewards: {told[trial]!r} and {value!r}")
+
+    def prepare(self, settings: StudySettings) -> None:
+        for reward in self.rewards:
+            settings.checked_reward(reward)
+
+    def check(self, study: Present) -> None:
+        for trial in self.ids:
+            study.trial(trial)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Rewarded(trial, reward) for trial, reward in dict(zip(self.ids, self.rewards, strict=True)).items()]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        told = dict(zip(self.ids, self.rewards, strict=True))
+        new = [takes_reward(study, trial, reward) for trial, reward in told.items()]
+        return [event for event, is_new in zip(self.intended(study), new, strict=True) if is_new]
+
+
+def takes_reward(study: Present, trial: int, value: float) -> bool:
+    """Whether a trial takes this reward, False if it has it; refuse a trial that takes none or has another one."""
+    record = study.trial(trial)
+    if record.status == ABANDONED:
+        raise ConflictError(f"trial {trial} {_why_abandoned(study, record)}: it takes no reward")
+    if record.status == VOIDED:
+        raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
+    if record.status in _REWARDED and record.reward != value:
+        if record.late and not record.revisions:
+            counted = f"so its reward is {record.reward!r} (now {value!r})"
+            advice = "if a reward came before then, correct the trial"
+            raise ConflictError(f"trial {trial} {_closed(study)}, {counted}: {advice}")
+        done = "corrected to" if record.revisions else "given"
+        raise ConflictError(f"trial {trial} was {done} {record.reward!r} (now {value!r})")
+    return record.status == PENDING
+
+
+def _closed(study: Present) -> str:
+    lateness = study.journal.lateness
+    return f"is late: its window of {'?' if lateness is None else shown(lateness.window)} has closed"
+
+
+def _why_abandoned(study: Present, record: TrialRecord) -> str:
+    return f"{_closed(study)}, which abandoned it" if record.late else "was abandoned"
+
+
+@operation(WRITE)
+class Annotate(Change[None]):
+    """Add a note and attributes to a trial; null removes an attribute. Repeating the call changes nothing."""
+
+    id: TrialId
+    note: Note | None = None
+    attributes: Attributes | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not annotation(self.note, self.attributes):
+            raise ArgumentError("note", "a text, unless attributes are given", self.note)
+
+    def check(self, study: Present) -> None:
+        study.trial(self.id)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Noted(self.id, annotation(self.note, self.attributes))]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        return [event for event in self.intended(study) if is_noteworthy(study, event)]
+
+
+def is_noteworthy(study: Present, event: Event) -> bool:
+    """Whether an annotation of a trial is new."""
+    assert isinstance(event, Noted)
+    known = study.trial(event.trial).annotation
+    return not same(merged(known, event.said), known)
+
+
+@operation(WRITE, key="ids")
+class AddTrials(Change[list[int]]):
+    """Add past trials that were decided elsewhere, all or none; a call with an earlier token adds nothing."""
+
+    trials: PastTrials
+
+    def prepare(self, settings: StudySettings) -> None:
+        for k, row in enumerate(self.trials):
+            settings.checked_reward(row.reward, f"reward[{k}]")
+
+    def check(self, study: Present) -> None:
+        if study.settings.segments:
+            raise ConflictError(f"the study {study.name!r} has segments, and past trials have none")
+        for name in dict.fromkeys(row.arm for row in self.trials):
+            study.arm(name)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        """Return the past trials as events; a known propensity is that of the row's arm.
+
+        The propensities of other arms that could have come are NaN, and the rest are 0.
+        """
+        names, first = study.journal.names, len(study.journal.arm_of)
+        arm_of = {name: names.index(name) for name in dict.fromkeys(row.arm for row in self.trials)}
+        possible = sorted({arm_of[row.arm] for row in self.trials if row.propensity is not None})
+
+        @cache
+        def propensities(arm: int, propensity: float | None) -> bytes | None:
+            if propensity is None:
+                return None
+            chances = np.zeros(len(names))
+            if propensity < 1.0:
+                chances[possible] = np.nan
+            chances[arm] = propensity
+            return chances.astype("<f8").tobytes()
+
+        return [
+            PastAdded(first + k, arm, reward, propensities(arm, chance), chance, time)
+            for k, (arm, reward, time, chance) in enumerate((arm_of[row.arm], *row[1:]) for row in self.trials)
+        ]
+
+    def left(self, study: Present, made: Sequence[Event], intended: Sequence[Step]) -> CallRecorded | None:
+        return None
+
+    def again(self, study: Present, record: TokenRecord, steps: Sequence[Step], token: str) -> list[int]:
+        ids = trials_of_call(study, record, token)
+        if len(ids) != len(self.trials) or not all(map(_is_stored, map(study.trial, ids), self.trials, [study] * len(ids))):
+            raise ConflictError(f"token {token!r} has asked for, or added, other trials")
+        return list(ids)
+
+    def answer(self, study: Present, made: Sequence[Event]) -> list[int]:
+        return [event.trial for event in made if isinstance(event, PastAdded)]
+
+
+def _is_stored(record: TrialRecord, row: Past, study: Present) -> bool:
+    """Whether a trial equals a row of past data as it was first stored."""
+    chance = None if math.isnan(record.propensity) else record.propensity
+    stored = study.journal.names[record.arm], record.first_reward, chance
+    same_time = row.time is None or row.time == record.asked_at
+    return record.past and same_time and stored == (row.arm, row.reward, row.propensity)
+
+
+@operation(WRITE, key="ids")
+class Settle(Change[list[int]]):
+    """Close the windows that have ended and return the late trials. Every change does this first."""
+
+    has_token: ClassVar[bool] = False
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return []
+
+    def answer(self, study: Present, made: Sequence[Event]) -> list[int]:
+        return list(study.late)
+
+
+class OfOneTrial(Change[None]):
+    """An operation on one trial."""
+
+    id: int
+
+    def check(self, study: Present) -> None:
+        study.trial(self.id)
+
+
+@operation(WRITE)
+class Abandon(OfOneTrial):
+    """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
+
+    id: TrialId
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Abandoned(self.id)]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        record = study.trial(self.id)
+        if record.status == VOIDED:
+            raise ConflictError(f"trial {self.id} was voided, so it already does not count")
+        if record.status in _REWARDED:
+            raise ConflictError(f"trial {self.id} was given {record.reward!r}: it cannot be abandoned, only voided")
+        return self.intended(study) if record.status == PENDING else []
+
+
+@operation(WRITE)
+class Reopen(OfOneTrial):
+    """Make an abandoned trial pending again. Reopening a pending trial changes nothing."""
+
+    id: TrialId
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Reopened(self.id)]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        record = study.trial(self.id)
+        if record.status == PENDING:
+            return []
+        if record.status != ABANDONED:
+            raise ConflictError(f"trial {self.id} was not abandoned: it cannot be reopened")
+        if record.late:
+            raise ConflictError(f"trial {self.id} is late: its window has closed, and it cannot be reopened")
+        return self.intended(study)
+
+
+@operation(WRITE)
+class Void(OfOneTrial):
+    """Take back the reward of a trial; it no longer counts. Repeating the call changes nothing."""
+
+    id: TrialId
+    reason: Reason
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Voided(self.id, self.reason)]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        return [] if revisable(study, self.id).status == VOIDED else self.intended(study)
+
+
+@operation(WRITE)
+class Correct(OfOneTrial):
+    """Replace a reported or voided reward by another one. Repeating the call changes nothing."""
+
+    id: TrialId
+    reward: Reward
+    reason: Reason | None = None
+
+    def prepare(self, settings: StudySettings) -> None:
+        settings.checked_reward(self.reward)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [Corrected(self.id, self.reward, self.reason)]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        record = revisable(study, self.id)
+        return self.intended(study) if record.status == VOIDED or record.reward != self.reward else []
+
+
+def revisable(study: Present, trial: int) -> TrialRecord:
+    """Return the record of a trial that has, or had, a reward; refuse any other trial."""
+    record = study.trial(trial)
+    if record.status == PENDING:
+        raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
+    if record.status == ABANDONED:
+        raise ConflictError(f"trial {trial} {_why_abandoned(study, record)}: it has no reward")
+    return record
+
+
+@operation(MANAGE)
+class AddArm(Change[None]):
+    """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
+
+    arm: Name
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        names = study.journal.names
+        return [ArmAdded(names.index(self.arm) if self.arm in names else len(names), self.arm)]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        journal = study.journal
+        if self.arm in journal.active_names():
+            raise ConflictError(f"the study has an arm {self.arm!r}")
+        active = [*journal.active_names(), self.arm]
+        check_room(journal.floor, active)
+        study.settings.policy.check_arms(len(active))
+        return self.intended(study)
+
+
+@operation(MANAGE)
+class RetireArm(Change[None]):
+    """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
+
+    arm: Name
+
+    def check(self, study: Present) -> None:
+        study.arm(self.arm)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [ArmRetired(study.arm(self.arm))]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        active = study.journal.active_names()
+        if self.arm not in active:
+            return []
+        if len(active) == 1:
+            raise ConflictError(f"{self.arm!r} is the last arm: add another before you retire it")
+        return self.intended(study)
+
+
+@operation(MANAGE)
+class SetFloor(Change[None]):
+    """Change the minimal probability of each arm: one number for all, numbers by name, or null for no floor."""
+
+    floor: FloorOfArms | None
+
+    def check(self, study: Present) -> None:
+        checked_floor(self.floor, study.journal.names)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        return [FloorSet(checked_floor(self.floor, study.journal.names))]
+
+    def carry_out(self, study: Present) -> Iterable[Event]:
+        floor = checked_floor(self.floor, study.journal.names)
+        if floor == study.journal.floor:
+            return []
+        check_sum(floor, study.journal.active_names())
+        return self.intended(study)

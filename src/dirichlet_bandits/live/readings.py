@@ -1,0 +1,309 @@
+"""The operations that only read a study, each declared once: its fields and its answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
+
+from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.declared import integer, written
+from dirichlet_bandits.live import export
+from dirichlet_bandits.live import summary as summaries
+from dirichlet_bandits.live.asking import checked_segment
+from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, AuditEvent, audit_entry, audit_event
+from dirichlet_bandits.live.bounds import checked_bounds
+from dirichlet_bandits.live.events import Event, WinnerDeclared
+from dirichlet_bandits.live.fields import Bounds, ChoiceOfArms, Confidence, EventLimit, Name, Number, Probability, TrialId
+from dirichlet_bandits.live.local import Local
+from dirichlet_bandits.live.off_policy import Estimate
+from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
+from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Reading, operation
+from dirichlet_bandits.live.replay import Replay, replay
+from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
+from dirichlet_bandits.live.settings import StudySettings
+from dirichlet_bandits.live.trial import Trial, trial_of
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.display.summaries import Summary
+
+CONFIDENCE: Final = 0.95
+"""Of intervals, unless another one is given."""
+
+_MOST_ANSWERS: Final = 100
+_MOST_ROWS: Final = 10_000
+
+
+class StudyInfo(NamedTuple):
+    """A study: its settings, its active arms, and its present state. The seed is written as decimal digits."""
+
+    name: str
+    identity: str
+    settings: dict[str, Any]
+    arms: list[str]
+    trials: int
+    floor: float | dict[str, float]
+    archived: bool
+
+
+@operation(READ, name="study")
+class ReadStudy(Reading[StudyInfo]):
+    """Return the settings of a study, its arms, and its number of trials."""
+
+    def read(self, local: Local) -> StudyInfo:
+        journal = local.journal()
+        floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
+        more = journal.active_names(), len(journal.arm_of), floor, local.archived
+        return StudyInfo(local.name, local.identity, local.settings.as_json(), *more)
+
+
+@operation(READ, name="pending", key="trials")
+class ReadPending(Reading[list[Trial]]):
+    """List the trials that are pending, oldest first."""
+
+    def read(self, local: Local) -> list[Trial]:
+        with local.lock:
+            journal = local.journal()
+            return [trial_of(journal, trial) for trial in journal.pending]
+
+
+@operation(READ, name="propensities", key="propensities")
+class ReadPropensities(Reading[dict[str, float]]):
+    """Return the exact probability that each arm is in the next round, of a segment if the study has segments."""
+
+    segment: Name | None = None
+
+    def read(self, local: Local) -> dict[str, float]:
+        checked_segment(self.segment, local.settings.segments)
+        with local.deciding() as (journal, decider):
+            chances = decider.of(self.segment).propensities(journal.of(self.segment))
+            return dict(zip(journal.names, chances.tolist(), strict=True))
+
+
+@operation(READ, name="summary")
+class ReadSummary(Reading["Summary"]):
+    """Return one row per arm: trials, mean and standard deviation of the rewards, and an interval for the mean.
+
+    In the response, null means not known yet, or no bound where it is the end of an interval.
+    """
+
+    confidence: Confidence = CONFIDENCE
+    bounds: Bounds | None = None
+    segment: Name | None = None
+
+    def read(self, local: Local) -> "Summary":
+        if self.segment is not None:
+            checked_segment(self.segment, local.settings.segments)
+        with local.lock:
+            return summaries.summary(self._summarized(local))
+
+    def _summarized(self, local: Local) -> summaries.Summarized:
+        settings = local.settings
+        journal = local.journal().of(self.segment)
+        limits = checked_bounds(self.bounds, settings.limits, journal.told.rewards)
+        return summaries.Summarized(
+            journal, settings.policy, self.confidence, settings.sign, settings.control, limits
+        )
+
+    @classmethod
+    def answer_as_json(cls, answer: "Summary") -> dict[str, Any]:
+        """Return the table as JSON, one object per arm, with what its numbers mean."""
+        rows = [{"arm": str(arm), **row} for arm, row in answer.to_dict("index").items()]
+        said: dict[str, Any] = written({"arms": rows, **answer.attrs})
+        return said
+
+    @classmethod
+    def of_answer(cls, said: Mapping[str, Any]) -> "Summary":
+        """Return the table in a response."""
+        return summaries.summary_of_json(said)
+
+    @classmethod
+    def answer_schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of the table."""
+        return summaries.JSON_SCHEMA
+
+
+@operation(READ, name="best_arm", key="best_arm")
+class ReadBestArm(Reading[str | None]):
+    """Return the best active arm so far; null if no arm can be named yet."""
+
+    def read(self, local: Local) -> str | None:
+        with local.lock:
+            return summaries.best(ReadSummary()._summarized(local)).arm
+
+
+class OfWinner:
+    """The question of a winner."""
+
+    delta: float
+    margin: float
+    segment: str | None
+
+    @property
+    def question(self) -> Question:
+        """The question as the statistics have it."""
+        return Question(self.delta, self.margin, self.segment)
+
+
+@operation(READ, name="winner")
+class ReadWinner(OfWinner, Reading[Winner]):
+    """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
+
+    delta: Confidence = DELTA
+    margin: Number = 0.0
+    segment: Name | None = None
+
+    def read(self, local: Local) -> Winner:
+        with local.lock:
+            return found_winner(local, self.question)
+
+
+@operation(WRITE)
+class DeclareWinner(OfWinner, Change[Winner]):
+    """Name the winner, if the rewards establish one, and store it: it stays. Otherwise return what is missing.
+
+    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    """
+
+    delta: Confidence = DELTA
+    margin: Number = 0.0
+    segment: Name | None = None
+    has_token: ClassVar[bool] = False
+
+    def prepare(self, settings: StudySettings) -> None:
+        checked_segment(self.segment, settings.segments)
+        check_question(settings.policy, self.question)
+
+    def intended(self, study: Present) -> Sequence[Event]:
+        found = self.answer(study, [])
+        if found.arm is None or found.established_at is not None:
+            return []
+        arm = study.journal.names.index(found.arm)
+        return [WinnerDeclared(arm, found.delta, found.margin, found.trials, found.proved, self.segment)]
+
+    def answer(self, study: Present, made: Sequence[Event]) -> Winner:
+        settings = study.settings
+        return winner(study.journal, settings.policy, settings.limits, settings.direction, self.question)
+
+
+def found_winner(local: Local, question: Question) -> Winner:
+    """Return the winner as of the last event, for which each question is answered once.
+
+    A dashboard asks every few seconds, and an answer takes one pass over all rewards.
+    """
+    settings, journal = local.settings, local.journal()
+    checked_segment(question.segment, settings.segments)
+    check_question(settings.policy, question)
+    if local.answered is None or local.answered[0] != journal.tail or len(local.answered[1]) >= _MOST_ANSWERS:
+        local.answered = journal.tail, {}
+    answers = local.answered[1]
+    if question not in answers:
+        answers[question] = winner(journal, settings.policy, settings.limits, settings.direction, question)
+    return answers[question]
+
+
+class TrialPage(NamedTuple):
+    """A page of the log; ``next`` is the ``first`` of the next page, None at the end."""
+
+    trials: list[dict[str, Any]]
+    next: int | None
+
+
+@operation(READ, name="trials")
+class ReadTrials(Reading[TrialPage]):
+    """Return one page of the log; ``export`` returns all of it, with the propensities of all arms."""
+
+    first: TrialId = 0
+    limit: Annotated[int, integer(1, _MOST_ROWS, example=1000)] = 1000
+
+    def read(self, local: Local) -> TrialPage:
+        with local.lock:
+            frame = export.trials(local.journal())
+        page = frame.iloc[self.first : self.first + self.limit]
+        rows = page.astype(object).where(page.notna(), None).to_dict("index")
+        last = self.first + len(rows)
+        return TrialPage([{"id": id, **row} for id, row in rows.items()], last if last < len(frame) else None)
+
+
+@operation(READ, name="events", key="events")
+class ReadEvents(Reading[list[AuditEvent]]):
+    """Return what happened in a study, or to one trial, newest first, and the name of the key that did it."""
+
+    trial: TrialId | None = None
+    below: TrialId | None = None
+    limit: EventLimit = 100
+
+    def read(self, local: Local) -> list[AuditEvent]:
+        with local.lock:
+            found = local.storage.newest(local.name, self.limit, below=self.below, trial=self.trial)
+            journal = local.journal()  # afterwards, so that it has all of these events
+        return [audit_event(row, journal) for row in found]
+
+
+@operation(READ, name="audit_log", key="audit_log")
+class ReadAuditLog(Reading[list[AuditEntry]]):
+    """Return what was done to the study as a whole, newest first."""
+
+    def read(self, local: Local) -> list[AuditEntry]:
+        return [audit_entry(entry) for entry in local.storage.audit_log(MOST_ENTRIES, local.name)]
+
+
+@operation(READ, name="estimate")
+class EstimateMean(Reading[Estimate]):
+    """Estimate from the log what another choice of arms would have earned per trial."""
+
+    choice: ChoiceOfArms
+    bounds: Bounds | None = None
+    confidence: Confidence = CONFIDENCE
+
+    def read(self, local: Local) -> Estimate:
+        settings = local.settings
+        limits = checked_bounds(self.bounds, settings.limits, local.journal().told.rewards)
+        return estimate_mean(local.rows(), self.choice, _seed(settings), limits, self.confidence, settings.direction)
+
+
+@operation(READ, name="estimate_cvar")
+class EstimateCVaR(Reading[RiskEstimate]):
+    """Estimate from the log the CVaR of another choice of arms: the average of its worst rewards."""
+
+    choice: ChoiceOfArms
+    level: Probability
+    bounds: Bounds | None = None
+    confidence: Confidence = CONFIDENCE
+
+    def read(self, local: Local) -> RiskEstimate:
+        settings = local.settings
+        limits = checked_bounds(self.bounds, settings.limits, local.journal().told.rewards)
+        goal, given = CVaR(self.level), (limits, self.confidence, settings.direction)
+        return estimate_cvar(local.rows(), self.choice, _seed(settings), goal, *given)
+
+
+def _seed(settings: StudySettings) -> int:
+    assert settings.seed is not None  # drawn when the study was created
+    return settings.seed
+
+
+@operation(READ)
+class EstimateDifference(Reading[DifferenceEstimate]):
+    """Estimate by how much the rewards of arm a exceed those of arm b, even if the arms change."""
+
+    a: Name
+    b: Name
+    bounds: Bounds | None = None
+    confidence: Confidence = CONFIDENCE
+
+    def read(self, local: Local) -> DifferenceEstimate:
+        limits = checked_bounds(self.bounds, local.settings.limits, local.journal().told.rewards)
+        return estimate_difference(local.rows(), self.a, self.b, limits, self.confidence)
+
+
+@operation(READ, name="replay")
+class RepeatDecisions(Reading[Replay]):
+    """Repeat every decision from the stored events and compare it with what was recorded."""
+
+    progress: ClassVar[Callable[[int, int], object] | None] = None  # set on the object: a service does not show it
+
+    def read(self, local: Local) -> Replay:
+        return replay(local.rows(), local.new_decider(), self.progress)
+

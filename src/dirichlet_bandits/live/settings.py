@@ -1,0 +1,134 @@
+"""The settings of a study: declared once, and what ``create_study`` builds, stores, compares and sends."""
+
+from typing import Any, Final
+
+from dirichlet_bandits.declared import Declared, declared
+from dirichlet_bandits.errors import ArgumentError, ConflictError
+from dirichlet_bandits.live.bounds import check_within, declared_bounds
+from dirichlet_bandits.live.description import described, restore
+from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.direction import Direction as Sign
+from dirichlet_bandits.live.fields import (
+    Bounds,
+    Direction,
+    FloorOfArms,
+    History,
+    Late,
+    Name,
+    Names,
+    OfPolicy,
+    Probability,
+    SeedNumber,
+    Window,
+)
+from dirichlet_bandits.live.floors import check_sum, checked_floor
+from dirichlet_bandits.live.lateness import Lateness, check_both
+from dirichlet_bandits.live.warm_start import Warm, check_borrow, check_warm
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import Settings as Stored
+from dirichlet_bandits.validation import LARGEST_SCALE, reward_number
+
+_DEFAULT: Final[Any] = "RDS"
+
+
+@declared
+class StudySettings(Declared):
+    """What a study is created with and never changes; :func:`create_study` describes the fields.
+
+    The floor is that of the beginning: :attr:`Study.floor` is the present one. Without a seed, one is drawn when the
+    study is created.
+    """
+
+    arms: Names
+    policy: OfPolicy = _DEFAULT
+    seed: SeedNumber | None = None
+    direction: Direction = MAXIMIZE
+    control: Name | None = None
+    reward_unit: Name | None = None
+    bounds: Bounds | None = None
+    floor: FloorOfArms | None = None
+    window: Window | None = None
+    late: Late | None = None
+    segments: Names | None = None
+    history: History | None = None
+    weight: Probability | None = None
+    borrow: Probability | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        direction_for(self.policy, self.direction)
+        if self.control is not None and self.control not in self.arms:
+            raise ArgumentError("control", "one of the arms, or None", self.control)
+        declared_bounds(self.bounds, self.policy)
+        self._normalize("floor", checked_floor(self.floor, self.arms) or None)
+        if self.floor is not None:
+            check_sum(self.floor, self.arms)
+        check_warm(self.history, self.weight, self.arms, self.policy)
+        check_borrow(self.borrow, self.segments, self.history, self.policy)
+        self._normalize("borrow", self.borrow or None)
+        for arm, rewards in (self.history or {}).items():
+            for k, reward in enumerate(rewards):
+                self.policy.check_reward(reward)
+                check_within(f"history[{arm!r}][{k}]", reward, self.bounds)
+        check_both(self.window, self.late)
+        if isinstance(self.late, float):
+            self.policy.check_reward(self.late)
+            check_within("late", self.late, self.bounds)
+        self.policy.check_arms(len(self.arms))
+
+    def _normalize(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    # What follows from them
+
+    @property
+    def sign(self) -> Sign:
+        """How the policy sees the rewards or costs of the study."""
+        return direction_for(self.policy, self.direction)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Bounds of the rewards: the declared ones, else those of the policy, infinite where they are not known."""
+        return self.bounds or self.policy.reward_bounds
+
+    @property
+    def lateness(self) -> Lateness | None:
+        """When a missing reward is late, and what that means."""
+        if self.window is None:
+            return None
+        return Lateness(self.window, self.late if isinstance(self.late, float) else None)
+
+    @property
+    def warm(self) -> Warm | None:
+        """Past rewards with which the policy starts."""
+        return None if self.history is None or self.weight is None else Warm(self.history, self.weight)
+
+    def checked_reward(self, reward: object, field: str = "reward") -> float:
+        """Return a reward that the study accepts."""
+        value = reward_number(field, reward)
+        if abs(value) > LARGEST_SCALE:
+            raise ArgumentError(field, f"between -{LARGEST_SCALE:g} and {LARGEST_SCALE:g}", reward)
+        self.policy.check_reward(value)
+        check_within(field, value, self.bounds)
+        return value
+
+    # Stored, compared and sent
+
+    def stored(self) -> Stored:
+        """Return the settings as a storage keeps them."""
+        return {**self.as_json(leave_out="policy"), "policy": described(self.policy), "window": self.window}
+
+    @classmethod
+    def restored(cls, stored: Stored, policy: Policy | None, first: Lateness | None) -> "StudySettings":
+        """Return stored settings; ``first`` is the window of a study that is older than windows in its settings."""
+        given = {name: stored[name] for name in cls.fields if name in stored}
+        if "window" not in stored and first is not None:
+            given |= {"window": first.window, "late": first.as_given}
+        return cls(**{**given, "policy": restore(stored["policy"], policy)})
+
+    def check_same(self, name: str, there: "StudySettings") -> None:
+        """Refuse to load a study that was created with other settings than these; a seed counts only if it is given."""
+        for field in self.fields:
+            stored, here = getattr(there, field), getattr(self, field)
+            if stored != here and not (field == "seed" and here is None):
+                raise ConflictError(f"the study {name!r} was created with {field} {stored} (got {here})")
