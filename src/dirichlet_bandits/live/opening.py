@@ -12,7 +12,7 @@ from dirichlet_bandits.live.description import as_policy, checked_name, checked_
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
-from dirichlet_bandits.live.reading import LEVEL
+from dirichlet_bandits.live.reading import CONFIDENCE
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.live.study_state import Declared
 from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
@@ -290,7 +290,7 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
             journal = study._read()
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        read = summary.Summarized(journal, study.policy, LEVEL, study._direction, study.control, study._limits)
+        read = summary.Summarized(journal, study.policy, CONFIDENCE, study._direction, study.control, study._limits)
         best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
         found.append(Listed(name, repr(study.policy), *counts, best))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_ANSWERS: Final = 100
-LEVEL: Final = 0.95
+CONFIDENCE: Final = 0.95
 """Of the intervals in a summary, unless another one is given."""
 
 
@@ -99,7 +99,9 @@ class ReadableStudy(Following, Estimating):
         ``summary().attrs["best_arm_reason"]`` gives the reason.
         """
         with self._lock:
-            study = summary.Summarized(self._read(), self.policy, LEVEL, self._direction, self.control, self._limits)
+            study = summary.Summarized(
+                self._read(), self.policy, CONFIDENCE, self._direction, self.control, self._limits
+            )
             return summary.best(study).arm
 
     def propensities(self, *, segment: str | None = None) -> dict[str, float]:
@@ -113,7 +115,7 @@ class ReadableStudy(Following, Estimating):
             return dict(zip(state.journal.names, chances.tolist(), strict=True))
 
     def summary(
-        self, level: float = LEVEL, bounds: tuple[float, float] | None = None, *, segment: str | None = None
+        self, confidence: float = CONFIDENCE, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
         """Return one row per arm: trials, mean and standard deviation of the rewards, an interval for the mean.
 
@@ -122,9 +124,10 @@ class ReadableStudy(Following, Estimating):
         ``.attrs["value_interval"]`` describes its assumptions.
 
         The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
-        ``level``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
-        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
-        the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
+        ``confidence``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes,
+        and warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval``
+        gives the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare
+        them.
 
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
@@ -141,7 +144,7 @@ class ReadableStudy(Following, Estimating):
         is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/differences.py``). With probability ``level``, no lift ever leaves its
+        sequence of the difference (``live/differences.py``). With probability ``confidence``, no lift ever leaves its
         interval.
         """
         if segment is not None:
@@ -149,7 +152,7 @@ class ReadableStudy(Following, Estimating):
         with self._lock:
             journal = self._read().of(segment)
             limits = checked_bounds(bounds, self._limits, journal.told.rewards)
-            study = summary.Summarized(journal, self.policy, level, self._direction, self.control, limits)
+            study = summary.Summarized(journal, self.policy, confidence, self._direction, self.control, limits)
             return summary.summary(study)
 
     def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
@@ -207,8 +210,8 @@ class ReadableStudy(Following, Estimating):
         The status ``held`` means that the reward counts when the window of its trial closes.
 
         For a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
-        ``history`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have no
-        propensity if none was given.
+        ``revisions`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have
+        no propensity if none was given.
         """
         with self._lock:
             return export.trials(self._read())
@@ -252,7 +255,7 @@ class ReadableStudy(Following, Estimating):
         return estimate_mean(self._events(), choice, self.seed, limits, confidence, self.direction)
 
     def estimate_difference(
-        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = LEVEL
+        self, a: str, b: str, *, bounds: tuple[float, float] | None = None, confidence: float = CONFIDENCE
     ) -> DifferenceEstimate:
         """Estimate by how much the rewards of arm ``a`` exceed those of arm ``b``, even if the arms change.
 
