@@ -244,7 +244,7 @@ def cvar() -> None:
     result = play(bandit, policies)
     report(result)
     print(f"  {'any date':24s} {HORIZON * bandit.gaps.mean():8.1f}")
-    curves("cvar", result, "Four planting dates for maize, CVaR at 20 %", unit="kg/ha")
+    curves("cvar", result, "Four planting dates for maize, CVaR at 20 %", reward_unit="kg/ha")
 
 
 def forgetting() -> None:

@@ -35,7 +35,7 @@ def test_ranks_says_what_is_left_out_and_draws(folder):
     assert "1. UCB1" in answer.stdout
     assert "2. RUCBLT" in answer.stdout
     assert "best here: UCB1(sigma=1.0)\nit assumes: sub-Gaussian rewards with known sigma\n" in answer.stdout
-    assert "needs an upper bound of the rewards (--upper)" in answer.stdout
+    assert "needs an upper bound of the rewards (--bounds)" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert (folder / "regret.png").read_bytes().startswith(b"\x89PNG")
 
@@ -60,7 +60,7 @@ def test_csv_and_advice_for_the_command_line(folder):
     assert [line.partition(",")[0] for line in lines[1:]] == ["UCB1", "RUCBLT"]
     none = call("past.csv", "--horizon", "9", "--policy", "NPTS")
     assert none.stderr.startswith("error: '--policy' must be at least one that applies: NPTS needs an upper bound of")
-    assert "(--upper)" in none.stderr
+    assert "(--bounds)" in none.stderr
     (folder / "wide2.csv").write_text("May,June\n4,5\n5,6\n")
     assert "Then say --wide" in call("wide2.csv", *FEW).stderr
 
@@ -113,8 +113,11 @@ def test_policies_may_have_parameters(folder):
         (["bad.csv", *FEW], "bad.csv, line 3: column 'yield' must be a finite number (got 'good')"),
         (["past.csv", *FEW, "--reward", "money"], "past.csv, line 1: there must be one column 'money'"),
         (["past.csv", *FEW, "--wide", "--arm", "date"], "'--wide' must be omitted if columns are named"),
-        (["past.csv", *FEW, "--upper", "5"], "'--upper' must be at least the largest reward, 6.5 (got 5.0)"),
-        (["past.csv", *FEW, "--cvar", "2"], "'--cvar' must be a number above 0, at most 1 (got 2.0)"),
+        (
+            ["past.csv", *FEW, "--bounds", "0", "5"],
+            "'--bounds' must be around all rewards, from 3.5 to 6.5 (got (0.0, 5.0))",
+        ),
+        (["past.csv", *FEW, "--level", "2"], "'--level' must be a number above 0, at most 1 (got 2.0)"),
         (["past.csv", *FEW, "--out", "a.doc"], "'--out' must be a file that ends in .png, .pdf"),
         (["past.csv", "--horizon", "1"], "'--horizon' must be an integer of at least 2 (got 1)"),
         (["past.csv", "--horizon", "9", "--policy", "Magic"], "'--policy' must be the name of a policy (got 'Magic')"),
@@ -131,7 +134,7 @@ def test_policies_may_have_parameters(folder):
         ),
         (["past.csv", *FEW, "--delay", "exit()"], "'--delay' must be a number of pulls, or a distribution such as"),
         (["past.csv", *FEW, "--sigma", "1", "--window", "0"], "'--window' must be an integer of at least 1 (got 0)"),
-        (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'lost' or a reward (got 'soon')"),
+        (["past.csv", *FEW, "--late", "soon"], "'--late' must be 'abandon' or a reward (got 'soon')"),
         (["past.csv", *FEW, "--sigma", "1", "--late", "0"], "'--window' must be a number of pulls, because 'late'"),
         (["past.csv", *FEW, "--sigma", "1", "--batch", "61"], "'--batch' must be"),
         (["past.csv", *FEW, "--sigma", "1", "--batch", "1.5"], "'--batch' must be"),

@@ -32,13 +32,13 @@ def test_floors(run):
     for _ in range(4):
         run("tell", "s", run("ask", "s").split("\t")[0], 1.0)
     assert "floor: 0.25 for b=c" in run("show", "s")
-    assert run("floor", "s", "0.1") == "floor: 0.1 for every arm\n"
+    assert run("set-floor", "s", "0.1") == "floor: 0.1 for every arm\n"
     assert json.loads(run("show", "s", "--json"))["floor"] == 0.1
-    assert run("floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
-    assert run("floor", "s", "0") == "floor: none\n"
+    assert run("set-floor", "s", "a=0.1", "b=c=0.2") == "floor: 0.1 for a, 0.2 for b=c\n"
+    assert run("set-floor", "s", "0") == "floor: none\n"
     for wrong in (["much"], ["a=0.1", "0.2"]):
         refused = f"'floor' must be one number for every arm, or ARM=NUMBER for some arms (got '{' '.join(wrong)}')"
-        assert refused in run("floor", "s", *wrong, code=2)
+        assert refused in run("set-floor", "s", *wrong, code=2)
     assert "every propensity came out again" in run("replay", "s")
 
 
@@ -99,8 +99,8 @@ def test_a_command_with_a_token_is_done_once(run):
         (("tell", "s", 0, 1), ("correct", "s", 0, 2)),
         (("void", "s", 0, "mine"), ("correct", "s", 0, 3)),
         (("correct", "s", 0, 4), ("correct", "s", 0, 5)),
-        (("abandon", "s", 1), ("note", "s", 1, "--note", "theirs")),
-        (("note", "s", 0, "--note", "mine"), ("note", "s", 0, "--note", "theirs")),
+        (("abandon", "s", 1), ("annotate", "s", 1, "--note", "theirs")),
+        (("annotate", "s", 0, "--note", "mine"), ("annotate", "s", 0, "--note", "theirs")),
         (("add-arm", "s", "c"), ("retire-arm", "s", "c")),
         (("retire-arm", "s", "b"), ("add-arm", "s", "b")),
     ):
@@ -119,14 +119,14 @@ def test_past_trials_and_notes(run, tmp_path):
     (tmp_path / "past.csv").write_text("arm,reward,time,propensity\n1,2.5,2020-01-01,0.5\nb,3,,\n")
     assert run("add-trials", "p", "past.csv") == "added 2 trials, 0 to 1\n"
     attributes = [word for value in ("plot=7", "who=me=you", "field=007") for word in ("--attribute", value)]
-    run("note", "p", 0, "--note", "hail in May", *attributes)
+    run("annotate", "p", 0, "--note", "hail in May", *attributes)
     run("ask", "p")
     run("tell", "p", 2, 4, "--note", "dry")
     log = db.load_study("p", "sqlite:///s.db").trials_dataframe()
     assert log["note"].dropna().to_dict() == {0: "hail in May", 2: "dry"}
     assert log["attributes"][0] == '{"field": "007", "plot": 7, "who": "me=you"}'
     assert log["propensity"][0] == 0.5
-    assert "'--attribute' must be written NAME=VALUE" in run("note", "p", 0, "--attribute", "plot", code=2)
+    assert "'--attribute' must be written NAME=VALUE" in run("annotate", "p", 0, "--attribute", "plot", code=2)
     (tmp_path / "bad.csv").write_text("arm,rewards\n1,2.5\n")
     needed = "there must be columns arm and reward (found ['arm', 'rewards'])"
     assert f"bad.csv, line 1: {needed}" in run("add-trials", "p", "bad.csv", code=2)
@@ -330,7 +330,7 @@ def test_formulas_in_csv(run, tmp_path):
     run("create", "=1+1", "--arm", "＝cmd", "--arm", "@b", "--policy", "UCB1(sigma=1)")  # noqa: RUF001
     run("ask", "=1+1", "-n", 2)
     run("tell", "=1+1", 0, -1)
-    run("note", "=1+1", 0, "--note", "\t=2+2")
+    run("annotate", "=1+1", 0, "--note", "\t=2+2")
     assert run("list", "--csv").splitlines()[1].startswith("'=1+1,UCB1(sigma=1)")
     shown = [line.split(",")[0] for line in run("show", "=1+1", "--csv").splitlines()[1:]]
     assert shown == ["'＝cmd", "'@b"]  # noqa: RUF001
@@ -363,10 +363,10 @@ def test_a_file_of_past_rewards_that_is_none(run, tmp_path):
 
 
 def test_bounds_and_a_winner(run):
-    assert "'--lower' must be given together with --upper" in run("create", "w", "--arm", "a", "--upper", 1, code=2)
-    reversed_bounds = run("create", "w", "--arm", "a", "--lower", 1, "--upper", 0, code=2)
-    assert "'--upper' must be above --lower, 1 (got 0.0)" in reversed_bounds
-    run("create", "w", "--arm", "a", "--arm", "b", "--lower", 0, "--upper", 1, "--control", "a", "--seed", 1)
+    assert "'--bounds' requires 2 arguments" in run("create", "w", "--bounds", 1, code=2)
+    reversed_bounds = run("create", "w", "--arm", "a", "--bounds", 1, 0, code=2)
+    assert "'--bounds' must be two numbers, the smaller first (got (1.0, 0.0))" in reversed_bounds
+    run("create", "w", "--arm", "a", "--arm", "b", "--bounds", 0, 1, "--control", "a", "--seed", 1)
     study = db.load_study("w", "sqlite:///s.db")
     assert run("winner", "w").splitlines()[:2] == ["no winner yet", "no reward yet"]
     study.add_trials({"arm": ["a", "b"] * 200, "reward": [0.0, 1.0, 1.0, 1.0, 0.0, 0.0] * 66 + [0.0, 1.0, 1.0, 1.0]})
@@ -391,24 +391,24 @@ def test_bounds_and_a_winner(run):
 
 
 def test_estimates_and_differences_from_the_log(run):
-    run("create", "e", "--arm", "a", "--arm", "b", "--policy", "EqualSplit", "--lower", 0, "--upper", 1, "--seed", 1)
+    run("create", "e", "--arm", "a", "--arm", "b", "--policy", "EqualSplit", "--bounds", 0, 1, "--seed", 1)
     study = db.load_study("e", "sqlite:///s.db")
     trials = study.ask(400)
     study.tell_many(trials[:399], [float(trial.arm == "b") for trial in trials[:399]])
     found = study.estimate_difference("b", "a")
-    said = run("difference", "e", "b", "a").splitlines()
+    said = run("estimate-difference", "e", "b", "a").splitlines()
     assert said[0] == f"b - a: {found.value:.4g}, from {found.low:.4g} to {found.high:.4g}"
     assert said[2] == f"  {found.rounds} decisions in which both arms were possible; 1 rewards missing"
-    assert json.loads(run("difference", "e", "b", "a", "--confidence", 0.9, "--json")) == vars(
+    assert json.loads(run("estimate-difference", "e", "b", "a", "--confidence", 0.9, "--json")) == vars(
         study.estimate_difference("b", "a", confidence=0.9)
     )
-    assert "no arm 'c'" in run("difference", "e", "b", "c", code=2)
+    assert "no arm 'c'" in run("estimate-difference", "e", "b", "c", code=2)
     half = study.estimate({"a": 0.5, "b": 0.5})
     said = run("estimate", "e", "--arm", "a=0.5", "--arm", "b=0.5").splitlines()
-    assert said[0] == f"mean reward: {half.self_normalised:.4g}, from {half.low:.4g} to {half.high:.4g}"
+    assert said[0] == f"mean reward: {half.self_normalized:.4g}, from {half.low:.4g} to {half.high:.4g}"
     assert json.loads(run("estimate", "e", "--arm", "b", "--json")) == vars(study.estimate("b"))
     risk = study.estimate("b", objective=db.CVaR(0.1))
-    assert run("estimate", "e", "--arm", "b", "--cvar", 0.1).startswith(f"CVaR: {risk.value:.4g}, from {risk.low:.4g}")
+    assert run("estimate", "e", "--arm", "b", "--level", 0.1).startswith(f"CVaR: {risk.value:.4g}, from {risk.low:.4g}")
     assert run("estimate", "e", "--policy", "UCB1(sigma=0.5)").startswith("mean reward: ")
     assert "'--arm' must be given, or else policy" in run("estimate", "e", code=2)
     run("create", "free", "--arm", "a", "--arm", "b", "--seed", 1)
@@ -421,12 +421,12 @@ def test_what_happened_and_what_was_done(run):
     arms = [run("ask", "page").split("\t")[1] for _ in range(2)]
     run("tell", "page", 0, 1.5)
     run("rename", "page", "home page")
-    found = json.loads(run("history", "home page", "--trial", 0, "--json"))
+    found = json.loads(run("events", "home page", "--trial", 0, "--json"))
     assert [(row["what"], row["arm"], row["reward"]) for row in found] == [
         ("tell", arms[0], 1.5),
         ("ask", arms[0], None),
     ]
-    assert len(json.loads(run("history", "home page", "-n", 3, "--json"))) == 3
+    assert len(json.loads(run("events", "home page", "-n", 3, "--json"))) == 3
     run("create", "other", "--arm", "red", "--arm", "blue", "--seed", 1)
     done = [(row["what"], row["study"], row["note"]) for row in json.loads(run("audit-log", "home page", "--json"))]
     assert done == [("renamed", "page", "home page"), ("created", "page", None)]

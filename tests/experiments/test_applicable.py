@@ -1,5 +1,6 @@
 """Which policies are tried on which arms: every registered one has its place, or a reason."""
 
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -23,12 +24,12 @@ RISKY = arms([0, 3], [1, 2], objective=db.CVaR(0.2))
 
 CASES = {
     "coins": (COINS, {}),
-    "counts": (COUNTS, {"upper": 9}),
-    "times, all told": (TIMES, {"lower": 0, "upper": 9, "sigma": 1.5, "ordered": True}),
+    "counts": (COUNTS, {"bounds": (-math.inf, 9)}),
+    "times, all told": (TIMES, {"bounds": (0, 9), "sigma": 1.5, "ordered": True}),
     "real": (REAL, {}),
-    "real, all told": (REAL, {"lower": -1, "upper": 9, "sigma": 1.5}),
+    "real, all told": (REAL, {"bounds": (-1, 9), "sigma": 1.5}),
     "bells": (BELLS, {"sigma": 1}),
-    "CVaR": (RISKY, {"upper": 9}),
+    "CVaR": (RISKY, {"bounds": (-math.inf, 9)}),
     "CVaR, many values": (arms(range(30), [1, 2], objective=db.CVaR(0.2)), {}),
 }
 
@@ -77,7 +78,7 @@ def test_with_nothing_told_nothing_is_guessed():
     ("bandit", "given", "families"),
     [
         (COINS, {}, ("bernoulli",)),
-        (COINS, {"upper": 2}, ("poisson",)),
+        (COINS, {"bounds": (-math.inf, 2)}, ("poisson",)),
         (COUNTS, {}, ("poisson",)),
         (COUNTS, {"sigma": 1}, ("poisson", "gaussian")),
         (TIMES, {}, ("exponential",)),
@@ -95,7 +96,7 @@ def test_families(bandit, given, families):
 
 
 def test_parameters_are_what_is_known():
-    known = reward_facts(TIMES, horizon=70, lower=0, upper=9, sigma=1.5)
+    known = reward_facts(TIMES, horizon=70, bounds=(0, 9), sigma=1.5)
     assert applicable(db.NPTS, known) == {"NPTS": db.NPTS(upper=9.0)}
     assert applicable(db.GIRO, known) == {"GIRO": db.GIRO(lower=0.0, upper=9.0)}
     assert applicable(db.KLUCBSwitch, known) == {"KLUCBSwitch": db.KLUCBSwitch(9.0, horizon=70)}
@@ -109,8 +110,8 @@ def test_parameters_are_what_is_known():
 @pytest.mark.parametrize(
     ("policy", "bandit", "reason"),
     [
-        (db.NPTS, REAL, "needs an upper bound of the rewards (upper)"),
-        (db.BDS, REAL, "needs an upper bound of the rewards (upper)"),
+        (db.NPTS, REAL, "needs an upper bound of the rewards (bounds)"),
+        (db.BDS, REAL, "needs an upper bound of the rewards (bounds)"),
         (db.UCB1, REAL, "needs the standard deviation of the rewards (sigma)"),
         (db.IMED, REAL, "needs a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)"),
         (db.UnimodalIMED, COINS, "needs arms in an order along which the means rise and then fall (ordered)"),
@@ -134,7 +135,7 @@ def test_reasons(policy, bandit, reason):
 def test_rewards_that_a_policy_does_not_take():
     bandit = arms([-1, 3], [1, 2], objective=db.CVaR(0.2))
     with pytest.raises(NotApplicableError, match=r"expects rewards in \[0, 9\], but these lie in \[-1, 3\]"):
-        applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=9), bandit.objective)
+        applicable(db.UUCB, reward_facts(bandit, horizon=10, bounds=(-math.inf, 9)), bandit.objective)
 
 
 def test_a_parameter_that_nobody_knows_is_a_reason():
@@ -149,9 +150,10 @@ def test_a_parameter_that_nobody_knows_is_a_reason():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"upper": 2}, "'upper' must be at least the largest reward, 3 (got 2)"),
-        ({"lower": 0}, "'lower' must be at most the smallest reward, -0.5 (got 0)"),
-        ({"upper": float("nan")}, "'upper' must be a finite number (got nan)"),
+        ({"bounds": (-1, 2)}, "'bounds' must be around all rewards, from -0.5 to 3 (got (-1, 2))"),
+        ({"bounds": (0, math.inf)}, "'bounds' must be around all rewards, from -0.5 to 3 (got (0, inf))"),
+        ({"bounds": (-1, math.nan)}, "'bounds[1]' must be a finite number (got nan)"),
+        ({"bounds": 3}, "'bounds' must be two numbers between which all rewards lie (got 3)"),
         ({"sigma": 0}, "'sigma' must be a positive number (got 0)"),
     ],
 )
@@ -164,4 +166,4 @@ def test_facts_that_the_rewards_contradict(given, message):
 def test_what_a_class_refuses_is_the_reason():
     bandit = arms([-4, -3], [-2, -1], objective=db.CVaR(0.2))
     with pytest.raises(NotApplicableError, match="cannot be created: 'upper' must be a positive number"):
-        applicable(db.UUCB, reward_facts(bandit, horizon=10, upper=-1), bandit.objective)
+        applicable(db.UUCB, reward_facts(bandit, horizon=10, bounds=(-math.inf, -1)), bandit.objective)

@@ -19,7 +19,7 @@ from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequen
 from tests.naive.kinf_statistic import kinf_statistic
 
 ALARM = 1e-6
-QUICK = {"baseline": 0.2, "lift": 0.5, "trials": 1000, "replications": 40, "every": 20}
+QUICK = {"baseline": 0.2, "lift": 0.5, "horizon": 1000, "replications": 40, "every": 20}
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +79,12 @@ def test_a_plan_does_not_depend_on_the_unit_of_the_rewards(unit, shift):
     rng = np.random.default_rng(0)
     past = {arm: np.clip(rng.normal(mean, 0.1, 50), 0.0, 1.0) for arm, mean in (("a", 0.2), ("b", 0.4), ("c", 0.43))}
     for margin in (0.0, 0.05, -0.01):
-        given = {"margin": margin, "trials": 1500, "every": 20, "replications": 10, "floors": [0.0, 0.1]}
+        given = {"margin": margin, "horizon": 1500, "every": 20, "replications": 10, "floors": [0.0, 0.1]}
         plain = db.plan(past, **given, policies=["TopTwo", "EpsilonGreedy(0.3)"])
         moved = db.plan(
             {arm: unit * (x + shift) for arm, x in past.items()},
             **given | {"margin": unit * margin},
-            lower=unit * shift,
-            upper=unit * (1.0 + shift),
+            bounds=(unit * shift, unit * (1.0 + shift)),
             policies=[db.TopTwo(unit * shift, unit * (1.0 + shift)), "EpsilonGreedy(0.3)"],
         )
         assert moved.margin == unit * margin
@@ -115,7 +114,7 @@ def test_the_table_says_what_happened(quick):
     frame = quick.summary()
     assert frame.loc[("TopTwo", 0.1), "median"] == floored.median
     wide = [row._replace(median=math.inf, loss=123.456, loss_error=1.234) for row in quick.rows]
-    for found in (quick, dataclasses.replace(quick, rows=wide, trials=100_000)):
+    for found in (quick, dataclasses.replace(quick, rows=wide, horizon=100_000)):
         assert max(map(len, str(found).splitlines())) <= 80
     assert quick.answer.startswith("An equal split (an A/B test) decides after ")
     assert quick.answer in quick._repr_html_().replace("&#x27;", "'")
@@ -154,7 +153,7 @@ def test_an_interrupted_plan_has_what_was_complete(quick, monkeypatch, by_flag, 
 
 
 def test_equal_arms_have_no_winner():
-    found = db.plan(baseline=0.5, lift=0.0, policies=[], trials=1000, replications=100)
+    found = db.plan(baseline=0.5, lift=0.0, policies=[], horizon=1000, replications=100)
     assert stats.binomtest(round(100 * found.rows[0].decided), 100, 0.05, alternative="greater").pvalue > ALARM
     assert math.isnan(found.rows[0].relative) or found.rows[0].loss == 0.0
 
@@ -164,7 +163,19 @@ def test_past_rewards_and_the_command_line(tmp_path):
     file.write_text(
         "arm,reward\n" + "".join(f"{arm},{x}\n" for arm in "ab" for x in ([1, 0, 0] if arm == "a" else [2, 2, 1]))
     )
-    options = ["--upper", "2", "--policy", "TopTwo(upper=2)", "--floor", "0", "--trials", "600", "--replications", "20"]
+    options = [
+        "--bounds",
+        "0",
+        "2",
+        "--policy",
+        "TopTwo(upper=2)",
+        "--floor",
+        "0",
+        "--horizon",
+        "600",
+        "--replications",
+        "20",
+    ]
     said = CliRunner().invoke(app, ["plan", str(file), *options, "--json"])
     assert said.exit_code == 0, said.output
     found = json.loads(said.stdout)
@@ -200,7 +211,7 @@ def test_a_policy_that_decides_where_the_equal_split_does_not():
         ({"floors": [0.6]}, r"'floors' must be numbers from 0 to 1 / 2, with 2 arms \(got 0.6\)"),
         ({"policies": ["Magic"]}, "'policy' must be the name of a policy"),
         ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\[0\]' must be fit for rewards in \[0, 1\]"),
-        ({"upper": 0.5}, "'upper' must be at least the largest reward, 1"),
+        ({"bounds": (0, 0.5)}, "'bounds' must be around all rewards, from 0 to 1"),
         ({"delta": 1.0}, "'delta' must be a number strictly between 0 and 1"),
         ({"arms": 1}, "'arms' must be an integer"),
     ],

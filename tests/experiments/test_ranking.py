@@ -37,7 +37,7 @@ def test_intervals_are_paired_and_hold_together(ranking):
 
 
 def test_what_is_left_out_has_a_reason(ranking):
-    assert ranking.left_out == {"NPTS": "needs an upper bound of the rewards (upper)"}
+    assert ranking.left_out == {"NPTS": "needs an upper bound of the rewards (bounds)"}
 
 
 def test_summary_json_and_picture(ranking, tmp_path):

@@ -103,7 +103,7 @@ def test_estimates_judge_the_choice_without_the_floor():
         study.tell(trial, float(rng.random() < (0.2 if trial.arm == "a" else 0.8)))
     own, floored = study.estimate(study.policy), study.estimate(db.Floored(study.policy, 0.25))
     assert own.unsupported == floored.unsupported == {}
-    assert own.self_normalised > floored.self_normalised + 0.05
+    assert own.self_normalized > floored.self_normalized + 0.05
 
 
 @pytest.mark.parametrize(

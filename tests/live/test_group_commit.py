@@ -111,7 +111,7 @@ def test_a_call_that_is_sent_twice_at_once_is_done_once(study, commits):
     refused, first, second = at_once(study, other)
     assert type(refused) is db.ConflictError
     assert first == second
-    assert study.trials_dataframe()["history"][0] == '[{"reward": 1.0}, {"reward": 3.0}]'
+    assert study.trials_dataframe()["revisions"][0] == '[{"reward": 1.0}, {"reward": 3.0}]'
     assert study.trials_dataframe().equals(db.load_study("s", study.storage).trials_dataframe())
 
 

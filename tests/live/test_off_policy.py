@@ -66,7 +66,7 @@ def test_the_logged_policy_earned_what_it_earned():
     # The opening is a round of all arms, wanted with a third each; from then on every weight is 1.
     total = first["reward"].sum() / 3 + later["reward"].sum()
     assert answer.ips == pytest.approx(total / (1 + len(later)), rel=1e-9)
-    assert answer.self_normalised == pytest.approx(answer.ips, rel=1e-9)
+    assert answer.self_normalized == pytest.approx(answer.ips, rel=1e-9)
     assert answer.effective_rounds == pytest.approx(1 + len(later), rel=1e-9)
     assert answer.missing == 0
 
@@ -90,7 +90,7 @@ def test_missing_rewards_are_taken_at_random_within_an_arm():
     for trial in trials[10:]:
         study.tell(trial.id, 2.0 if trial.arm == "a" else 1.0)
     answer = study.estimate("a")
-    assert (answer.ips, answer.self_normalised, answer.missing) == (pytest.approx(2.0), pytest.approx(2.0), 10)
+    assert (answer.ips, answer.self_normalized, answer.missing) == (pytest.approx(2.0), pytest.approx(2.0), 10)
 
 
 @pytest.mark.parametrize("end", ["pending", "abandoned", "voided"])
@@ -104,7 +104,7 @@ def test_nothing_is_known_of_an_arm_without_a_reward(end):
             study.void(trial, "the wrong plot")
     for choice in ("a", {"a": 0.5, "b": 0.5}, db.RDS()):
         answer = study.estimate(choice)
-        numbers = (answer.ips, answer.ips_error, answer.self_normalised, answer.self_normalised_error)
+        numbers = (answer.ips, answer.ips_error, answer.self_normalized, answer.self_normalized_error)
         assert np.isnan(numbers).all()
         assert sum(answer.unsupported.values()) == pytest.approx(1.0)
     for trial in study.ask(20):
@@ -112,7 +112,7 @@ def test_nothing_is_known_of_an_arm_without_a_reward(end):
             study.tell(trial, 1.0)
     assert math.isnan(study.estimate("a").ips)
     mixed = study.estimate({"a": 0.25, "b": 0.75})  # what is known of b, not 0 for a
-    assert (mixed.ips, mixed.self_normalised, mixed.unsupported) == (1.0, 1.0, {"a": 0.25})
+    assert (mixed.ips, mixed.self_normalized, mixed.unsupported) == (1.0, 1.0, {"a": 0.25})
 
 
 def test_bad_choices():
@@ -126,8 +126,8 @@ def test_bad_choices():
         study.estimate({"a": math.nan})
     with pytest.raises(db.ArgumentError, match="a policy for rewards from 0 to 1"):
         study.estimate(db.NPTS(upper=0.5))
-    with pytest.raises(db.ArgumentError, match="'level'"):
-        study.summary(level=1.5)
+    with pytest.raises(db.ArgumentError, match="'confidence'"):
+        study.summary(confidence=1.5)
 
 
 def naive_bernstein(x, level):

@@ -69,7 +69,7 @@ def test_past_propensities_count_for_estimates_and_those_without_do_not():
     for arm in ARMS:
         here = study.estimate(arm)
         assert here.ips == pytest.approx(np.sum(reward[arms == arm] / chance[arms == arm]) / 300)
-        assert here.self_normalised == pytest.approx(reward[arms == arm].mean())
+        assert here.self_normalized == pytest.approx(reward[arms == arm].mean())
         assert (here.rounds, here.missing) == (300, 0)
     assert study.estimate("d").unsupported == {"d": 1.0}  # it never occurs: nothing says that it could
     before = study.estimate("c")

@@ -130,7 +130,7 @@ def test_the_log_keeps_every_reward_and_reason(url, tmp_path):
         study.export(tmp_path / f"log{kind}")
         exported = read(tmp_path / f"log{kind}")
         for log in (study.trials_dataframe(), exported):
-            found = {trial: json.loads(text) for trial, text in log["history"].dropna().items()}
+            found = {trial: json.loads(text) for trial, text in log["revisions"].dropna().items()}
             assert {trial: [(x["reward"], x.get("reason")) for x in past] for trial, past in found.items()} == steps
             assert log["original"].dropna().to_dict() == {1: 1.0, 2: 2.0}
             assert log["reason"].dropna().to_dict() == {1: "the wrong plot", 2: "it was right"}
@@ -180,7 +180,7 @@ def test_estimates_leave_voided_rewards_out_and_count_corrected_ones():
     study.void(int(of_a[0]), "the wrong plot")
     study.correct(int(of_a[1]), 2.0 + len(of_a) - 1)
     answer = study.estimate("a")
-    assert (answer.ips, answer.self_normalised, answer.missing) == (pytest.approx(3.0), pytest.approx(3.0), 1)
+    assert (answer.ips, answer.self_normalized, answer.missing) == (pytest.approx(3.0), pytest.approx(3.0), 1)
     with pytest.raises(db.ArgumentError, match="a policy for rewards from 1 to 21"):
         study.estimate(db.NPTS(upper=3.0))
 

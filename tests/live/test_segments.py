@@ -78,7 +78,7 @@ def test_segments_find_their_own_best_arms_and_pooled_means_are_standardized():
     log = study.trials_dataframe()
     share = (log["segment"] == "sand").mean()
     clay, sand, pooled = (
-        study.summary(level=level, segment=one) for level, one in ((0.975, "clay"), (0.975, "sand"), (0.95, None))
+        study.summary(confidence=level, segment=one) for level, one in ((0.975, "clay"), (0.975, "sand"), (0.95, None))
     )
     for column in ("mean", "low", "high", "lift", "lift_low", "lift_high"):
         naive = (1.0 - share) * clay[column] + share * sand[column]
@@ -122,7 +122,7 @@ def test_estimates_and_exports_have_segments(tmp_path):
     assert found.rounds > 100
     assert found.missing > 0
     right = 0.7 * 0.5 * (0.2 + 0.8) + 0.3 * 0.5 * (0.9 + 0.3)
-    assert abs(found.self_normalised - right) < 6.0 * found.self_normalised_error  # below 1e-8
+    assert abs(found.self_normalized - right) < 6.0 * found.self_normalized_error  # below 1e-8
     assert not math.isnan(study.estimate(db.RDS()).ips)
     study.export(tmp_path / "log.csv")
     read = pd.read_csv(tmp_path / "log.csv")

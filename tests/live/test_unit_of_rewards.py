@@ -58,9 +58,9 @@ def test_estimates(unit: float, shift: float, policy: str) -> None:
     one, other = (played(*scale, "maximize", True, policy) for scale in ((1.0, 0.0), (unit, shift)))
     for choice in ("a", {"b": 0.5, "c": 0.5}):
         before, after = one.estimate(choice), other.estimate(choice)
-        level = unit * (np.array([before.self_normalised, before.low, before.high]) + shift)
-        assert [after.self_normalised, after.low, after.high] == pytest.approx(level.tolist(), rel=1e-6)
-        assert after.self_normalised_error == pytest.approx(unit * before.self_normalised_error, rel=1e-6)
+        level = unit * (np.array([before.self_normalized, before.low, before.high]) + shift)
+        assert [after.self_normalized, after.low, after.high] == pytest.approx(level.tolist(), rel=1e-6)
+        assert after.self_normalized_error == pytest.approx(unit * before.self_normalized_error, rel=1e-6)
         if shift == 0.0:  # IPS divides by the number of rounds, so its error depends on the zero
             assert [after.ips, after.ips_error] == pytest.approx([unit * before.ips, unit * before.ips_error])
         risks = [study.estimate(choice, objective=db.CVaR(0.3)) for study in (one, other)]
@@ -80,8 +80,7 @@ def ranked(unit: float, shift: float, policies: list[object] | None) -> Ranking:
         horizon=100,
         replications=4,
         policies=policies,
-        lower=unit * shift,
-        upper=unit * (1.0 + shift),
+        bounds=(unit * shift, unit * (1.0 + shift)),
         sigma=0.5 * unit,
         seed=1,
         workers=1,

@@ -55,7 +55,7 @@ def test_estimates_are_those_of_the_first_trials():
     told = firsts[(firsts["arm"] == "a") & (firsts["status"] == "told")]
     weight = 1.0 / told["propensity"]
     scale = (firsts["arm"] == "a").sum() / len(told)
-    assert found.self_normalised == pytest.approx((weight * told["reward"]).sum() / weight.sum(), rel=0.05)
+    assert found.self_normalized == pytest.approx((weight * told["reward"]).sum() / weight.sum(), rel=0.05)
     assert scale >= 1.0
     risk = study.estimate("a", objective=db.CVaR(0.5), bounds=(0.0, 1.0))
     assert risk.missing == found.missing
@@ -166,7 +166,7 @@ def test_estimates_leave_out_rounds_in_which_units_were_assigned_again():
     assert len(set(log["round"])) > rounds + 5
     found, risk = study.estimate("b"), study.estimate("b", objective=db.CVaR(0.5), bounds=(0.0, 100.0))
     assert found.rounds - before.rounds <= 2  # of units that are new
-    assert max(found.ips, found.self_normalised) < 1.0
+    assert max(found.ips, found.self_normalized) < 1.0
     assert risk.rounds <= found.rounds
     assert study.replay().same
 

@@ -67,7 +67,7 @@ def missed(way, games: int, n: int) -> list[int]:
         one, two = (study.estimate(arm) for arm in ARMS)
         found += [
             abs(one.ips - 0.5) > 1.96 * one.ips_error,
-            abs(one.self_normalised - 0.5) > 1.96 * one.self_normalised_error,
+            abs(one.self_normalized - 0.5) > 1.96 * one.self_normalized_error,
             abs(one.ips - two.ips) > 1.96 * (one.ips_error + two.ips_error),  # of a sum, whatever the dependence
         ]
         assert study.estimate_difference(*ARMS).value == pytest.approx(one.ips - two.ips, abs=1e-9)

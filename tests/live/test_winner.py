@@ -32,7 +32,7 @@ def test_the_smallest_probability_of_error_is_possible() -> None:
     smallest = math.nextafter(0.0, 1.0)
     assert study.winner(smallest).arm == "b"
     plan = db.plan(
-        {"a": [0.0] * 2, "b": [1.0] * 2}, delta=smallest, trials=1600, replications=2, policies=["EqualSplit"]
+        {"a": [0.0] * 2, "b": [1.0] * 2}, delta=smallest, horizon=1600, replications=2, policies=["EqualSplit"]
     )
     assert [row.decided for row in plan.rows] == [1.0]
 

@@ -8,7 +8,7 @@ from dirichlet_bandits import errors
 from tests.naive.next_round import next_round
 
 COLUMNS = (
-    *("arm", "propensity", "round", "status", "reward", "original", "reason", "history", "note", "attributes"),
+    *("arm", "propensity", "round", "status", "reward", "original", "reason", "revisions", "note", "attributes"),
     *("late", "segment", "unit"),
 )
 COUNTS = ("active", "told", "pending", "abandoned", "voided", "mean")
@@ -53,7 +53,7 @@ def view(study):
     """All that can be seen of a study at little cost."""
     log = study.trials_dataframe()
     columns = {column: [absent(x) for x in log[column].tolist()] for column in COLUMNS}
-    columns["history"] = [json.loads(text or "[]") for text in columns["history"]]
+    columns["revisions"] = [json.loads(text or "[]") for text in columns["revisions"]]
     columns["attributes"] = [json.loads(text or "{}") for text in columns["attributes"]]
     return {
         "name": study.name,
@@ -83,7 +83,7 @@ def expected_view(naive):
         "status": [naive.status(trial) for trial in naive.trials],
         "original": [revisions[0][0] for revisions in revised],
         "reason": [revisions[-1][1] for revisions in revised],
-        "history": [
+        "revisions": [
             [{"reward": reward} | ({"reason": reason} if reason else {}) for reward, reason in trial.revisions]
             for trial in naive.trials
         ],

@@ -3,7 +3,7 @@
 READS = ("study", "pending", "summary", "propensities", "winner", "trials", "events", "export", "replay")
 WRITES = {
     "studies": {"name": "new", "arms": ["a"]},
-    "plan": {"baseline": 0.2, "lift": 0.6, "trials": 100, "replications": 2},
+    "plan": {"baseline": 0.2, "lift": 0.6, "horizon": 100, "replications": 2},
     "ask": {},
     "tell": {"id": 0, "reward": 1.0},
     "tell_many": {"ids": [0], "rewards": [1.0]},

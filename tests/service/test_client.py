@@ -64,7 +64,7 @@ def test_same_decisions_and_answers_as_here(studies, tmp_path):
     assert here.propensities() == there.propensities()
     assert [trial[:3] for trial in here.pending] == [trial[:3] for trial in there.pending]
     assert there.pending[0].asked_at.tzinfo is not None
-    pd.testing.assert_frame_equal(here.summary(level=0.9), there.summary(level=0.9))
+    pd.testing.assert_frame_equal(here.summary(confidence=0.9), there.summary(confidence=0.9))
     assert here.summary().attrs == there.summary().attrs
     times = ["asked_at", "ended_at"]
     mine, theirs = here.trials_dataframe(), there.trials_dataframe()
@@ -86,9 +86,9 @@ def test_costs_and_a_control_are_the_same_there(studies):
     for step in range(25):
         for study in (here, there):
             study.tell(study.ask(), float(step % 7))
-    for level in (0.5, 0.95):
-        pd.testing.assert_frame_equal(here.summary(level), there.summary(level))
-        assert here.summary(level).attrs == there.summary(level).attrs
+    for confidence in (0.5, 0.95):
+        pd.testing.assert_frame_equal(here.summary(confidence), there.summary(confidence))
+        assert here.summary(confidence).attrs == there.summary(confidence).attrs
     again = studies.load_study("costs")
     assert (again.direction, again.control, again.policy) == (here.direction, here.control, here.policy)
     with pytest.raises(db.ArgumentError, match="'direction' must be 'maximize' with NPTS"):
@@ -216,7 +216,7 @@ def refusals(study):
         "past trials beyond the bounds": lambda: study.add_trials({"arm": ["a"], "reward": [7.0]}),
         "past trials without rewards": lambda: study.add_trials({"arm": ["a"]}),
         "abandoning what was told": lambda: study.abandon(id),
-        "a level beyond 1": lambda: study.summary(level=2),
+        "a confidence beyond 1": lambda: study.summary(confidence=2),
         "a file of another kind": lambda: study.export("log.txt"),
         "weights that sum to 2": lambda: study.estimate({"a": 1.0, "b": 1.0}),
         "a choice that nobody knows": lambda: study.estimate("nobody"),

@@ -205,7 +205,7 @@ def test_a_study_is_planned_and_begun(page, service, colours):
     assert see(page, "form.card button", "disabled")
     page.execute_script("window.dispatchEvent(new Event('pageshow'))")  # back to this page
     assert (text(page, "form [role=status]"), see(page, "form.card button", "disabled")) == (idle, False)
-    for field, value in {"baseline": "20", "lift": "60", "trials": "300"}.items():
+    for field, value in {"baseline": "20", "lift": "60", "horizon": "300"}.items():
         page.find_element(By.ID, field).clear()
         page.find_element(By.ID, field).send_keys(value)
     follow(page, page.find_element(By.CSS_SELECTOR, "form.card button").click)

@@ -225,7 +225,7 @@ def test_a_winner_is_named_from_the_page(service, studies):
             assert answer.status_code == 303
             assert "The winner is b: " in shown(client, study.name)
             assert "<button>Name b the winner</button>" not in shown(client, study.name)
-            assert next(event for event in study.events() if event.what == "winner").actor == "write"
+            assert next(event for event in study.events() if event.what == "declare_winner").actor == "write"
             assert study.winner(segment=segment).established_at is not None
         assert client.post("/winner", data={"name": "fields to be won", "segment": "loam"}).status_code == 422
         home = " ".join(client.get("/", params={"q": "to be won"}).text.split())
@@ -253,7 +253,7 @@ def test_a_study_is_managed_from_its_page(service, studies):
         assert "managed" not in studies.study_names()
         send(client, "/archive")
         history = client.get("/study/history", params={"name": "managed"}).text
-        assert '<td role="cell" data-title="What" class="text">floor</td>' in history
+        assert '<td role="cell" data-title="What" class="text">set_floor</td>' in history
         assert '<td role="cell" data-title="What" class="text">unarchived</td>' in history
         assert history.count('<td role="cell" data-title="Key" class="text">write</td>') == 7  # events and acts
         assert send(client, "/delete", confirm="yes").status_code == 422
@@ -296,8 +296,8 @@ def test_a_warning_of_drift_comes_with_differences_that_survive_it(studies, web)
 
 def test_a_study_is_planned_from_a_page(web):
     assert all('href="/plan"' in web.get(path).text for path in ("/", "/new"))
-    typed = {"baseline": "20", "lift": "60", "arms": "2", "trials": "300", "floor": ["0", "0.2"]}
-    found = db.plan(baseline=0.2, lift=0.6, trials=300, replications=100, floors=[0.0, 0.2])
+    typed = {"baseline": "20", "lift": "60", "arms": "2", "horizon": "300", "floor": ["0", "0.2"]}
+    found = db.plan(baseline=0.2, lift=0.6, horizon=300, replications=100, floors=[0.0, 0.2])
     answer = web.post("/plan", data=typed)
     assert answer.status_code == 200
     assert found.answer in answer.text
@@ -307,19 +307,19 @@ def test_a_study_is_planned_from_a_page(web):
         "baseline": ("120", "The number of successes among 100 trials must be from 0.01 to 99.99 (got 120.0)."),
         "lift": ("90", "The number of further successes must be from -20 to 80 (got 90.0)."),
         "arms": ("1", "The number of arms must be from 2 to 10 (got 1)."),
-        "trials": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
+        "horizon": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
         "floor": ("nan", "The list of floors must be a finite number (got nan)."),
     }
     for field, (value, message) in wrong.items():
         refused = web.post("/plan", data=typed | {field: value})
         assert (refused.status_code, message in refused.text) == (422, True), field
         assert field == "floor" or f'value="{value}"' in refused.text
-    many = web.post("/plan", data=typed | {"trials": "50001"})
+    many = web.post("/plan", data=typed | {"horizon": "50001"})
     assert "The number of trials must be from 100 to 50,000 (got 50001)." in many.text
 
 
 def test_a_row_of_a_plan_leads_to_a_study(web, studies):
-    shown = web.post("/plan", data={"baseline": "20", "lift": "60", "trials": "300", "floor": ["0", "0.2"]}).text
+    shown = web.post("/plan", data={"baseline": "20", "lift": "60", "horizon": "300", "floor": ["0", "0.2"]}).text
     links = [html.unescape(link) for link in re.findall(r'href="(/new\?[^"]*)"', shown)]
     assert len(links) == 5
     for k, link in enumerate(links):

@@ -17,7 +17,7 @@ from tests.bounds import SECONDS, until
 from tests.service.requests import refused
 from tests.service.running import Forked
 
-QUICK = {"baseline": 0.2, "lift": 0.6, "trials": 300, "replications": 10}
+QUICK = {"baseline": 0.2, "lift": 0.6, "horizon": 300, "replications": 10}
 ALONE = {"baseline": None, "lift": None}
 PAST = {"a": [0.0, 1.0, 1.0], "b": [2.0, 2.0, 1.0]}
 
@@ -35,7 +35,7 @@ def test_a_plan_is_that_of_db_plan(studies, web):
     assert there.rows[0].median == math.inf  # no winner; null in JSON
     assert math.isnan(there.rows[0].relative)
     for bandit in (PAST, db.Bandit(PAST)):
-        past = {"trials": 200, "replications": 4, "upper": 2, "policies": []}
+        past = {"horizon": 200, "replications": 4, "bounds": (0, 2), "policies": []}
         assert studies.plan(bandit, **past) == db.plan(PAST, **past)
 
 
@@ -56,9 +56,9 @@ def test_a_plan_is_that_of_db_plan(studies, web):
         ({"delta": 1.0}, "delta", "'delta' must be a number strictly between 0 and 1 (got 1.0)"),
         ({"margin": math.inf}, "margin", "'margin' must be a finite number (got inf)"),
         ({"every": 0}, "every", "'every' must be an integer of at least 1 (got 0)"),
-        ({"trials": 10**9}, "trials", "trials: Input should be less than or equal to 50000 (got 1000000000)"),
-        ({"trials": 2.5}, "trials", "trials: Input should be a valid integer (got 2.5)"),
-        ({"trials": 1}, "trials", "'trials' must be an integer of at least 2 (got 1)"),
+        ({"horizon": 10**9}, "horizon", "horizon: Input should be less than or equal to 50000 (got 1000000000)"),
+        ({"horizon": 2.5}, "horizon", "horizon: Input should be a valid integer (got 2.5)"),
+        ({"horizon": 1}, "horizon", "'horizon' must be an integer of at least 2 (got 1)"),
         ({"replications": 1001}, "replications", "replications: Input should be less than or equal to 1000 (got 1001)"),
         ({"replications": -5}, "replications", "'replications' must be an integer of at least 2 (got -5)"),
         ({"arms": 21}, "arms", "arms: Input should be less than or equal to 20 (got 21)"),
@@ -69,15 +69,15 @@ def test_a_plan_is_that_of_db_plan(studies, web):
         ),
         ({"seed": -1}, "seed", "seed: Input should be greater than or equal to 0 (got -1)"),
         ({"bandit": PAST}, "baseline", "'baseline' must be left out if past rewards are given, and so must lift"),
-        ({**ALONE, "bandit": PAST}, "upper", "'upper' must be at least the largest reward, 2"),
+        ({**ALONE, "bandit": PAST}, "bounds", "'bounds' must be around all rewards, from 0 to 2"),
         (
             {**ALONE, "bandit": {"a": [], "b": [0]}},
             "bandit['a']",
             "'bandit['a']' must be at least two rewards (got [])",
         ),
         ({**ALONE, "bandit": {"a": [1e308] * 2, "b": [0, 1]}}, "bandit['a']", "must be a law with a finite mean"),
-        ({"lower": -1e308, "upper": 1e308}, "upper", "'upper' must be at most lower + 1e+100: choose another unit"),
-        ({"horizon": 100}, "horizon", "horizon: Extra inputs are not permitted (got 100)"),
+        ({"bounds": [-1e308, 1e308]}, "bounds", "'bounds' must be at most 1e+100 apart: choose another unit"),
+        ({"trials": 100}, "trials", "trials: Extra inputs are not permitted (got 100)"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(web, wrong, field, message):
@@ -88,7 +88,7 @@ def test_plans_that_make_no_sense_are_refused(web, wrong, field, message):
 
 def test_nothing_is_simulated_for_a_plan_that_makes_no_sense(monkeypatch):
     monkeypatch.setattr(planning, "_played", None)
-    for wrong in ({"lift": 0.9}, {"seed": -1}, {"trials": 0}, {"policies": ["RDS"], "floors": [0.0] * 5 + [0.7]}):
+    for wrong in ({"lift": 0.9}, {"seed": -1}, {"horizon": 0}, {"policies": ["RDS"], "floors": [0.0] * 5 + [0.7]}):
         with pytest.raises(db.ArgumentError):
             plans.simulated({**QUICK, **wrong})
 
@@ -100,20 +100,20 @@ def test_the_client_refuses_what_cannot_be_sent(studies):
     with pytest.raises(db.ArgumentError, match=r"'baseline' must be a finite number \(got nan\)"):
         studies.plan(baseline=math.nan, lift=0.1)
     with pytest.raises(db.ArgumentError, match=r"less than or equal to 50000 \(got 50001\)"):
-        studies.plan(baseline=0.1, lift=0.1, trials=50_001)
-    with pytest.raises(TypeError, match="horizon"):
-        studies.plan(baseline=0.1, lift=0.1, horizon=100)
+        studies.plan(baseline=0.1, lift=0.1, horizon=50_001)
+    with pytest.raises(TypeError, match="trials"):
+        studies.plan(baseline=0.1, lift=0.1, trials=100)
 
 
 def test_a_plan_whose_time_runs_out(monkeypatch):
     monkeypatch.setattr(plans, "SECONDS", -1.0)
-    with pytest.raises(db.ArgumentError, match=r"'trials' must be fewer, because two studies .* \(got 300\)"):
+    with pytest.raises(db.ArgumentError, match=r"'horizon' must be fewer, because two studies .* \(got 300\)"):
         plans.simulated(QUICK)
     monkeypatch.undo()
     assert not plans.simulated(QUICK).interrupted  # the next one is not refused
 
 
-FORM = {"baseline": "20", "lift": "60", "trials": "300"}
+FORM = {"baseline": "20", "lift": "60", "horizon": "300"}
 
 
 @pytest.mark.parametrize(("path", "content"), [("/api/plan", {"json": QUICK}), ("/plan", {"data": FORM})])
@@ -174,7 +174,7 @@ def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
                 with pytest.raises(db.StorageError, match=r"stayed busy: another plan is being simulated.*seconds$"):
                     studies.plan(**QUICK)
                 with httpx.Client(base_url=service.url, cookies={COOKIE: service.write}, timeout=60) as page:
-                    shown = page.post("/plan", data={"baseline": "20", "lift": "60", "trials": "301"})
+                    shown = page.post("/plan", data={"baseline": "20", "lift": "60", "horizon": "301"})
                 assert (shown.status_code, shown.headers["Retry-After"]) == (503, busy.headers["Retry-After"])
                 assert "Another plan is being simulated: try again in a few seconds." in shown.text
                 assert 'value="301"' in shown.text

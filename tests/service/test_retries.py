@@ -210,4 +210,4 @@ def test_the_page_of_a_trial_shows_its_whole_history(studies, web):
     assert places == sorted(places)  # newest first
     assert page.count('data-title="Key" class="text">write</td>') == 5
     row = web.get("/api/trials", params={"study": "history"}).json()["trials"][0]
-    assert [past["reward"] for past in json.loads(row["history"])] == [31.5, 3.25, 4.75, None]
+    assert [past["reward"] for past in json.loads(row["revisions"])] == [31.5, 3.25, 4.75, None]

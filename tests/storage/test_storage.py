@@ -295,7 +295,7 @@ def test_a_file_from_before_there_were_identities_lives_on(tmp_path):
     assert ({event.actor for event in study.events()}, study.audit_log()) == ({None}, [])
     log = study.trials_dataframe()
     assert log.loc[3, ["status", "original", "reason"]].tolist() == ["voided", 1.0, "the wrong plot"]
-    assert [step["reward"] for step in json.loads(log["history"][3])] == [1.0, 9.5, 8.5, None]
+    assert [step["reward"] for step in json.loads(log["revisions"][3])] == [1.0, 9.5, 8.5, None]
     assert log["attributes"][4] == '{"plot": 4.0}'  # as it was stored
     past = {"arm": ["26 Feb", "13 Mar"], "reward": [1.0, 2.0], "propensity": [0.5, 0.5]}
     assert study.add_trials(past, token="past") == [24, 25]

@@ -18,7 +18,7 @@ def study(storage):
 
 def log(study):
     """Everything that a call may change."""
-    frame = study.trials_dataframe()[["status", "reward", "original", "reason", "history", "note", "attributes"]]
+    frame = study.trials_dataframe()[["status", "reward", "original", "reason", "revisions", "note", "attributes"]]
     return frame.to_json(), study.arms, study.floor, study.archived, study.propensities()
 
 

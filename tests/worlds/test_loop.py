@@ -106,7 +106,9 @@ def test_shortcuts_are_used_where_nothing_changes_and_nothing_waits_and_nowhere_
         (one, {"batch": 2}, False),
     ):
         for policy in POLICIES:
-            assert make_plan(world, policy, answers={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy) == holds
+            assert (
+                make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy) == holds
+            )
 
 
 @pytest.mark.parametrize("policy", POLICIES[:3], ids=repr)
@@ -202,7 +204,7 @@ UNITS = []
 
 def test_an_interrupted_replication_leaves_nothing():
     settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": HORIZON, "fast": True}
-    plan = make_plan(db.Bandit(ARMS), Impatient(), answers={**AT_ONCE, "delay": 1}, **settings)
+    plan = make_plan(db.Bandit(ARMS), Impatient(), feedback={**AT_ONCE, "delay": 1}, **settings)
     UNITS[:] = units_of(plan, None, 1)
     chunk = UNITS[0].run()
     assert np.isnan(chunk.regret).all()
@@ -224,7 +226,7 @@ def test_no_shortcut_is_taken_in_a_new_world(world, feedback):
     policy = db.RDS()
     settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": 1, "fast": True}
     assert make_plan(db.Bandit(ARMS), policy, **settings).takes_shortcut(policy)
-    assert not make_plan(world, policy, answers={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy)
+    assert not make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy)
     assert (simulated(world, policy, **feedback)[1] == simulated(world, policy, fast=False, **feedback)[1]).all()
 
 

@@ -18,18 +18,20 @@ def compare(
         Path, typer.Argument(help="A .csv file of past rewards, or a .toml file of arms as for 'simulate'.")
     ],
     horizon: Annotated[int, typer.Option(help="Number of decisions to make.", show_default=False)],
-    arm: Annotated[str | None, typer.Option(help="Column of options; default: 'arm', 'option' or the first.")] = None,
+    arm: Annotated[str | None, typer.Option(help="Column of arms; default: 'arm', 'option' or the first.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of rewards; default: 'reward' or the second.")] = None,
     wide: Wide = False,
     forgiving: Forgiving = False,
-    lower: Annotated[float | None, typer.Option(help="Lower bound on all future rewards.")] = None,
-    upper: Annotated[float | None, typer.Option(help="Upper bound on all future rewards.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="Upper bound on the standard deviation of every option.")] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOWER UPPER", help="Bounds of all future rewards; -inf or inf if unknown."),
+    ] = None,
+    sigma: Annotated[float | None, typer.Option(help="Upper bound on the standard deviation of every arm.")] = None,
     ordered: Annotated[
-        bool, typer.Option("--ordered", help="In the order of the options, means rise and then fall.")
+        bool, typer.Option("--ordered", help="In the order of the arms, means rise and then fall.")
     ] = False,
-    cvar: Annotated[
-        float | None, typer.Option(help="Judge options by the mean of this share of their worst rewards.")
+    level: Annotated[
+        float | None, typer.Option(help="Judge arms by the mean of this share of their worst rewards.")
     ] = None,
     period: Annotated[
         str | None, typer.Option(help="Column of periods, such as years; arms change between periods.")
@@ -38,7 +40,7 @@ def compare(
         str | None, typer.Option(help="Pulls until a reward is known: 20, 'Geometric(0.1)', 'Pareto(1.5)'.")
     ] = None,
     window: Annotated[int | None, typer.Option(help="Rewards that take more pulls than this are late.")] = None,
-    late: Annotated[str | None, typer.Option(help="What late rewards count as: 'lost' or a number.")] = None,
+    late: Annotated[str | None, typer.Option(help="What late rewards count as: 'abandon' or a number.")] = None,
     batch: Annotated[
         str | None, typer.Option(help="Batches of decisions: a size, 'geometric', 'minimax' or sizes 10,20,70.")
     ] = None,
@@ -57,7 +59,7 @@ def compare(
 ) -> None:
     """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 
-    Each option draws its rewards from its past ones, with replacement. If a policy needs a fact that you did not give,
+    Each arm draws its rewards from its past ones, with replacement. If a policy needs a fact that you did not give,
     such as a bound, it is left out, and the second table gives the reason. Each policy is compiled once, so the first
     run takes minutes unless --policy names a few.
 
@@ -66,9 +68,9 @@ def compare(
     \b
       dirichlet-bandits compare past.csv --horizon 1000
       dirichlet-bandits compare past.csv --horizon 1000 --arm date \\
-        --reward yield --lower 0 --upper 9 --out ranking.png
+        --reward yield --bounds 0 9 --out ranking.png
       dirichlet-bandits compare past.csv --horizon 1000 \\
-        --policy RDS --policy NPTS --upper 9
+        --policy RDS --policy NPTS --bounds -inf 9
       dirichlet-bandits compare experiment.toml --horizon 5000 --sigma 1 --json
       dirichlet-bandits compare past.csv --horizon 1000 --period year \\
         --delay 'Geometric(0.05)' --policy RDS --policy 'SlidingWindow(RDS, 200)'
@@ -77,20 +79,19 @@ def compare(
     if out is not None:
         outputs.check_picture("--out", out)
     if period is None:
-        bandit = _bandit(file, arm, reward, wide, forgiving, cvar)
+        bandit = _bandit(file, arm, reward, wide, forgiving, level)
     else:
         if wide or forgiving:
             option = "--wide" if wide else "--forgiving"
             raise ArgumentError(option, "omitted if a column has periods", True)
-        bandit = _periods(file, period, horizon, arm, reward, cvar)
+        bandit = _periods(file, period, horizon, arm, reward, level)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
         bandit,
         horizon=horizon,
         replications=replications,
         policies=_policies(policy),
-        lower=lower,
-        upper=upper,
+        bounds=bounds,
         sigma=sigma,
         ordered=ordered,
         seed=seed,
@@ -121,12 +122,12 @@ def compare(
 
 
 def _objective(cvar: float | None) -> "db.CVaR | None":
-    """Return the objective of the option ``--cvar``."""
+    """Return the objective of the option ``--level``."""
     if cvar is None:
         return None
     from dirichlet_bandits.numerics.cvar import level_of
 
-    return db.CVaR(level_of("--cvar", cvar))
+    return db.CVaR(level_of("--level", cvar))
 
 
 def _periods(
@@ -141,7 +142,7 @@ def _periods(
 def _bandit(
     file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
 ) -> "db.Bandit | db.World":
-    """Read the arms of the file, with the objective of the option ``--cvar``."""
+    """Read the arms of the file, with the objective of the option ``--level``."""
     objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
         return read_past_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
@@ -153,7 +154,7 @@ def _bandit(
     if objective is None:
         return found
     if not isinstance(found, db.Bandit):
-        raise ArgumentError("--cvar", "omitted if arms change: write [objective] in the file", cvar)
+        raise ArgumentError("--level", "omitted if arms change: write [objective] in the file", cvar)
     return db.Bandit(found.arms, found.names, objective=objective)
 
 

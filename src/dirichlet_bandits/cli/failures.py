@@ -17,7 +17,7 @@ FAILED = 2
 INTERRUPTED = 130  # what shells report for Ctrl-C
 
 _USAGE: Any = typer.BadParameter.__mro__[2]  # ClickException, of Click or of the copy of it that newer Typers carry
-_IN_PYTHON = re.compile(r"\((lower|upper|sigma|ordered|level)\)|\bsay (wide)\b| \(load_if_exists=True[^)]*\)")
+_IN_PYTHON = re.compile(r"\((bounds|sigma|ordered|level)\)|\bsay (wide)\b| \(load_if_exists=True[^)]*\)")
 
 
 class OneLineErrors(TyperGroup):
@@ -90,8 +90,8 @@ def name_options(app: typer.Typer) -> None:
 def in_options(text: str) -> str:
     """Rewrite advice in terms of command-line options.
 
-    >>> in_options("needs an upper bound of the rewards (upper)")
-    'needs an upper bound of the rewards (--upper)'
+    >>> in_options("needs an upper bound of the rewards (bounds)")
+    'needs an upper bound of the rewards (--bounds)'
     >>> in_options("there is a study 'page' (load_if_exists=True opens it)")
     "there is a study 'page'"
     """
@@ -101,7 +101,7 @@ def in_options(text: str) -> str:
             return f"say --{found[2]}"
         if not found[1]:
             return ""  # advice that no option can follow
-        return "(--cvar)" if found[1] == "level" else f"(--{found[1]})"
+        return f"(--{found[1]})"
 
     return _IN_PYTHON.sub(option, text)
 

@@ -21,7 +21,7 @@ def given_feedback(
     if window is not None:
         found["window"] = window
     if late is not None:
-        found["late"] = late if late == "lost" else _number("--late", late, "'lost' or a reward")
+        found["late"] = late if late == "abandon" else _number("--late", late, "'abandon' or a reward")
     if batch is not None:
         found["batch"] = _batch(batch)
     return found

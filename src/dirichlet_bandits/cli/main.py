@@ -47,9 +47,9 @@ for command in (
     compile.compile,
 ):
     app.command()(command)
-study.app.command()(study_estimates.difference)
+study.app.command()(study_estimates.estimate_difference)
 study.app.command()(study_estimates.estimate)
-study.app.command()(study_audit.history)
+study.app.command()(study_audit.events)
 study.app.command()(study_audit.audit_log)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")

@@ -25,12 +25,14 @@ def plan(
     ] = None,
     delta: Annotated[float, typer.Option(help="Probability of naming a wrong winner.")] = 0.05,
     margin: Annotated[float, typer.Option(help="How much worse than the best arm the winner may be.")] = 0.0,
-    trials: Annotated[int, typer.Option(help="Number of trials after which a study ends without a winner.")] = 20_000,
+    horizon: Annotated[int, typer.Option(help="Number of trials after which a study ends without a winner.")] = 20_000,
     every: Annotated[int, typer.Option(help="Number of trials between checks for a winner.")] = 100,
     replications: Annotated[int, typer.Option(help="Number of studies to simulate.")] = 200,
-    lower: Annotated[float | None, typer.Option(help="Lower bound on the rewards.", show_default="0")] = None,
-    upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards.", show_default="1")] = None,
-    arm: Annotated[str | None, typer.Option(help="Column of options in the file.")] = None,
+    bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOWER UPPER", help="Bounds of all rewards.", show_default="0 1"),
+    ] = None,
+    arm: Annotated[str | None, typer.Option(help="Column of arms in the file.")] = None,
     reward: Annotated[str | None, typer.Option(help="Column of rewards in the file.")] = None,
     wide: Wide = False,
     forgiving: Forgiving = False,
@@ -50,8 +52,8 @@ def plan(
     Examples:
       dirichlet-bandits plan --baseline 0.10 --lift 0.03
       dirichlet-bandits plan --baseline 0.10 --lift 0.03 --arms 4 \\
-        --policy "TopTwo" --floor 0 --floor 0.05 --trials 50000
-      dirichlet-bandits plan past.csv --lower 0 --upper 9 --json
+        --policy "TopTwo" --floor 0 --floor 0.05 --horizon 50000
+      dirichlet-bandits plan past.csv --bounds 0 9 --json
     """
     form = tables.form_of(as_json, as_csv)
     for option, value in (("--arm", arm), ("--reward", reward), ("--wide", wide), ("--forgiving", forgiving)):
@@ -66,11 +68,10 @@ def plan(
         floors=floor or (0.0, 0.1),
         delta=delta,
         margin=margin,
-        trials=trials,
+        horizon=horizon,
         every=every,
         replications=replications,
-        lower=lower,
-        upper=upper,
+        bounds=bounds,
         seed=seed,
         progress=False if quiet else None,
     )
@@ -79,7 +80,7 @@ def plan(
     else:
         keys = db.experiments.PlanRow._fields
         table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
-        settings = {key: getattr(found, key) for key in ("trials", "delta", "margin", "replications", "answer")}
+        settings = {key: getattr(found, key) for key in ("horizon", "delta", "margin", "replications", "answer")}
         tables.show(table, form, settings, "rows")
     if found.interrupted:
         typer.echo(f"interrupted: the plan is based on {found.replications} studies", err=True)

@@ -10,6 +10,7 @@ from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.cli.study_options import (
     Archived,
     Attribute,
+    Bounds,
     Id,
     Name,
     Reward,
@@ -18,7 +19,6 @@ from dirichlet_bandits.cli.study_options import (
     Url,
     number_or_text,
     read_attributes,
-    read_bounds,
     read_floor,
     read_history,
     read_table,
@@ -46,8 +46,7 @@ def create_command(
     minimize: Annotated[bool, typer.Option("--minimize", help="Treat rewards as costs: smaller is better.")] = False,
     control: Annotated[str | None, typer.Option(help="Arm that the others are compared with.")] = None,
     reward_unit: Annotated[str | None, typer.Option(help="Unit of the rewards, such as kg/ha; only shown.")] = None,
-    lower: Annotated[float | None, typer.Option(help="Lower bound on the rewards; needs --upper.")] = None,
-    upper: Annotated[float | None, typer.Option(help="Upper bound on the rewards; needs --lower.")] = None,
+    bounds: Bounds = None,
     floor: Annotated[
         list[str] | None, typer.Option(help="Least probability of every arm, 0.1, or of one, ARM=0.2; repeatable.")
     ] = None,
@@ -85,7 +84,7 @@ def create_command(
         direction=direction,
         control=control,
         reward_unit=reward_unit,
-        bounds=read_bounds(lower, upper),
+        bounds=bounds,
         floor=read_floor(floor),
         window=None if window is None else number_or_text(window),
         late=None if late is None else number_or_text(late),
@@ -219,8 +218,8 @@ def correct_command(
     typer.echo(f"trial {id}: corrected to {reward!r}")
 
 
-@app.command("note")
-def note_command(
+@app.command("annotate")
+def annotate_command(
     name: Name,
     id: Id,
     storage: Url,
@@ -232,11 +231,11 @@ def note_command(
 
     \b
     Example:
-      dirichlet-bandits study note maize 3 --note "hail in May" \\
+      dirichlet-bandits study annotate maize 3 --note "hail in May" \\
         --attribute plot=7 --storage sqlite:///maize.db
     """
     db.load_study(name, storage).annotate(id, note=note, attributes=read_attributes(attribute), token=token)
-    typer.echo(f"trial {id}: noted")
+    typer.echo(f"trial {id}: annotated")
 
 
 @app.command("add-trials")
@@ -312,8 +311,8 @@ def winner_command(
     typer.echo(study_tables.winner_json(found) if as_json else str(found))
 
 
-@app.command("floor")
-def floor_command(
+@app.command("set-floor")
+def set_floor_command(
     name: Name,
     floor: Annotated[list[str], typer.Argument(help="0.1 for every arm, or ARM=0.2 for some; 0 for none.")],
     storage: Url,
@@ -323,8 +322,8 @@ def floor_command(
 
     \b
     Examples:
-      dirichlet-bandits study floor page 0.1 --storage sqlite:///page.db
-      dirichlet-bandits study floor page red=0.2 --storage sqlite:///page.db
+      dirichlet-bandits study set-floor page 0.1 --storage sqlite:///page.db
+      dirichlet-bandits study set-floor page red=0.2 --storage sqlite:///page.db
     """
     study = db.load_study(name, storage)
     study.set_floor(read_floor(floor), token=token)

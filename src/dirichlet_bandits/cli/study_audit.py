@@ -1,4 +1,4 @@
-"""``dirichlet-bandits study history`` and ``study audit-log``: what happened, and which key of a service did it."""
+"""``dirichlet-bandits study events`` and ``study audit-log``: what happened, and which key of a service did it."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -12,7 +12,7 @@ from dirichlet_bandits.cli.study_options import Name, Url
 _HEADERS = {"number": "event", "actor": "key", "at": "when"}
 
 
-def history(
+def events(
     name: Name,
     storage: Url,
     trial: Annotated[int | None, typer.Option(min=0, help="Print only what happened to this trial.")] = None,
@@ -26,14 +26,14 @@ def history(
 
     \b
     Examples:
-      dirichlet-bandits study history maize --storage sqlite:///maize.db
-      dirichlet-bandits study history maize --trial 7 \\
+      dirichlet-bandits study events maize --storage sqlite:///maize.db
+      dirichlet-bandits study events maize --trial 7 \\
         --storage sqlite:///maize.db
     """
     from dirichlet_bandits.live.audit import AuditEvent
 
     form = tables.form_of(as_json, as_csv)
-    _show(f"History of {name}", AuditEvent._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
+    _show(f"Events of {name}", AuditEvent._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
 
 
 def audit_log(

@@ -1,4 +1,4 @@
-"""``dirichlet-bandits study difference`` and ``study estimate``: what the recorded propensities allow to estimate."""
+"""``dirichlet-bandits study estimate`` and ``study estimate-difference``: what the recorded propensities tell."""
 
 import json
 import math
@@ -8,20 +8,21 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.cli.study_options import Name, Url, read_bounds, read_shares
+from dirichlet_bandits.cli.study_options import Name, Url, read_shares
 
-Lower = Annotated[float | None, typer.Option(help="Lower bound on the rewards, if the study has none.")]
-Upper = Annotated[float | None, typer.Option(help="Upper bound on the rewards, if the study has none.")]
+Bounds = Annotated[
+    tuple[float, float] | None,
+    typer.Option(metavar="LOWER UPPER", help="Bounds of all rewards, if the study has none."),
+]
 Confidence = Annotated[float, typer.Option(help="Probability that the interval is right, at all times at once.")]
 
 
-def difference(
+def estimate_difference(
     name: Name,
     a: Annotated[str, typer.Argument(help="Name of an arm.", show_default=False)],
     b: Annotated[str, typer.Argument(help="Name of the arm to compare it with.", show_default=False)],
     storage: Url,
-    lower: Lower = None,
-    upper: Upper = None,
+    bounds: Bounds = None,
     confidence: Confidence = 0.95,
     as_json: tables.AsJson = False,
 ) -> None:
@@ -29,11 +30,11 @@ def difference(
 
     \b
     Example:
-      dirichlet-bandits study difference page blue red \\
+      dirichlet-bandits study estimate-difference page blue red \\
         --storage sqlite:///page.db
     """
     study = db.load_study(name, storage)
-    found = study.estimate_difference(a, b, bounds=read_bounds(lower, upper), confidence=confidence)
+    found = study.estimate_difference(a, b, bounds=bounds, confidence=confidence)
     if as_json:
         typer.echo(_json(vars(found)))
         return
@@ -48,9 +49,8 @@ def estimate(
     storage: Url,
     arm: Annotated[list[str] | None, typer.Option(help="An arm, or ARM=0.5 for a share; repeatable.")] = None,
     policy: Annotated[str | None, typer.Option(help="Policy with parameters, in place of arms.")] = None,
-    cvar: Annotated[float | None, typer.Option(help="Estimate the mean of this share of the worst rewards.")] = None,
-    lower: Lower = None,
-    upper: Upper = None,
+    level: Annotated[float | None, typer.Option(help="Estimate the mean of this share of the worst rewards.")] = None,
+    bounds: Bounds = None,
     confidence: Confidence = 0.95,
     as_json: tables.AsJson = False,
 ) -> None:
@@ -67,16 +67,16 @@ def estimate(
     """
     if bool(arm) == (policy is not None):
         raise db.ArgumentError("arm", "given, or else policy", arm)
-    study, bounds = db.load_study(name, storage), read_bounds(lower, upper)
+    study = db.load_study(name, storage)
     choice = _policy(policy) if policy is not None else read_shares(arm or [])
-    said = _known(study, choice, cvar, bounds, confidence)
+    said = _known(study, choice, level, bounds, confidence)
     if as_json:
         typer.echo(_json(said))
         return
-    value, what = (said["value"], "CVaR") if cvar is not None else (said["self_normalised"], "mean reward")
+    value, what = (said["value"], "CVaR") if level is not None else (said["self_normalized"], "mean reward")
     if math.isnan(said["low"]):
-        typer.echo(f"{what}: {value:.4g}, standard error {said['self_normalised_error']:.2g}")
-        typer.echo("  no interval: the study has no bounds of its rewards; give --lower and --upper")
+        typer.echo(f"{what}: {value:.4g}, standard error {said['self_normalized_error']:.2g}")
+        typer.echo("  no interval: the study has no bounds of its rewards; give --bounds")
     else:
         typer.echo(f"{what}: {value:.4g}, from {said['low']:.4g} to {said['high']:.4g}")
         typer.echo(f"  {_sure(confidence)}")
@@ -91,11 +91,11 @@ def _policy(text: str) -> "db.Policy":
     return parse_policy(text)
 
 
-def _known(study: "db.Study", choice: Any, cvar: float | None, bounds: Any, confidence: float) -> dict[str, Any]:
+def _known(study: "db.Study", choice: Any, level: float | None, bounds: Any, confidence: float) -> dict[str, Any]:
     """Return the fields of an estimate of the mean or of the CVaR."""
-    if cvar is None:
+    if level is None:
         return vars(study.estimate(choice, bounds=bounds, confidence=confidence))
-    return vars(study.estimate(choice, objective=db.CVaR(cvar), bounds=bounds, confidence=confidence))
+    return vars(study.estimate(choice, objective=db.CVaR(level), bounds=bounds, confidence=confidence))
 
 
 def _sure(confidence: float) -> str:

@@ -46,6 +46,7 @@ def read_reward(text: str) -> float:
 Reward = Annotated[
     float, typer.Argument(parser=read_reward, metavar="REWARD", help="A number, yes or no.", show_default=False)
 ]
+Bounds = Annotated[tuple[float, float] | None, typer.Option(metavar="LOWER UPPER", help="Bounds of all rewards.")]
 Segment = Annotated[str | None, typer.Option(help="Segment of the study, if it has any.")]
 Id = Annotated[int, typer.Argument(help="Id of the trial, as printed by 'ask'.", show_default=False)]
 
@@ -88,18 +89,6 @@ def read_history(path: Path | None) -> dict[str, list[float]] | None:
     if not past:
         raise db.ArgumentError("history", "a file with at least one reward", str(path))
     return past
-
-
-def read_bounds(lower: float | None, upper: float | None) -> tuple[float, float] | None:
-    if lower is None and upper is None:
-        return None
-    if lower is None:
-        raise db.ArgumentError("lower", "given together with --upper", lower)
-    if upper is None:
-        raise db.ArgumentError("upper", "given together with --lower", upper)
-    if not lower < upper:
-        raise db.ArgumentError("upper", f"above --lower, {lower:g}", upper)
-    return lower, upper
 
 
 def read_floor(given: list[str] | None) -> float | dict[str, float] | None:

@@ -57,7 +57,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
                 where = "" if part is None else f" in {part}"
                 tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
                 tables.note(found[2])
-        tables.note(f"from, to: {100 * said['level']:g}%, {said['interval']}")
+        tables.note(f"from, to: {100 * said['confidence']:g}%, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         if pooled:
@@ -91,7 +91,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "winner": winner and winner[0],
         "winner_assumes": winner and winner[2],
         "interval": said["interval"],
-        "level": said["level"],
+        "confidence": said["confidence"],
         "compared_with": said["compared_with"],
         "earned": said["earned"],
         "equal_split": said["equal_split"],

@@ -7,6 +7,7 @@ are several policies of one class.
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
@@ -15,18 +16,19 @@ import numpy as np
 
 from dirichlet_bandits.arms import Bandit, CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live.bounds import Bounds, check_around, two_bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.theory.laws import family_of
-from dirichlet_bandits.validation import finite_number, positive_number
+from dirichlet_bandits.validation import positive_number
 from dirichlet_bandits.worlds import Piecewise, World
 
 MOST_VALUES = 20  # a distribution with more distinct rewards is not treated as one with finitely many known values
 
 # Fields that represent facts, and their names in a reason. A policy with such a field is never run on a guess.
 FACTS = {
-    "lower": "a lower bound of the rewards (lower)",
-    "upper": "an upper bound of the rewards (upper)",
+    "lower": "a lower bound of the rewards (bounds)",
+    "upper": "an upper bound of the rewards (bounds)",
     "sigma": "the standard deviation of the rewards (sigma)",
     "family": "a family (rewards 0 and 1, counts, positive numbers, or a bell curve of known sigma)",
     "level": "a CVaR as the objective (level)",
@@ -50,8 +52,7 @@ def reward_facts(
     bandit: Bandit | World,
     *,
     horizon: int,
-    lower: float | None = None,
-    upper: float | None = None,
+    bounds: Bounds | None = None,
     sigma: float | None = None,
     ordered: bool = False,
 ) -> RewardFacts:
@@ -64,22 +65,20 @@ def reward_facts(
     ('bernoulli',)
     """
     low, high = bandit.support() if isinstance(bandit, Bandit) else bandit.support(horizon)
-    if lower is not None and finite_number("lower", lower) > low:
-        raise ArgumentError("lower", f"at most the smallest reward, {low:g}", lower)
-    if upper is not None and finite_number("upper", upper) < high:
-        raise ArgumentError("upper", f"at least the largest reward, {high:g}", upper)
+    lower, upper = (-math.inf, math.inf) if bounds is None else two_bounds(bounds, finite=False)
+    check_around((low, high), (lower, upper), bounds)
     if sigma is not None:
         positive_number("sigma", sigma)
     arms = _all_arms(bandit)
     starts = [0] if isinstance(bandit, Bandit) else bandit.starts(horizon)
-    family = _family(arms, lower, upper)
+    family = _family(arms, (lower, upper))
     if family == "bernoulli":
         lower, upper = 0.0, 1.0
     atoms = _atoms(arms)
     objective = bandit.objective
     facts: dict[str, tuple[Any, ...]] = {
-        "lower": () if lower is None else (float(lower),),
-        "upper": () if upper is None else (float(upper),),
+        "lower": (lower,) if math.isfinite(lower) else (),
+        "upper": (upper,) if math.isfinite(upper) else (),
         "sigma": () if sigma is None else (float(sigma),),
         "family": (*([family] if family else []), *([] if sigma is None else ["gaussian"])),
         "level": (objective.level,) if isinstance(objective, CVaR) else (),
@@ -193,11 +192,11 @@ def _all_arms(bandit: Bandit | World) -> list[Any]:
     return list(bandit.arms) if isinstance(bandit, Bandit) else []
 
 
-def _family(arms: Sequence[Any], lower: float | None, upper: float | None) -> str | None:
+def _family(arms: Sequence[Any], bounds: Bounds) -> str | None:
     """Return the family that fits all rewards (0 and 1, whole numbers, positive numbers), or None."""
     fits = [_fitting(arm) for arm in arms]
     for family in ("bernoulli", "poisson", "exponential") if fits else ():
-        if family == "bernoulli" and (lower not in (None, 0) or upper not in (None, 1)):
+        if family == "bernoulli" and not (bounds[0] in (-math.inf, 0.0) and bounds[1] in (1.0, math.inf)):
             continue  # other rewards are possible
         if all(family in arm for arm in fits):
             return family

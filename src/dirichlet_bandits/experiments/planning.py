@@ -17,6 +17,7 @@ from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live.bounds import Bounds, check_around, two_bounds
 from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
@@ -63,7 +64,7 @@ class StudyPlan:
     """
 
     rows: Sequence[PlanRow]
-    trials: int
+    horizon: int
     delta: float
     margin: float
     replications: int
@@ -78,36 +79,36 @@ class StudyPlan:
     def answer(self) -> str:
         """The conclusion in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
         split, others = self.rows[0], self.rows[1:]
-        start = f"An equal split (an A/B test) {_decides(split, self.trials)} and loses {split.loss:.4g}"
+        start = f"An equal split (an A/B test) {_decides(split, self.horizon)} and loses {split.loss:.4g}"
         if not others:
             return f"{start}."
         best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
-        takes = _decides(best, self.trials)
+        takes = _decides(best, self.horizon)
         if math.isfinite(best.median) and math.isfinite(split.median) and f"{best.median / split.median:.2g}" != "1":
             takes += f", {best.median / split.median:.2g} times as many,"
         loses = f"loses {best.loss:.4g}{_compared(best.relative)}"
         least = min(others, key=lambda row: row.loss)
         rest = ""
         if least is not best and least.loss < split.loss:
-            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.trials)}"
+            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.horizon)}"
         return f"{start}; {_called(best)} {takes} and {loses}{rest}."
 
     def __str__(self) -> str:
         cells = [self.headers, *self.cells()]
         widths = [max(len(row[k]) for row in cells) for k in range(len(self.headers))]
         lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in cells]
-        words = f"{self.replications} simulated studies of {self.trials:,} trials, error probability {self.delta:g}"
+        words = f"{self.replications} simulated studies of {self.horizon:,} trials, error probability {self.delta:g}"
         below = (f"{words}, margin {self.margin:g}.", self.answer)
         return "\n".join([*lines, *(line for text in below for line in textwrap.wrap(text, 80))])
 
     def _repr_html_(self) -> str:
         """Return the rows as a table, and the conclusion."""
-        caption = f"{self.replications} simulated studies of {self.trials:,} trials"
+        caption = f"{self.replications} simulated studies of {self.horizon:,} trials"
         return html_tables.table(caption, self.headers, self.cells(), below=self.answer)
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the rows as people read them."""
-        return [_cells(row, self.trials) for row in self.rows]
+        return [_cells(row, self.horizon) for row in self.rows]
 
 
 def plan(
@@ -120,11 +121,10 @@ def plan(
     floors: Sequence[float] = (0.0, 0.1),
     delta: float = 0.05,
     margin: float = 0.0,
-    trials: int = 20_000,
+    horizon: int = 20_000,
     every: int = 100,
     replications: int = 200,
-    lower: float | None = None,
-    upper: float | None = None,
+    bounds: Bounds | None = None,
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> StudyPlan:
@@ -152,18 +152,18 @@ def plan(
         Least probabilities of every arm to try, as in ``create_study(..., floor=0.1)``.
     delta, margin
         As in :meth:`Study.winner`.
-    trials
+    horizon
         The number of trials after which a study without a winner ends.
     every
         The number of trials between checks of the rule.
     replications
         The number of studies to simulate.
-    lower, upper
-        Bounds of all rewards; needed for a ``bandit`` whose rewards are not all between 0 and 1.
+    bounds
+        Bounds of all rewards, (lower, upper); needed for a ``bandit`` whose rewards are not all between 0 and 1.
     seed, progress
         As in :func:`simulate`.
 
-    >>> found = plan(baseline=0.2, lift=0.4, policies=["EpsilonGreedy(0.5)"], trials=2000, replications=20)
+    >>> found = plan(baseline=0.2, lift=0.4, policies=["EpsilonGreedy(0.5)"], horizon=2000, replications=20)
     >>> [row.policy for row in found.rows], found.rows[0].decided
     (['EqualSplit', 'EpsilonGreedy', 'EpsilonGreedy'], 1.0)
 
@@ -178,11 +178,10 @@ def plan(
         floors=floors,
         delta=delta,
         margin=margin,
-        trials=trials,
+        horizon=horizon,
         every=every,
         replications=replications,
-        lower=lower,
-        upper=upper,
+        bounds=bounds,
         seed=seed,
     )
     return play(prepare(asked), progress)
@@ -200,11 +199,10 @@ class Question:
     floors: Sequence[float] = (0.0, 0.1)
     delta: float = 0.05
     margin: float = 0.0
-    trials: int = 20_000
+    horizon: int = 20_000
     every: int = 100
     replications: int = 200
-    lower: float | None = None
-    upper: float | None = None
+    bounds: Bounds | None = None
     seed: Seed = 0
 
 
@@ -213,7 +211,7 @@ class Prepared(NamedTuple):
 
     bandit: Bandit
     cases: list[tuple[str, Policy, float]]
-    trials: int
+    horizon: int
     replications: int
     delta: float
     rule: Rule
@@ -223,16 +221,16 @@ class Prepared(NamedTuple):
 def prepare(asked: Question) -> Prepared:
     """Check all arguments; nothing is simulated."""
     made = _bandit(asked.bandit, asked.baseline, asked.lift, asked.arms)
-    low, high = _bounds(made, asked.lower, asked.upper)
+    low, high = _bounds(made, asked.bounds)
     named, n_arms = _policies(asked.policies, made, low, high), len(made)
     cases = [(name, policy, share) for name, policy in named.items() for share in _floors(asked.floors, policy, n_arms)]
-    trials = whole_number("trials", asked.trials, at_least=n_arms)
+    horizon = whole_number("horizon", asked.horizon, at_least=n_arms)
     delta = number_between("delta", asked.delta, 0, 1)
     odds = float(log_odds(delta, [0] * n_arms, 0, True)[1])
-    every = min(whole_number("every", asked.every, at_least=1), trials + 1)  # compiled code has no larger integers
+    every = min(whole_number("every", asked.every, at_least=1), horizon + 1)  # compiled code has no larger integers
     rule = Rule(low, high, odds, finite_number("margin", asked.margin), every)
     replications = whole_number("replications", asked.replications, at_least=2)
-    return Prepared(made, cases, trials, replications, delta, rule, root_sequence(asked.seed))
+    return Prepared(made, cases, horizon, replications, delta, rule, root_sequence(asked.seed))
 
 
 def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf, stop: Ints | None = None) -> StudyPlan:
@@ -264,9 +262,9 @@ def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf, s
     rows: list[PlanRow] = []
     for name, _, share in cases:
         games = Games(*map(np.concatenate, zip(*found[_title(name, share)][:complete], strict=True)))
-        rows.append(_row(name, share, games, prepared.bandit, prepared.trials, rows))
+        rows.append(_row(name, share, games, prepared.bandit, prepared.horizon, rows))
     played = min(complete * _CHUNK, replications)
-    return StudyPlan(rows, prepared.trials, prepared.delta, prepared.rule.margin, played, played < replications)
+    return StudyPlan(rows, prepared.horizon, prepared.delta, prepared.rule.margin, played, played < replications)
 
 
 def _bandit(
@@ -299,18 +297,11 @@ def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
         raise ArgumentError(error.name.replace("arms", "bandit", 1), *error.args[1:]) from None
 
 
-def _bounds(bandit: Bandit, lower: float | None, upper: float | None) -> tuple[float, float]:
-    bottom, top = bandit.support()
-    low = 0.0 if lower is None else finite_number("lower", lower)
-    high = 1.0 if upper is None else finite_number("upper", upper)
-    if not low <= bottom:
-        raise ArgumentError("lower", f"at most the smallest reward, {bottom:g}", lower)
-    if not high >= top:
-        raise ArgumentError("upper", f"at least the largest reward, {top:g}", upper)
-    if not low < high:
-        raise ArgumentError("upper", f"greater than lower = {low:g}", upper)
+def _bounds(bandit: Bandit, bounds: Bounds | None) -> Bounds:
+    low, high = (0.0, 1.0) if bounds is None else two_bounds(bounds)
+    check_around(bandit.support(), (low, high), bounds)
     if not high - low <= LARGEST_SCALE:
-        raise ArgumentError("upper", f"at most lower + {LARGEST_SCALE:g}: choose another unit", upper)
+        raise ArgumentError("bounds", f"at most {LARGEST_SCALE:g} apart: choose another unit", bounds)
     return low, high
 
 
@@ -350,7 +341,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
     for first in range(0, prepared.replications, _CHUNK):
         last = min(first + _CHUNK, prepared.replications)
         seeds = replication_seeds(prepared.root, first, last, n_arms + 1)
-        yield last, np.stack([draw_tape(bandit, one, prepared.trials) for one in seeds]), seeds[:, n_arms].copy()
+        yield last, np.stack([draw_tape(bandit, one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
 
 
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:

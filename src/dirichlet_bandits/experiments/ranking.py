@@ -16,6 +16,7 @@ from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError, name_of
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live.bounds import Bounds
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.results import Result, latex
@@ -156,8 +157,7 @@ def compare_policies(
     horizon: int,
     replications: int = 200,
     policies: Sequence[str | AnyPolicy] | None = None,
-    lower: float | None = None,
-    upper: float | None = None,
+    bounds: Bounds | None = None,
     sigma: float | None = None,
     ordered: bool = False,
     confidence: float = 0.95,
@@ -167,7 +167,7 @@ def compare_policies(
     executor: Executor | None = None,
     delay: Delay | Sequence[Delay] = 0,
     window: int | None = None,
-    late: float | Literal["lost"] = "lost",
+    late: float | Literal["abandon"] = "abandon",
     batch: Batch = 1,
 ) -> Ranking:
     """Let all policies that apply play the bandit, and rank them by their mean regret at the horizon.
@@ -189,8 +189,8 @@ def compare_policies(
         The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
         Names of classes, or policies to run as given; by default every class of the library.
-    lower, upper
-        Bounds that no reward will ever exceed. Rewards that are all 0 or 1 need none.
+    bounds
+        Bounds of all rewards, past and future, (lower, upper); infinite if unknown. Rewards of 0 and 1 need none.
     sigma
         A standard deviation that no arm exceeds.
     ordered
@@ -220,7 +220,7 @@ def compare_policies(
     large_count("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
-    known = reward_facts(bandit, horizon=horizon, lower=lower, upper=upper, sigma=sigma, ordered=ordered)
+    known = reward_facts(bandit, horizon=horizon, bounds=bounds, sigma=sigma, ordered=ordered)
     classes, own = _asked(policies)
     tried, left_out = all_applicable(classes, known, bandit.objective)
     playing: dict[str, AnyPolicy] = {**tried, **own}

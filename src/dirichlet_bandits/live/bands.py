@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dirichlet_bandits.live.reading import LEVEL
+from dirichlet_bandits.live.reading import CONFIDENCE
 from dirichlet_bandits.live.summary import interval_levels, mean_interval
 from dirichlet_bandits.types import Floats
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dirichlet_bandits.live.reading import ReadableStudy
 
 
-def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], level: float = LEVEL) -> Floats:
+def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], level: float = CONFIDENCE) -> Floats:
     """Return the interval of each arm's mean from the first ``at`` trials: ``found[arm, k]`` has its two ends.
 
     These are the confidence sequences of ``Study.summary``, computed from the rewards of the first trials as they are

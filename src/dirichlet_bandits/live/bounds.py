@@ -10,8 +10,8 @@ from dirichlet_bandits.validation import finite_number
 Bounds = tuple[float, float]
 
 
-def two_bounds(bounds: object) -> Bounds:
-    """Return the argument ``bounds`` as two numbers, the smaller first.
+def two_bounds(bounds: object, finite: bool = True) -> Bounds:
+    """Return the argument ``bounds`` as two numbers, the smaller first; unless ``finite``, they may be infinite.
 
     >>> two_bounds([0, 1])
     (0.0, 1.0)
@@ -21,10 +21,24 @@ def two_bounds(bounds: object) -> Bounds:
     """
     if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
         raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
-    lower, upper = (float(finite_number(f"bounds[{k}]", bound)) for k, bound in enumerate(bounds))
+    lower, upper = (
+        float(bound) if not finite and bound in (-math.inf, math.inf) else finite_number(f"bounds[{k}]", bound)
+        for k, bound in enumerate(bounds)
+    )
     if not lower < upper:
         raise ArgumentError("bounds", "two numbers, the smaller first", bounds)
     return lower, upper
+
+
+def check_around(rewards: Bounds, bounds: Bounds, given: object) -> None:
+    """Refuse bounds that a reward exceeds; ``rewards`` are the smallest and the largest.
+
+    >>> check_around((0.0, 3.0), (0.0, 2.0), (0, 2))
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'bounds' must be around all rewards, from 0 to 3 (got (0, 2))
+    """
+    if not bounds[0] <= rewards[0] <= rewards[1] <= bounds[1]:
+        raise ArgumentError("bounds", f"around all rewards, from {rewards[0]:g} to {rewards[1]:g}", given)
 
 
 def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
@@ -66,8 +80,8 @@ def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> B
     if bounds is None:
         return known
     lower, upper = two_bounds(bounds)
-    if len(rewards) and not lower <= min(rewards) <= max(rewards) <= upper:
-        raise ArgumentError("bounds", f"around all rewards, from {min(rewards):g} to {max(rewards):g}", bounds)
+    if len(rewards):
+        check_around((min(rewards), max(rewards)), (lower, upper), bounds)
     return lower, upper
 
 

@@ -48,7 +48,7 @@ def trials(journal: Journal) -> "pd.DataFrame":
             ),
             "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
             "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
-            "history": pd.Series([_written_history(past) for past in history], dtype="str"),
+            "revisions": pd.Series([_written_history(past) for past in history], dtype="str"),
             "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
             "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
             "late": [trial in journal.late for trial in ids],

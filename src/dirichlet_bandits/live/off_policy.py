@@ -50,8 +50,8 @@ class Estimate:
 
     ips: float
     ips_error: float
-    self_normalised: float
-    self_normalised_error: float
+    self_normalized: float
+    self_normalized_error: float
     rounds: int
     effective_rounds: float
     unsupported: dict[str, float]
@@ -133,8 +133,8 @@ def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
     return Estimate(
         ips=ips,
         ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
-        self_normalised=normalised,
-        self_normalised_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
+        self_normalized=normalised,
+        self_normalized_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
         rounds=int(rounds.complete.sum()),
         effective_rounds=log.effective_rounds(),
         unsupported=rounds.unsupported(wanted, possible),

@@ -55,14 +55,14 @@ ONE_BY_ONE = "none over all segments: look at them one by one"
 
 
 class Summarized(NamedTuple):
-    """The study that a table summarizes, and the level of its intervals.
+    """The study that a table summarizes, and the confidence of its intervals.
 
     ``bounds`` of the rewards are infinite where they are not known. If there are segments, the rows are ``pooled``.
     """
 
     journal: Journal
     policy: Policy
-    level: float
+    confidence: float
     direction: Direction
     control: str | None
     bounds: Bounds
@@ -79,7 +79,7 @@ def summary(study: Summarized) -> "pd.DataFrame":
 
     from dirichlet_bandits.display.summaries import Summary
 
-    number_between("level", study.level, 0, 1)
+    number_between("confidence", study.confidence, 0, 1)
     rewards = rewards_by_arm(study.journal)
     intervals = _intervals_of(study)
     columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
@@ -157,8 +157,8 @@ def _intervals_of(study: Summarized) -> list[Interval]:
     """Return the interval of each arm's mean."""
     intervals = partial(_intervals, bounds=study.bounds)
     if study.pooled:
-        return pooled_intervals(study.journal, intervals, study.level)
-    return intervals(study.journal, study.level)
+        return pooled_intervals(study.journal, intervals, study.confidence)
+    return intervals(study.journal, study.confidence)
 
 
 def _why_no_interval(
@@ -173,7 +173,9 @@ def _why_no_interval(
 def _add_lifts(frame: "pd.DataFrame", study: Summarized, base: int) -> None:
     """Add the differences from the control, with intervals that hold together."""
     journal, lifts_of = study.journal, partial(_lifts, base=base, bounds=study.bounds)
-    lifts = pooled_intervals(journal, lifts_of, study.level) if study.pooled else lifts_of(journal, study.level)
+    lifts = (
+        pooled_intervals(journal, lifts_of, study.confidence) if study.pooled else lifts_of(journal, study.confidence)
+    )
     frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
     frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
     frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
@@ -185,7 +187,7 @@ def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floa
     values = [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
     frame["value"] = math.nan if study.pooled else values
     if isinstance(objective, CVaR):
-        levels = interval_levels(study.journal, study.level)
+        levels = interval_levels(study.journal, study.confidence)
         ends, words = cvar_sequences(rewards, objective.level, study.bounds, levels, study.direction.name)
         if study.pooled:
             ends, words = [Interval(-math.inf, math.inf)] * len(rewards), ONE_BY_ONE
@@ -200,7 +202,7 @@ def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     frame.attrs["objective"] = study.policy.objective.name
     doubtful = _doubtful(frame, study, rewards)
     frame.attrs["interval"] = (BOUNDED if bounded else UNBOUNDED) + _caution(fragile) + _doubt(doubtful)
-    frame.attrs["level"] = study.level
+    frame.attrs["confidence"] = study.confidence
     frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
 
 
@@ -222,7 +224,7 @@ def best(study: Summarized) -> Best:
     if study.pooled:
         return _best_pooled(study)
     journal, objective, turn = study.journal, study.policy.objective, study.direction.turn
-    rewards, levels, judged = rewards_by_arm(journal), interval_levels(journal, study.level), []
+    rewards, levels, judged = rewards_by_arm(journal), interval_levels(journal, study.confidence), []
     for arm in journal.known_arms():
         x = rewards[arm]
         value = x.mean() if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
@@ -293,7 +295,7 @@ def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     """Return the arms whose interval is empty or does not contain their mean."""
     outside = ((frame["mean"] < frame["low"]) | (frame["mean"] > frame["high"])).tolist()
     if are_finite(study.bounds) and not study.pooled:
-        levels = interval_levels(study.journal, study.level).tolist()
+        levels = interval_levels(study.journal, study.confidence).tolist()
         for arm, (x, level) in enumerate(zip(rewards, levels, strict=True)):
             outside[arm] |= bool(x.size) and contradictory(x, *study.bounds, level)
     return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
@@ -364,8 +366,8 @@ def study_html(study: "ReadableStudy") -> str:
     """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
     summary, best = study.summary(), study.best_arm
     said = summary.attrs
-    keys = [key for key in ("value", *_HTML_COLUMNS) if key in summary]
-    headers = {"told": "rewards", "value": said["objective"], "low": f"{100 * said['level']:g}% from", "high": "to"}
+    keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{100 * said['confidence']:g}% from"
+    headers = {"told": "rewards", "value": said["objective"], "low": low, "high": "to"}
     headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
     headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"
     kinds: dict[str, Callable[[Any], object]] = {"told": int, "pending": int}

@@ -71,7 +71,7 @@ class Told(BaseModel):
     """A trial in the log. ``reward`` and ``ended_at`` are null while the trial is pending.
 
     ``propensity`` is null for a past trial that was added without one. For a trial that was voided or corrected,
-    ``original`` is the first reward, ``reason`` the last reason, and ``history`` all rewards and reasons.
+    ``original`` is the first reward, ``reason`` the last reason, and ``revisions`` all rewards and reasons.
     """
 
     id: int
@@ -84,7 +84,7 @@ class Told(BaseModel):
     ended_at: datetime | None
     original: float | None = None
     reason: str | None = None
-    history: Annotated[str | None, Field(description="As JSON.")] = None
+    revisions: Annotated[str | None, Field(description="As JSON.")] = None
     note: str | None = None
     attributes: Annotated[str | None, Field(description="As JSON.")] = None
     late: bool = False
@@ -188,7 +188,7 @@ class Summary(BaseModel):
     objective: str = "mean"
     interval: str
     value_interval: str | None = None
-    level: float
+    confidence: float
     compared_with: Annotated[str | None, Field(description="The arm that lift_percent compares with.")] = None
     earned: Annotated[float, Field(description="The sum of all rewards.")]
     equal_split: Annotated[float, Field(description="That sum if arms had been tried equally often, by their means.")]
@@ -262,7 +262,7 @@ class PlanInfo(BaseModel):
     """
 
     rows: list[PlanRowInfo]
-    trials: int
+    horizon: int
     delta: float
     margin: float
     replications: int
@@ -281,8 +281,8 @@ class EstimateInfo(BaseModel):
 
     ips: float | None
     ips_error: float | None
-    self_normalised: float | None
-    self_normalised_error: float | None
+    self_normalized: float | None
+    self_normalized_error: float | None
     rounds: int
     effective_rounds: float | None
     unsupported: dict[str, float]

@@ -16,6 +16,7 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
 from dirichlet_bandits.live.audit import MOST_EVENTS
+from dirichlet_bandits.live.bounds import two_bounds
 from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
@@ -267,16 +268,13 @@ def pending(name: Name, studies: Studies) -> answers.Trials:
 def summary(
     name: Name,
     studies: Studies,
-    level: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95,
-    lower: Annotated[float | None, Query(allow_inf_nan=False, description="Lower bound of all rewards.")] = None,
-    upper: Annotated[float | None, Query(allow_inf_nan=False, description="Upper bound of all rewards.")] = None,
+    confidence: Annotated[float, Query(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.95,
+    bounds: Annotated[list[float] | None, Query(description="Bounds of all rewards: bounds=0&bounds=1.")] = None,
     segment: Segment = None,
 ) -> answers.Summary:
     """Return one row per arm: trials, mean and standard deviation of the rewards, and an interval for the mean."""
     found = studies.study(name)
-    if (lower is None) != (upper is None):
-        raise ArgumentError("lower", "given together with upper", lower)
-    frame = found.summary(level, None if lower is None or upper is None else (lower, upper), segment=segment)
+    frame = found.summary(confidence, None if bounds is None else two_bounds(bounds), segment=segment)
     rows = [
         answers.ArmSummary(arm=str(arm), **{key: _number(value) for key, value in row.items()})
         for arm, row in frame.to_dict("index").items()

@@ -208,11 +208,12 @@ class Plan(_Body):
     floors: Annotated[list[float], Field(max_length=plans.MOST_CASES, examples=[[0.0, 0.1]])] = [0.0, 0.1]
     delta: float = 0.05
     margin: float = 0.0
-    trials: Annotated[int, Field(strict=True, le=plans.MOST_TRIALS)] = 20_000
+    horizon: Annotated[int, Field(strict=True, le=plans.MOST_TRIALS)] = 20_000
     every: Annotated[int, Field(strict=True, description="Trials between checks for a winner.")] = 100
     replications: Annotated[int, Field(strict=True, le=plans.MOST_REPLICATIONS)] = 200
-    lower: Annotated[float, Field(description="Lower bound of all rewards; 0 if left out.")] | None = None
-    upper: Annotated[float, Field(description="Upper bound of all rewards; 1 if left out.")] | None = None
+    bounds: (
+        Annotated[tuple[Reward, Reward], Field(description="Bounds of all rewards; 0 and 1 if left out.")] | None
+    ) = None
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**128)] = 0
 
 

@@ -65,10 +65,10 @@ def simulated(settings: Mapping[str, Any], stop: Ints | None = None) -> "StudyPl
         raise BusyError("another plan is being simulated: try again in a few seconds")
     try:
         # Compiling takes longer than simulating, but only once, so it does not count.
-        planning.play(prepared._replace(trials=len(prepared.bandit), replications=2), progress=False)
+        planning.play(prepared._replace(horizon=len(prepared.bandit), replications=2), progress=False)
         return planning.play(prepared, progress=False, seconds=SECONDS, stop=stop)
     except TimeoutError:
         expected = f"fewer, because two studies of each policy took more than {SECONDS:g} seconds"
-        raise ArgumentError("trials", expected, prepared.trials) from None
+        raise ArgumentError("horizon", expected, prepared.horizon) from None
     finally:
         _ONE_AT_A_TIME.release()

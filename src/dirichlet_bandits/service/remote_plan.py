@@ -20,7 +20,7 @@ def plan_body(bandit: Bandit | Mapping[str, Sequence[float]] | None, settings: M
     asked = Question(bandit, **settings)
     prepared = prepare(asked)
     body: dict[str, Any] = {
-        "trials": prepared.trials,
+        "horizon": prepared.horizon,
         "replications": prepared.replications,
         "delta": prepared.delta,
         "margin": prepared.rule.margin,
@@ -32,9 +32,11 @@ def plan_body(bandit: Bandit | Mapping[str, Sequence[float]] | None, settings: M
         body |= {"arms": len(prepared.bandit)}
     else:
         body |= {"bandit": _past(prepared.bandit)}
-    for name in ("baseline", "lift", "lower", "upper"):
+    for name in ("baseline", "lift"):
         if getattr(asked, name) is not None:
             body[name] = float(getattr(asked, name))
+    if asked.bounds is not None:
+        body["bounds"] = prepared.rule.lower, prepared.rule.upper
     if asked.policies is not None:
         body["policies"] = [written_policy(as_policy(policy)) for policy in asked.policies]
     return body

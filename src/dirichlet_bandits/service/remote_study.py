@@ -233,7 +233,7 @@ class RemoteStudy(Named, Estimating):
         return {} if segment is None else {"segment": segment}
 
     def summary(
-        self, level: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
+        self, confidence: float = 0.95, bounds: tuple[float, float] | None = None, *, segment: str | None = None
     ) -> "pd.DataFrame":
         """Return one row per arm. See :meth:`Study.summary`."""
         pd = whole_module("pandas")
@@ -242,8 +242,8 @@ class RemoteStudy(Named, Estimating):
 
         limits: dict[str, Any] = {} if segment is None else self._in(checked_segment(segment, self.segments))
         if bounds is not None:
-            limits |= dict(zip(("lower", "upper"), _two_numbers(bounds), strict=True))
-        said = self._get("summary", level=number_between("level", level, 0, 1), **limits)
+            limits["bounds"] = _two_numbers(bounds)
+        said = self._get("summary", confidence=number_between("confidence", confidence, 0, 1), **limits)
         frame = pd.DataFrame(said.pop("arms")).set_index("arm")
         words = frame.columns.intersection(["no_interval"])
         in_windows = [] if self._window is None else ["held", "late"]

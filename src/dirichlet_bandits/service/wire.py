@@ -133,7 +133,8 @@ class Line:
     def _request(self, method: str, path: str, query: dict[str, Any], body: Any) -> "urllib3.BaseHTTPResponse":
         from urllib3 import Timeout
 
-        asked = urlencode({key: str(value).lower() if value is True else value for key, value in query.items()})
+        fields = {key: str(value).lower() if value is True else value for key, value in query.items()}
+        asked = urlencode(fields, doseq=True)
         content = b"" if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         sending = self._waits.connection + self._waits.byte * len(content)  # urllib3 has one time for both
         return self._pool.urlopen(

@@ -85,7 +85,7 @@ def simulation_job(bandit: Bandit | World, policy: Policy, fast: bool = True, in
 def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
     """Run the shortest possible simulation with a policy of this type, so that it is compiled or loaded."""
     settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
-    plan = make_plan(bandit, policy, answers={**AT_ONCE, "delay": int(in_world)}, **settings)
+    plan = make_plan(bandit, policy, feedback={**AT_ONCE, "delay": int(in_world)}, **settings)
     Collector(plan, None)
     units_of(plan, None, 1)[0].run()
 

@@ -71,29 +71,29 @@ def make_plan(
     seed: Seed,
     record: int | ArrayLike,
     fast: bool,
-    answers: Mapping[str, Any] = AT_ONCE,
+    feedback: Mapping[str, Any] = AT_ONCE,
 ) -> Plan:
-    """Check the arguments of :func:`simulate`, and return its plan; ``answers`` are those of :func:`make_feedback`."""
+    """Check the arguments of :func:`simulate`, and return its plan; ``feedback`` has those of :func:`make_feedback`."""
     if not isinstance(bandit, Bandit | World):
         raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
     named = _named(policies)
     horizon = large_count("horizon", horizon, at_least=len(bandit))
     replications = large_count("replications", replications, at_least=1)
     times = _times(record, horizon)
-    feedback = make_feedback(**answers, horizon=horizon, n_arms=len(bandit))
+    answers = make_feedback(**feedback, horizon=horizon, n_arms=len(bandit))
     if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
         starts = bandit.starts(horizon)[1:]
         times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
-    if feedback.depends_on_rewards and isinstance(bandit, Drifting):
-        raise ArgumentError("delay", "a number or a distribution if the means drift", answers["delay"])
+    if answers.depends_on_rewards and isinstance(bandit, Drifting):
+        raise ArgumentError("delay", "a number or a distribution if the means drift", feedback["delay"])
     if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
         bandit = bandit.bandits[0]
     for name, policy in named.items():
         if isinstance(policy, Policy):
             _check_support(name, policy, bandit, horizon)
-            _check_late(name, policy, feedback)
+            _check_late(name, policy, answers)
             policy.check_arms(len(bandit))
-    return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), feedback)
+    return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), answers)
 
 
 def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
@@ -134,7 +134,7 @@ def _check_late(name: str, policy: Policy, feedback: Feedback) -> None:
     """Refuse a reward in place of late ones that is outside the bounds of a policy."""
     low, high = policy.reward_bounds
     if feedback.late < low or feedback.late > high:  # false for NaN, which is never reported
-        expected = f"'lost', or a reward in [{low:g}, {high:g}], the bounds of policies[{name!r}]"
+        expected = f"'abandon', or a reward in [{low:g}, {high:g}], the bounds of policies[{name!r}]"
         raise ArgumentError("late", expected, feedback.late)
 
 

@@ -40,7 +40,7 @@ def simulate(
     executor: Executor | None = None,
     delay: Delay | Sequence[Delay] = 0,
     window: int | None = None,
-    late: float | Literal["lost"] = "lost",
+    late: float | Literal["abandon"] = "abandon",
     batch: Batch = 1,
     on_interrupt: Literal["return", "raise"] = "return",
 ) -> Result:
@@ -110,7 +110,7 @@ def simulate(
         seed=seed,
         record=record,
         fast=fast,
-        answers={"delay": delay, "window": window, "late": late, "batch": batch},
+        feedback={"delay": delay, "window": window, "late": late, "batch": batch},
     )
     team.check_picklable(plan)
     collector = Collector(plan, stored)

@@ -31,19 +31,19 @@ class Kind(NamedTuple):
 
 
 FACTS: Final = (  # storages hold the places of these
-    Kind("arm", Concerns.ARMS),
-    Kind("retire", Concerns.ARMS),
+    Kind("add_arm", Concerns.ARMS),
+    Kind("retire_arm", Concerns.ARMS),
     Kind("ask", Concerns.NEW_TRIAL),
     Kind("tell", Concerns.TRIAL, has_reward=True),
     Kind("abandon", Concerns.TRIAL),
     Kind("void", Concerns.TRIAL, has_reason=True),
     Kind("correct", Concerns.TRIAL, has_reward=True, has_reason=True),
-    Kind("note", Concerns.TRIAL),
-    Kind("past", Concerns.NEW_TRIAL, has_reward=True),
+    Kind("annotate", Concerns.TRIAL),
+    Kind("add_trials", Concerns.NEW_TRIAL, has_reward=True),
     Kind("done", Concerns.NOTHING),
-    Kind("floor", Concerns.SETTINGS, has_reason=True),
-    Kind("winner", Concerns.NOTHING),
-    Kind("late", Concerns.TRIALS_SO_FAR, has_reward=True),
+    Kind("set_floor", Concerns.SETTINGS, has_reason=True),
+    Kind("declare_winner", Concerns.NOTHING),
+    Kind("settle", Concerns.TRIALS_SO_FAR, has_reward=True),
     Kind("reopen", Concerns.TRIAL),
 )
 KINDS: Final = tuple(kind.name for kind in FACTS)

@@ -15,7 +15,7 @@ from dirichlet_bandits.worlds.delays import Delay, checked_delays, delay_identit
 
 Batch = int | Literal["geometric", "minimax"] | Sequence[int]
 
-AT_ONCE: Final[Mapping[str, Any]] = {"delay": 0, "window": None, "late": "lost", "batch": 1}
+AT_ONCE: Final[Mapping[str, Any]] = {"delay": 0, "window": None, "late": "abandon", "batch": 1}
 """The arguments of a plain simulation."""
 
 _BATCHES = 10  # of the geometric and minimax grids, unless there are fewer pulls
@@ -59,7 +59,7 @@ def make_feedback(
     *,
     delay: Delay | Sequence[Delay],
     window: int | None,
-    late: float | Literal["lost"],
+    late: float | Literal["abandon"],
     batch: Batch,
     horizon: int,
     n_arms: int,
@@ -72,8 +72,8 @@ def make_feedback(
         )
     if window is not None:
         window = whole_number("window", window, at_least=1)
-    counted = math.nan if isinstance(late, str) and late == "lost" else _late(late)
-    if late != "lost" and window is None:
+    counted = math.nan if isinstance(late, str) and late == "abandon" else _late(late)
+    if late != "abandon" and window is None:
         raise ArgumentError("window", "a number of pulls, because 'late' is given", window)
     return Feedback(delays, window, counted, _batches(batch, horizon))
 
@@ -83,7 +83,7 @@ def _late(late: object) -> float:
     try:
         return finite_number("late", late)
     except ArgumentError:
-        raise ArgumentError("late", "'lost', or a number that counts as the reward", late) from None
+        raise ArgumentError("late", "'abandon', or a number that counts as the reward", late) from None
 
 
 def _batches(batch: Batch, horizon: int) -> tuple[int, ...] | None:

@@ -17,7 +17,7 @@ CURL: Final = {
     "POST /api/studies": """\
 call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 Mar"], "policy": "RDS"}'""",
     "POST /api/plan": """\
-call "$URL/api/plan" -d '{"baseline": 0.3, "lift": 0.1, "floors": [0, 0.1], "trials": 2000, "replications": 20}'""",
+call "$URL/api/plan" -d '{"baseline": 0.3, "lift": 0.1, "floors": [0, 0.1], "horizon": 2000, "replications": 20}'""",
     "GET /api/studies": 'call "$URL/api/studies"',
     "GET /api/study": 'call "$URL/api/study?study=maize"',
     "GET /api/identity": 'call "$URL/api/identity?study=maize"',
@@ -57,7 +57,7 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
 
 PYTHON: Final = {
     "POST /api/studies": 'study = service.create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.RDS())',
-    "POST /api/plan": "service.plan(baseline=0.3, lift=0.1, floors=[0, 0.1], trials=2000, replications=20)",
+    "POST /api/plan": "service.plan(baseline=0.3, lift=0.1, floors=[0, 0.1], horizon=2000, replications=20)",
     "GET /api/studies": "service.study_names()",
     "GET /api/study": 'study = service.load_study("maize")',
     "GET /api/identity": "study.identity",

@@ -34,7 +34,7 @@ class Typed(BaseModel):
     baseline: str = "10"
     lift: str = "3"
     arms: str = "2"
-    trials: str = "20000"
+    horizon: str = "20000"
     floor: list[str] = ["0", "0.1"]
 
     def settings(self) -> dict[str, Any]:
@@ -42,12 +42,12 @@ class Typed(BaseModel):
         baseline = _between("baseline", real_number("baseline", self.baseline), 0.01, 99.99)
         lift = _between("lift", real_number("lift", self.lift), -baseline, 100.0 - baseline)
         arms = _between("number of arms", whole_number("number of arms", self.arms), 2, MOST_ARMS)
-        trials = whole_number("number of trials", self.trials)
+        horizon = whole_number("number of trials", self.horizon)
         return {
             "baseline": baseline / 100,
             "lift": lift / 100,
             "arms": int(arms),
-            "trials": int(_between("number of trials", trials, 100, plans.MOST_TRIALS)),
+            "horizon": int(_between("number of trials", horizon, 100, plans.MOST_TRIALS)),
             "floors": [real_number("floor", share) for share in self.floor],
             "policies": list(POLICIES.values()),
             "replications": REPLICATIONS,
