@@ -11,7 +11,7 @@ from dirichlet_bandits.live import export
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import FACTS, KINDS, LATE, Concerns, Event
+from dirichlet_bandits.storage.events import FACTS, KINDS, LATE, Concerns, Row
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -124,7 +124,7 @@ def alone(events, segment):
         elif (trial is not None and trial not in ids) or concerns is Concerns.NOTHING:
             continue
         kept.append(event._replace(trial=None if trial is None else ids[trial]))
-    return [Event(*event)._replace(number=k, token=None) for k, event in enumerate(kept)]
+    return [Row(*event)._replace(number=k, token=None) for k, event in enumerate(kept)]
 
 
 @pytest.mark.parametrize("seed", range(4))

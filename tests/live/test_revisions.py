@@ -11,7 +11,7 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.off_policy import events_within_bounds
 from dirichlet_bandits.live.replay import replay
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Row
 
 ARMS = ["a", "b", "c"]
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
@@ -149,11 +149,11 @@ class Visited(dict):
 def test_opening_a_study_with_many_revisions_takes_linear_time():
     n, journal = 2001, Journal()
     journal.counted.reward_of = Visited()
-    asked = [Event(1 + k, ASK, trial=k, arm=0, value=1.0) for k in range(n)]
-    told = [Event(1 + n + k, TELL, trial=k, value=float(k)) for k in range(n)]
+    asked = [Row(1 + k, ASK, trial=k, arm=0, value=1.0) for k in range(n)]
+    told = [Row(1 + n + k, TELL, trial=k, value=float(k)) for k in range(n)]
     kinds = (CORRECT, VOID, CORRECT)
-    revised = [Event(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
-    journal.apply([Event(0, ARM, arm=0, note="a"), *asked, *told, *revised])
+    revised = [Row(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
+    journal.apply([Row(0, ARM, arm=0, note="a"), *asked, *told, *revised])
     assert len(journal.told.rewards) == len(journal.told.arms) == len(journal.told.numbers) == n
     assert journal.told.rewards[-2:] == [0.5, 0.5]
     assert Visited.keys_visited <= 2 * n

@@ -10,7 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Event
+from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Row
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -30,7 +30,7 @@ def naive_segment(events, log, segment):
             if event.kind == ASK and '"rest"' in event.note:
                 rest = "[" + event.note.split('"rest": [', 1)[1].split("]]", 1)[0] + "]]"
             kept.append(event._replace(trial=ids[event.trial], note=rest if event.kind == ASK else event.note))
-    return [Event(*event)._replace(number=k) for k, event in enumerate(kept)]
+    return [Row(*event)._replace(number=k) for k, event in enumerate(kept)]
 
 
 def played(url=None, policy="RDS", steps=150, **settings):  # noqa: F811

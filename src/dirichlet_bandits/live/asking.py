@@ -7,10 +7,10 @@ from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.event_notes import Asked, written_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.study_state import StudyState, new_event
-from dirichlet_bandits.storage.events import ASK, DONE, Event
+from dirichlet_bandits.storage.events import ASK, DONE, Row
 
 
-def next_ask(state: StudyState, segment: str | None, unit: str | None, token: str | None) -> Event:
+def next_ask(state: StudyState, segment: str | None, unit: str | None, token: str | None) -> Row:
     """Return the ask that assigns a unit's arm, the next arm of the round, or the first arm of a new round.
 
     A unit whose arm was retired gets the first arm of a round of its own, so that the others keep theirs.
@@ -56,7 +56,7 @@ def waiting_for(journal: Journal, unit: str | None) -> list[int]:
     return [last] if last in journal.pending and journal.active[journal.arm_of[last]] else []
 
 
-def asked_again(journal: Journal, ids: list[int], token: str) -> Event:
+def asked_again(journal: Journal, ids: list[int], token: str) -> Row:
     """Return the event that stores the token of an ask that was answered with an existing trial."""
     return new_event(journal, DONE, note=json.dumps({"asked": ids}), token=token)
 

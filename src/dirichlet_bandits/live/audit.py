@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dirichlet_bandits.storage.events import CREATED, DONE, FACTS, NOTE, AuditRecord, Event
+from dirichlet_bandits.storage.events import CREATED, DONE, FACTS, NOTE, AuditRecord, Row
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -47,7 +47,7 @@ class AuditEntry(NamedTuple):
     actor: str
 
 
-def audit_event(event: Event, journal: "Journal") -> AuditEvent:
+def audit_event(event: Row, journal: "Journal") -> AuditEvent:
     """Return an event as people read it."""
     kind, arm = FACTS[event.kind], event.arm
     if arm is None and event.trial is not None:

@@ -17,7 +17,7 @@ from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.journal_fields import Revision
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.storage.events import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _written_history(past: Sequence[Revision]) -> str | None:
     return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
-def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
+def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
     """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
     pd = whole_module("pandas")
 

@@ -7,7 +7,7 @@ from typing import Any
 from dirichlet_bandits.errors import ConflictError
 from dirichlet_bandits.live.study_state import Readable, StudyState, new_event
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import DONE, Event, Storage
+from dirichlet_bandits.storage.events import DONE, Row, Storage
 
 Step = tuple[int, int | None, int | None, float | None, str | None]
 """Something that a call is to do: kind, trial, arm, value and note of the event for it."""
@@ -36,7 +36,7 @@ def renamed_before(storage: Storage, identity: str, new: str, token: str | None)
 class Change:
     """A call in its transaction. It checks with :meth:`is_new` whether to act, and then adds the new events."""
 
-    def __init__(self, state: StudyState, draft: Callable[[Event], None], events: Readable, token: str | None) -> None:
+    def __init__(self, state: StudyState, draft: Callable[[Row], None], events: Readable, token: str | None) -> None:
         self.journal = state.journal
         self._draft, self._events, self._token = draft, events, token
         self._call: list[Step] | None = None

@@ -31,7 +31,7 @@ from dirichlet_bandits.storage.events import (
     TELL,
     VOID,
     WINNER,
-    Event,
+    Row,
 )
 from dirichlet_bandits.validation import LARGEST_SCALE
 
@@ -48,12 +48,12 @@ class Journal(JournalFields):
         self.parts = Parts(self)
         self.siblings: Callable[[], Sequence[Journal]] = tuple  # journals of the other segments, if this is of one
 
-    def ends_with(self, event: Event) -> bool:
+    def ends_with(self, event: Row) -> bool:
         """Whether this is the last event that was applied; its ``data`` need not have been read."""
         return _without_data(event) == self.tail
 
     @intact("the study")
-    def apply(self, events: Sequence[Event]) -> None:
+    def apply(self, events: Sequence[Row]) -> None:
         """Apply the next events. After an exception, the journal is incomplete and must not be used."""
         # Opening a study runs through hundreds of thousands of events, so storages may pass plain tuples.
         number: int
@@ -99,7 +99,7 @@ class Journal(JournalFields):
             if token is not None:
                 self._remember(token, number, kind, trial, note)
             if self.segment_of:
-                self.parts.apply(Event(number, kind, trial, arm, value, at, None, note))
+                self.parts.apply(Row(number, kind, trial, arm, value, at, None, note))
             self.last = number
         if events:
             self.tail = _without_data(events[-1])
@@ -117,7 +117,7 @@ class Journal(JournalFields):
         else:
             self.number_of.setdefault(token, number)
 
-    def _ask(self, event: Event) -> None:
+    def _ask(self, event: Row) -> None:
         """Add a pending trial."""
         trial, arm, propensity = self._new_trial(event)
         number, _, _, _, _, at, _, note, _, decider, _ = event
@@ -130,7 +130,7 @@ class Journal(JournalFields):
             self._hand_out(number, trial, asked)
         else:
             self.segment_of[trial] = asked.segment
-            ask = Event(number, ASK, trial, arm, propensity, at)
+            ask = Row(number, ASK, trial, arm, propensity, at)
             self.round_of.append(self.parts.ask(ask, asked, trial not in self.repeats))
         self.n_pending[arm] += trial not in self.repeats
         self.arm_of.append(arm)
@@ -138,7 +138,7 @@ class Journal(JournalFields):
         self.asked_at.append(at)
         self.pending[trial] = None
 
-    def _new_trial(self, event: Event) -> tuple[int, int, float]:
+    def _new_trial(self, event: Row) -> tuple[int, int, float]:
         """Return the number of a new trial, its arm, and its propensity or reward."""
         number, _, trial, arm, value, _, _, _, _, _, _ = event
         if trial != len(self.arm_of) or arm is None or not 0 <= arm < len(self.names) or type(value) is not float:
@@ -264,7 +264,7 @@ class Journal(JournalFields):
                 self._tell(told, one, reward)
         self._n_closed = max(self._n_closed, trial + 1)
 
-    def _add_past(self, event: Event) -> None:
+    def _add_past(self, event: Row) -> None:
         """Add a past trial as a round of its own, with its reward; the current round continues."""
         trial, arm, reward = self._new_trial(event)
         number, _, _, _, _, at, _, note, _, _, _ = event
@@ -320,6 +320,6 @@ def _reason(number: int, note: Any) -> str | None:
     return note
 
 
-def _without_data(event: Event) -> tuple[Any, ...]:
+def _without_data(event: Row) -> tuple[Any, ...]:
     number, kind, trial, arm, value, at, _, note, token, decider, actor = event
     return number, kind, trial, arm, value, at, note, token, decider, actor

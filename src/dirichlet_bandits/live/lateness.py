@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.storage.events import LATE, Event
+from dirichlet_bandits.storage.events import LATE, Row
 from dirichlet_bandits.validation import finite_number, positive_number
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def checked_lateness(window: object, late: object, check_reward: Callable[[float
     return Lateness(length, value)
 
 
-def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:
+def settled(journal: "Journal", draft: Callable[[Row], None], now: float) -> list[int]:
     """Draft the events that close the windows that have ended, and return the trials whose rewards are missing."""
     lateness = journal.lateness
     closed = [] if lateness is None else journal.open_trials_asked_by(now - lateness.window)
@@ -110,7 +110,7 @@ def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> l
         return []
     missing = [trial for trial in closed if trial in journal.pending]
     for trial in missing:
-        draft(Event(journal.last + 1, LATE, trial=trial, value=lateness.late, at=now))
+        draft(Row(journal.last + 1, LATE, trial=trial, value=lateness.late, at=now))
     if lateness.holds and closed[-1] not in missing:
-        draft(Event(journal.last + 1, LATE, trial=closed[-1], at=now))
+        draft(Row(journal.last + 1, LATE, trial=closed[-1], at=now))
     return missing

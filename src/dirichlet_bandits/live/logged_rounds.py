@@ -22,7 +22,7 @@ from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.event_notes import NOTHING, read_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ASK, FACTS, PAST, Concerns, Event
+from dirichlet_bandits.storage.events import ASK, FACTS, PAST, Concerns, Row
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -116,7 +116,7 @@ class LoggedRounds(NamedTuple):
 
 
 @intact("the study")
-def read_rounds(events: Sequence[Event]) -> LoggedRounds:
+def read_rounds(events: Sequence[Row]) -> LoggedRounds:
     """Read the rounds from events that were read with their data."""
     journal = Journal()
     journal.apply(events)

@@ -24,7 +24,7 @@ from dirichlet_bandits.live.event_notes import read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds
-from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Event
+from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Row
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -90,7 +90,7 @@ def wanted_by_weights(choice: Mapping[str, float] | str, rounds: LoggedRounds) -
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRounds) -> Floats:
+def wanted_by_policy(events: Sequence[Row], decider: Decider, rounds: LoggedRounds) -> Floats:
     """Return what the policy would do with the rewards known at each round; several arms of a round share it."""
     journal, policy = Journal(), decider.policy
     describe(policy)
@@ -103,7 +103,7 @@ def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRo
     wanted = np.zeros_like(rounds.propensities)
     row = 0
 
-    def look(event: Event) -> None:
+    def look(event: Row) -> None:
         nonlocal row
         if event.data is not None:
             segment = read_ask(event.note).segment if event.kind == ASK else None
@@ -146,7 +146,7 @@ def _ratio(a: float, b: float) -> float:
     return float(a / b) if b > 0.0 else math.nan
 
 
-def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
+def events_within_bounds(events: Sequence[Row], lower: float, upper: float) -> Iterator[Row]:
     """Yield the events without rewards outside of the bounds, mistakes that are voided or corrected later.
 
     A policy with these bounds would have refused such a reward. So its trial waits until the reward is corrected, and a

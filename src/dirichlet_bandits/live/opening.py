@@ -18,7 +18,7 @@ from dirichlet_bandits.live.study_state import Declared
 from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import Seed, root_sequence
-from dirichlet_bandits.storage import Event, Storage, open_storage
+from dirichlet_bandits.storage import Row, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
@@ -151,14 +151,14 @@ def create_study(
     return study
 
 
-def _first_events(settings: dict[str, Any], lateness: Lateness | None) -> list[Event]:
+def _first_events(settings: dict[str, Any], lateness: Lateness | None) -> list[Row]:
     """Return the events with which a study begins: its arms, floors and window."""
     now: dict[str, Any] = {"at": time.time(), "actor": actor()}
-    first = [Event(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
+    first = [Row(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
     if "floor" in settings:
-        first.append(Event(len(first), FLOOR, note=written_floor(settings["floor"]), **now))
+        first.append(Row(len(first), FLOOR, note=written_floor(settings["floor"]), **now))
     if lateness is not None:
-        first.append(Event(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
+        first.append(Row(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
     return first
 
 

@@ -13,7 +13,7 @@ from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.journal import LATEST, Journal
 from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.events import PAST, Event
+from dirichlet_bandits.storage.events import PAST, Row
 from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def place_in(journal: Journal) -> Place:
     return journal.last + 1, len(journal.arm_of), len(journal.names)
 
 
-def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Event]:
+def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Row]:
     """Return the events of past trials, the first of them at this place.
 
     A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest are 0.
@@ -169,5 +169,5 @@ def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, t
         arm = arm_of[name]
         at = now if time is None else time
         data, note = noted(arm, propensity)
-        events.append(Event(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
+        events.append(Row(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
     return events

@@ -20,19 +20,19 @@ from dirichlet_bandits.storage.events import (
     TELL,
     VOID,
     Concerns,
-    Event,
+    Row,
 )
 
 
 class Recovered(NamedTuple):
     """Consecutive events, and the ids that the study gave to their trials 0, 1, 2, ..."""
 
-    events: Sequence[Event]
+    events: Sequence[Row]
     ids: Sequence[int]
 
 
 @intact("the study")
-def recover(events: Sequence[Event]) -> Recovered:
+def recover(events: Sequence[Row]) -> Recovered:
     """Renumber events and trials, leaving out what was reported about missing trials.
 
     If the event of a reward is missing, a trial that was voided counts as abandoned, and one that was corrected as
@@ -41,13 +41,13 @@ def recover(events: Sequence[Event]) -> Recovered:
     """
     if not events or events[-1].number + 1 == len(events):
         return Recovered(events, range(sum(FACTS[event.kind].concerns is Concerns.NEW_TRIAL for event in events)))
-    whole: list[Event] = []
+    whole: list[Row] = []
     journal = Journal()
     trials: dict[int | None, int] = {}
     expected, torn = 0, False
     sound: set[str | None] = set()  # segments whose rounds are whole since the last gap
 
-    def add(event: Event) -> None:
+    def add(event: Row) -> None:
         whole.append(event._replace(number=len(whole)))
         journal.apply(whole[-1:])
 
@@ -66,13 +66,13 @@ def recover(events: Sequence[Event]) -> Recovered:
                 add(fitting)
             continue
         while event.arm is not None and len(journal.names) < event.arm + (event.kind != ARM):
-            add(Event(0, ARM, arm=len(journal.names), note=f"arm {len(journal.names)}, whose name is missing"))
+            add(Row(0, ARM, arm=len(journal.names), note=f"arm {len(journal.names)}, whose name is missing"))
         asked = read_ask(event.note) if event.kind == ASK else NOTHING
         lost = asked.first is not None and asked.first not in trials
         if asked.first is not None and not lost:
             event = event._replace(note=written_ask(asked._replace(first=trials[asked.first])))
         elif lost or (event.kind == ASK and torn and asked.segment not in sound):
-            add(Event(0, ARM, arm=event.arm))  # ends the round of which the rest is missing, and those of all segments
+            add(Row(0, ARM, arm=event.arm))  # ends the round of which the rest is missing, and those of all segments
             sound = {asked.segment}
             event = event._replace(note=written_ask(asked._replace(first=None)))
             if event.data is None:
@@ -84,7 +84,7 @@ def recover(events: Sequence[Event]) -> Recovered:
     return Recovered(whole, [id for id in trials if id is not None])
 
 
-def _fitting(event: Event, journal: Journal) -> list[Event]:
+def _fitting(event: Row, journal: Journal) -> list[Row]:
     """Return what this event of a trial amounts to if events before it are missing."""
     trial = event.trial or 0
     status, kind = journal.status(trial), event.kind
@@ -97,5 +97,5 @@ def _fitting(event: Event, journal: Journal) -> list[Event]:
     fitting = event if kind in (TELL, ABANDON) else event._replace(kind=ABANDON if kind == VOID else TELL, note=None)
     if status == PENDING:
         return [fitting]
-    reopened = Event(0, REOPEN, trial=trial, at=event.at)
+    reopened = Row(0, REOPEN, trial=trial, at=event.at)
     return [reopened, fitting] if status == ABANDONED and fitting.kind == TELL else []

@@ -13,7 +13,7 @@ from dirichlet_bandits.live.event_notes import Asked, read_ask
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.storage.events import ASK, Row
 from dirichlet_bandits.types import Floats
 
 AS_NOW: Final = 4
@@ -55,13 +55,13 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
+def replay(events: Sequence[Row], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
     """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     trials, rounds, n_wrong, words = 0, 0, 0, list[str]()
     old = [event.number for event in events if event.kind == ASK and event.data and (event.decider or 1) < AS_NOW]
     journal = Journal(as_before=bool(old))
 
-    def look(event: Event) -> None:
+    def look(event: Row) -> None:
         nonlocal trials, rounds, n_wrong, journal, decider
         if old[-1:] == [event.number - 1]:
             journal, decider = Journal(), decider.fresh()
@@ -91,7 +91,7 @@ def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, i
     return Replay(trials, rounds, n_wrong, tuple(words))
 
 
-def _check_unit(journal: Journal, event: Event, asked: Asked) -> str:
+def _check_unit(journal: Journal, event: Row, asked: Asked) -> str:
     first = journal.assigned_by.get(str(asked.unit))
     if first is None or first != asked.first:
         return f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
@@ -101,13 +101,13 @@ def _check_unit(journal: Journal, event: Event, asked: Asked) -> str:
     return "" if same else f"recorded arm {event.arm}, that of the unit is {journal.arm_of[first]}"
 
 
-def _check_rest(journal: Journal, event: Event) -> str:
+def _check_rest(journal: Journal, event: Row) -> str:
     arm, chance = journal.rest[0]
     same = event.arm == arm and event.value == chance and event.data is None
     return "" if same else f"recorded arm {event.arm}, the round continues with {arm}"
 
 
-def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
+def _check_round(journal: Journal, decider: Decider, event: Row) -> str:
     wrong = _differences(journal, decider, event)
     version = event.decider or 1
     if not wrong or version == VERSION:
@@ -115,7 +115,7 @@ def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
     return f"{wrong} (decided by version {version} of the rules, replayed by version {VERSION})"
 
 
-def _differences(journal: Journal, decider: Decider, event: Event) -> str:
+def _differences(journal: Journal, decider: Decider, event: Row) -> str:
     trial = event.trial or 0
     version = event.decider or 1
     arms, chances = decider.decide(journal, trial, version)
@@ -130,7 +130,7 @@ def _differences(journal: Journal, decider: Decider, event: Event) -> str:
         return _compare(event, recorded, arms, chances)
 
 
-def _compare(event: Event, recorded: list[int | None], arms: list[int], chances: Floats) -> str:
+def _compare(event: Row, recorded: list[int | None], arms: list[int], chances: Floats) -> str:
     if recorded != arms:
         return f"recorded arms {recorded}, replayed {arms}"
     stored = np.frombuffer(event.data or b"", "<f8")

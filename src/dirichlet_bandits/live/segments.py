@@ -4,7 +4,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from dirichlet_bandits.live.event_notes import Asked, written_ask
-from dirichlet_bandits.storage.events import ARM, FACTS, REOPEN, Concerns, Event
+from dirichlet_bandits.storage.events import ARM, FACTS, REOPEN, Concerns, Row
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -27,12 +27,12 @@ class Parts:
         whole = self._whole
         part = type(whole)(is_part=True)
         for arm, name in enumerate(whole.names):
-            part.apply([Event(0, ARM, arm=arm, note=name)])
+            part.apply([Row(0, ARM, arm=arm, note=name)])
         part.active, part.floor, part.lateness = list(whole.active), whole.floor, whole.lateness
         part.siblings = lambda: [other for other in self.journals.values() if other is not part]
         return part
 
-    def ask(self, event: Event, asked: Asked, counts: bool) -> int:
+    def ask(self, event: Row, asked: Asked, counts: bool) -> int:
         """Apply an ask of a segment, and return the first trial of its round, as the study numbers it."""
         segment = str(asked.segment)
         part = self.journals.setdefault(segment, self.journal(segment))
@@ -46,7 +46,7 @@ class Parts:
             part.n_pending[part.arm_of[local]] -= 1
         return ids[part.round_of[local]]
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Row) -> None:
         """Apply an event to the segments that it concerns; asks go through :meth:`ask`."""
         concerns = FACTS[event.kind].concerns
         if concerns is Concerns.TRIAL:
@@ -59,7 +59,7 @@ class Parts:
             for part in self.journals.values():
                 part.apply([event])
 
-    def _close(self, event: Event) -> None:
+    def _close(self, event: Row) -> None:
         """Close the windows up to a trial in all segments."""
         for segment, part in self.journals.items():
             local = bisect_right(self._ids[segment], event.trial or 0) - 1

@@ -20,7 +20,7 @@ from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
+from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 
@@ -34,13 +34,13 @@ class StudyState(NamedTuple):
 class Readable(Protocol):
     """Anything that holds the events of a study that is being changed."""
 
-    def read(self, after: int) -> Sequence[Event]:
+    def read(self, after: int) -> Sequence[Row]:
         """Return the events with numbers above ``after``, including those drafted by other threads."""
 
 
-def new_event(journal: Journal, kind: int, **fields: Any) -> Event:
+def new_event(journal: Journal, kind: int, **fields: Any) -> Row:
     """Return the next event, with the present time and actor."""
-    return Event(journal.last + 1, kind, at=lateness.clock(), actor=actor(), **fields)
+    return Row(journal.last + 1, kind, at=lateness.clock(), actor=actor(), **fields)
 
 
 class Named:
@@ -146,7 +146,7 @@ class Following(Named):
         name = self.name
         return self._follow(partial(self.storage.read, name), partial(self.storage.settings, name))
 
-    def _events(self) -> Sequence[Event]:
+    def _events(self) -> Sequence[Row]:
         name = self.name
         events = self.storage.read(name, data=True)
         self._check_settings(self.storage.settings(name))
@@ -155,7 +155,7 @@ class Following(Named):
     # While the state is changed, ``_state`` is None: so whatever is raised meanwhile, for example by a signal handler,
     # leaves None behind, and the next call derives the state again.
 
-    def _follow(self, read: Callable[[int], Sequence[Event]], settings: Callable[[], Settings | None]) -> StudyState:
+    def _follow(self, read: Callable[[int], Sequence[Row]], settings: Callable[[], Settings | None]) -> StudyState:
         """Return the state after the events that others have added, derived again if the storage was set back."""
         state = self._state or self._nothing()
         events = read(max(state.journal.last - 1, -1))
@@ -207,7 +207,7 @@ class Following(Named):
     @contextmanager
     def _writing_together(self) -> Iterator[tuple[StudyState, Callable[..., None], Group]]:
         """As :meth:`_writing_alone`, but with one commit for all threads that come while the study is locked."""
-        drafted: list[Event] = []
+        drafted: list[Row] = []
         self._queue.append(None)
         try:
             self._lock.acquire()
@@ -224,7 +224,7 @@ class Following(Named):
                     group.fail(error)
                     raise
 
-            def draft(*events: Event) -> None:
+            def draft(*events: Row) -> None:
                 self._state = None
                 drafted.extend(events)
                 state.journal.apply(events)
@@ -264,7 +264,7 @@ class Following(Named):
 
     @contextmanager
     def _writing_alone(self, closing: bool = True) -> Iterator[tuple[StudyState, Callable[..., None], Transaction]]:
-        drafted: list[Event] = []
+        drafted: list[Row] = []
         over = False
         with self._lock:
             self._settle()
@@ -272,7 +272,7 @@ class Following(Named):
                 with self.storage.transaction(self.name) as transaction:
                     state = self._follow(transaction.read, transaction.settings)
 
-                    def draft(*events: Event) -> None:
+                    def draft(*events: Row) -> None:
                         if over:
                             raise RuntimeError("no thread waits for these events any more")
                         self._state = None

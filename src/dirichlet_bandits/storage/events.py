@@ -59,7 +59,7 @@ NOTIFIED: Final = "notified"
 Settings = dict[str, Any]
 
 
-class Event(NamedTuple):
+class Row(NamedTuple):
     """One thing that happened in a study.
 
     ========  ======  ===================  ==============  ==================  ===========================
@@ -126,13 +126,13 @@ class AuditRecord(NamedTuple):
 class Transaction(Protocol):
     """Exclusive access to one study: no other client can append to it until the transaction ends."""
 
-    def read(self, after: int) -> Sequence[Event]:
+    def read(self, after: int) -> Sequence[Row]:
         """Return the events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
 
     def settings(self) -> Settings:
         """Return the settings with which the study was created."""
 
-    def append(self, events: Iterable[Event]) -> None:
+    def append(self, events: Iterable[Row]) -> None:
         """Add events; when the transaction has ended, all of them are permanent and visible to other clients."""
 
     def rename(self, name: str) -> bool:
@@ -153,7 +153,7 @@ class Storage(Protocol):
 
     url: str
 
-    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+    def create(self, name: str, settings: Settings, events: Iterable[Row]) -> bool:
         """Add a study with its first events; return False and do nothing if that name is taken.
 
         The same holds if a call with the token in the settings has created a study of this name, whatever became of it.
@@ -174,14 +174,14 @@ class Storage(Protocol):
     def settings(self, name: str) -> Settings | None:
         """Return the settings with which a study was created; None if there is none of this name."""
 
-    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Row]:
         """Return the events with numbers above ``after``, in order, as of one moment.
 
         Without ``data``, that field may be None, and the events may be plain tuples in the order of the fields, so that
         a study of hundreds of thousands of trials is read in a second.
         """
 
-    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Row]:
         """Return the newest events without ``data``, newest first: those with numbers below ``below``, of one trial."""
 
     def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
